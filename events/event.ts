@@ -8,7 +8,7 @@ import { z } from "zod";
 import { assertNever } from "./assert_never.ts";
 import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
-import { ADDED_FIELDS, encodePatch, encodePet, Pet, PetPatch } from "./pet.ts";
+import { ADDED_FIELDS, encodePatch, encodePet, Pet, PetPatch, plainPet } from "./pet.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
@@ -52,10 +52,12 @@ export type RecordedEvent = EventBody & EventMetadata & { position: number; prev
 
 export type EventType = EventBody["type"];
 
-/** The types of the events that say how a pet is from then on. */
-export const PET_EVENT_TYPES = ["PetCreated", "PetUpdated"] as const;
+/** An event that says how a pet is from then on. */
+export type PetEvent = Extract<RecordedEvent, { data: Pet }>;
 
-export type PetEvent = Extract<RecordedEvent, { type: typeof PET_EVENT_TYPES[number] }>;
+const PET_EVENTS: Record<PetEvent["type"], true> = { PetCreated: true, PetUpdated: true };
+
+export const PET_EVENT_TYPES = Object.keys(PET_EVENTS) as PetEvent["type"][];
 
 /** An event and its line in UTF-8, without the line break. */
 export interface RecordedLine {
@@ -121,7 +123,7 @@ const CLOSING_BRACE = 0x7d;
 /** The text of the pet after an event of a pet, in UTF-8. */
 export function petTextOf({ event, line }: RecordedLine): Uint8Array {
   const data = dataOf(line);
-  if (event.type !== "PetUpdated") return data;
+  if (!("previous" in event.data)) return data;
   // A text value contains no bare quotation mark, so the first match is the member.
   const end = Buffer.from(data.buffer, data.byteOffset, data.length).indexOf(BEFORE_PREVIOUS);
   const text = data.slice(0, end + 1);
@@ -202,9 +204,28 @@ const LINE = new RegExp(
 );
 
 function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
+  const isChange = schema === PetUpdatedData;
+  const plain = isChange || schema === Pet ? plainData(text, isChange) : undefined;
+  if (plain !== undefined) return plain;
   const { data, error } = schema.safeParse(parseData(text, line));
   if (error !== undefined) throw new MalformedEventError(z.prettifyError(error));
   return data;
+}
+
+/** The data of an event of a pet, if it is plain. */
+function plainData(text: string, isChange: boolean): Record<string, unknown> | undefined {
+  let parsed: Record<string, unknown>;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isChange) return plainPet(parsed);
+  const { previous, ...pet } = parsed;
+  const data = plainPet(pet);
+  const patch = plainPet(previous as Record<string, unknown>, true);
+  const isPlain = data !== undefined && patch !== undefined && Object.keys(patch).length > 0;
+  return isPlain ? { ...data, previous: patch } : undefined;
 }
 
 /** Parses data as {@linkcode parseExactJson} does, but faster, if it is as {@linkcode encodeData} writes it. */
@@ -235,7 +256,11 @@ function malformed(line: string): MalformedEventError {
   try {
     JSON.parse(line);
   } catch (error) {
-    return new MalformedEventError(`The line is not JSON: ${(error as Error).message}`);
+    const { message } = error as Error;
+    const atEnd = new RegExp(`^Unterminated|^Unexpected end| at position ${line.length}\\b`);
+    const isCut = line !== "" && atEnd.test(message);
+    const fault = isCut ? "incomplete: its end is missing" : `not JSON: ${message}`;
+    return new MalformedEventError(`The line is ${fault}`);
   }
   return new MalformedEventError(
     "The line differs from the bytes that the service writes, for example in spaces or line ends",
@@ -265,7 +290,7 @@ function dataschemaOf(body: EventBody): string {
 export function schemaVersionOf({ type, data }: EventBody): number {
   const { added } = TYPES[type];
   if (added.length === 0) return 1;
-  const previous = type === "PetUpdated" ? data.previous : {};
+  const previous = "previous" in data ? data.previous : {};
   const members: Record<string, unknown> = { ...previous, ...data };
   return 2 + added.findLastIndex((member) => members[member] !== undefined);
 }
@@ -276,7 +301,7 @@ export function isKnownSchema(type: string, version: number): boolean {
 }
 
 /** The name of a type's schema, without the version: `urn:animal-store:pet-created` for `PetCreated`. */
-function schemaOf(type: string): string {
+export function schemaOf(type: string): string {
   return `${EVENT_SOURCE}:${type.replace(/(?!^)[A-Z]/g, "-$&").toLowerCase()}`;
 }
 

@@ -38,6 +38,47 @@ export type Pet = z.infer<typeof Pet>;
 const FIELDS = Object.keys(NewPet.shape) as (keyof NewPet)[];
 
 /**
+ * The pet in the parsed text of {@linkcode encodePet}, or its fields that a patch has; `undefined` if they need the schema:
+ * if a value may be wrong, or if it is an integer that is not safe. The schema takes several times as long.
+ */
+export function plainPet(parsed: Record<string, unknown>, isPatch = false) {
+  const pet: Record<string, unknown> = {};
+  for (const name in parsed) {
+    const value = parsed[name];
+    if (name === "id" && !isPatch) {
+      if (!Number.isSafeInteger(value) || value as number < 1) return undefined;
+    } else if (!PLAIN.get(name)?.(value, isPatch)) return undefined;
+    pet[name] = typeof value === "number" && name !== "id" ? BigInt(value) : value;
+  }
+  const isWhole = pet.id !== undefined && REQUIRED.every((name) => pet[name] !== undefined);
+  return isPatch || isWhole ? pet : undefined;
+}
+
+const REQUIRED = FIELDS.filter((name) => !(NewPet.shape[name] instanceof z.ZodOptional));
+
+/** Whether a parsed value of a field needs no schema. */
+const PLAIN = new Map(
+  Object.entries<z.ZodType>(NewPet.shape).map(([name, schema]) => {
+    const isOptional = schema instanceof z.ZodOptional;
+    const isPlain = plainValueOf(isOptional ? schema.unwrap() as z.ZodType : schema);
+    return [
+      name,
+      (value: unknown, isPatch: boolean) => value === null ? isPatch && isOptional : isPlain(value),
+    ];
+  }),
+);
+
+function plainValueOf(schema: z.ZodType): (value: unknown) => boolean {
+  if (schema instanceof z.ZodBigInt) return Number.isSafeInteger;
+  if (schema instanceof z.ZodEnum) return (value) => schema.options.includes(value as string);
+  if (!(schema instanceof z.ZodString)) return () => false;
+  const { maxLength = 0 } = schema.meta()!;
+  return (value) =>
+    typeof value === "string" && value !== "" && value.length <= (maxLength as number) &&
+    value.isWellFormed();
+}
+
+/**
  * A JSON Merge Patch (RFC 7396) of a pet: new values of some fields. `null` removes a field that NewPet need not
  * have.
  */
@@ -104,23 +145,11 @@ export function decodePet(text: string): Pet {
   return Pet.parse(parseExactJson(text));
 }
 
-/** Whether the text of a pet has that status. It is exact, because a string contains no bare quotation mark. */
-export function hasStatus(petText: string, status: PetStatus): boolean {
-  return petText.includes(`,"status":"${status}"`);
-}
-
-const ID_START = new TextEncoder().encode('{"id":');
-const ZERO = 0x30;
-
-/** The id in a pet's text in UTF-8; `NaN` if it does not begin with one. The rest of the text is not checked. */
-export function petIdOf(text: Uint8Array): number {
-  for (let index = 0; index < ID_START.length; index++) {
-    if (text[index] !== ID_START[index]) return NaN;
-  }
-  let id = 0;
-  let index = ID_START.length;
-  for (; text[index] >= ZERO && text[index] <= ZERO + 9; index++) id = id * 10 + text[index] - ZERO;
-  return id > 0 && Number.isSafeInteger(id) ? id : NaN;
+/** Whether the text of a pet has that category. It is exact, because a string contains no bare quotation mark. */
+export function hasCategory(petText: string, categoryId: string): boolean {
+  const member = `,"categoryId":${categoryId}`;
+  const start = petText.indexOf(member);
+  return start !== -1 && /[,}]/.test(petText[start + member.length]);
 }
 
 /** Text of 1 to `maxLength` characters, counted in Unicode code points. */

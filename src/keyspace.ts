@@ -1,7 +1,8 @@
 /** The keys of all records that the service writes to the store. `src/README.md` shows and explains them. */
 
 import { packLines } from "./encoding/pack_lines.ts";
-import { PET_STATUSES, type PetStatus } from "../events/pet.ts";
+import { type Pet, PET_STATUSES, type PetPatch, type PetStatus } from "../events/pet.ts";
+import { withChecksum } from "./store/checksum.ts";
 import type { Key, Mutation, SetMutation } from "./store/store.ts";
 
 /** Maximum size of a log record of several lines, in bytes. Larger records do not make the tools faster. */
@@ -46,6 +47,22 @@ export function petKey(list: string, ...id: number[]): ProjectionKey {
   return ["pet", list, ...id];
 }
 
+/** Without an id: the prefix of all pets of the list that belong to the category. */
+export function petByCategoryKey(
+  categoryId: bigint | null,
+  list: string,
+  ...id: number[]
+): ProjectionKey {
+  return ["pet_by_category", String(categoryId), list, ...id];
+}
+
+/** The keys of the records of a pet with some former values. Both records have the same content. */
+export function petKeysOf(pet: Pet, former: PetPatch = {}): ProjectionKey[] {
+  const { id, categoryId, status } = { ...pet, ...former };
+  const list = petListOf(status);
+  return [petKey(list, id), petByCategoryKey(categoryId, list, id)];
+}
+
 /** Without a position: the prefix of all records of the API key with that token. */
 export function keyByTokenKey(tokenHash: string, ...position: number[]): ProjectionKey {
   return ["key_by_token", tokenHash, ...position];
@@ -66,6 +83,7 @@ export const SOME_IDEMPOTENCY_KEY = projectionKey(1, eventByIdempotencyKeyKey(""
 /** The number of texts between the kind of a record key and its number. */
 const TEXTS_OF_KEY = new Map<unknown, number>([
   ["pet", 1],
+  ["pet_by_category", 2],
   ["key_by_token", 1],
   ["event_by_idempotency_key", 2],
 ]);
@@ -76,14 +94,19 @@ export function isProjectionKey(key: Key): key is ProjectionKey {
   const number = texts.pop();
   return Number.isSafeInteger(number) && number as number >= 1 &&
     texts.length === TEXTS_OF_KEY.get(kind) && texts.every((text) => typeof text === "string") &&
-    (kind !== "pet" || (PET_LISTS as unknown[]).includes(texts[0]));
+    (!isPetKind(kind) || (PET_LISTS as unknown[]).includes(texts.at(-1)));
+}
+
+/** Whether records of that kind hold pets. */
+export function isPetKind(kind: unknown): boolean {
+  return kind === "pet" || kind === "pet_by_category";
 }
 
 /** A record of a projection, made by project(). */
 export interface ProjectionRecord {
   key: ProjectionKey;
-  /** JSON in UTF-8; absent if the record is to be removed. */
-  value?: Uint8Array;
+  /** The value without its checksum: text in UTF-8. Absent if the record is to be removed. */
+  content?: Uint8Array;
   /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
   expiresAt?: number;
 }
@@ -95,7 +118,7 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
  * How long the store keeps a record after the record has expired, because the clocks of the store, the
  * writer and the reader may differ. The content of the record decides whether it is still valid.
  */
-const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
+export const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 
 /** The mutations that write records to a generation, except those that the store would have removed by now. */
 export function retainedMutations(
@@ -103,9 +126,10 @@ export function retainedMutations(
   records: readonly ProjectionRecord[],
   now: number,
 ): Mutation[] {
-  return records.flatMap(({ key: recordKey, value, expiresAt }) => {
+  return records.flatMap(({ key: recordKey, content, expiresAt }) => {
     const key = projectionKey(generation, recordKey);
-    if (value === undefined) return { type: "delete", key };
+    if (content === undefined) return { type: "delete", key };
+    const value = withChecksum(key, content);
     if (expiresAt === undefined) return { type: "set", key, value };
     const expireIn = expiresAt + RETENTION_MARGIN_MS - now;
     return expireIn > 0 ? { type: "set", key, value, expireIn } : [];
@@ -117,6 +141,7 @@ export function logMutations(first: number, lines: readonly Uint8Array[]): SetMu
   let last = first - 1;
   return packLines(lines, LOG_RECORD_LIMIT_BYTES).map(({ count, value }) => {
     last += count;
-    return { type: "set", key: logKey(last), value };
+    const key = logKey(last);
+    return { type: "set", key, value: withChecksum(key, value) };
   });
 }

@@ -17,7 +17,7 @@ if (import.meta.main) {
     await serve(readServiceConfig());
   } catch (error) {
     writeError(`error: ${reasonOf(error)}`);
-    exit(1);
+    exit(2);
   }
   exit(0);
 }

@@ -2,21 +2,22 @@ import { BodyReader } from "./http/requests/request_body.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { RefusedCredentials } from "./http/limits/refused_credentials.ts";
+import { BackgroundWork } from "./feed/background_work.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { APPEND_LIMIT_MS, Appender } from "./append/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import { secondsSinceEvent } from "./log/read_log.ts";
 import { project } from "./projections/project.ts";
-import type { Batch } from "./append/batch.ts";
-import { EventFeed } from "./projections/event_feed.ts";
-import { Followers } from "./http/limits/followers.ts";
-import { ApiKeyReader } from "./projections/api_key_reader.ts";
+import { EventFeed } from "./feed/event_feed.ts";
+import { Followers } from "./feed/followers.ts";
+import { ApiKeyReader } from "./keys/api_key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
 import { NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
+import { shielded } from "./telemetry/shielded.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
@@ -47,21 +48,19 @@ export interface ServiceOptions
 export function createService(options: ServiceOptions): Service {
   const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit } = options;
   const { addresses = {}, corsOrigins = [], isDurable = false } = options;
-  const { instrumentation = NO_INSTRUMENTATION } = options;
+  const instrumentation = options.instrumentation === undefined
+    ? NO_INSTRUMENTATION
+    : shielded(options.instrumentation, report);
   const common = { runtime, report, instrumentation };
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report, instrumentation);
   const pets = new PetReader(store, instrumentation, () => heads.read());
-  const feed = new EventFeed(store);
+  const background = new BackgroundWork(runtime);
+  const feed = new EventFeed(store, background);
   const keys = new ApiKeyReader(store, runtime, instrumentation);
   const followers = new Followers({ heads, instrumentation, keys, runtime });
-  const cache = {
-    onCommitted(batch: Batch) {
-      pets.onCommitted(batch);
-      followers.onCommitted();
-    },
-  };
-  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, cache });
+  const onCommitted = () => followers.onCommitted();
+  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, onCommitted });
   instrumentation.observe({
     followers: () => followers.size,
     queueLength: () => appender.queueLength,
@@ -73,6 +72,7 @@ export function createService(options: ServiceOptions): Service {
     ...common,
     addresses,
     appender,
+    background,
     bodies,
     corsOrigins,
     feed,

@@ -23,6 +23,7 @@ export type ServiceErrorCode =
   | "pet_not_found"
   | "precondition_failed"
   | "projection_damaged"
+  | "rate_limited"
   | "read_only_key"
   | "shutting_down"
   | "storage_full"

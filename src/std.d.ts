@@ -24,9 +24,9 @@ declare module "@std/assert" {
   ): Promise<E>;
 }
 
-declare module "@std/html/entities" {
-  /** Escapes a text for HTML content and for quoted attributes. */
-  export function escape(text: string): string;
+declare module "@std/text/closest-string" {
+  /** The most similar of some words. */
+  export function closestString(given: string, possible: string[]): string;
 }
 
 declare module "@std/fmt/colors" {

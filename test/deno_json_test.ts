@@ -5,9 +5,11 @@ import { COMMANDS } from "../scripts/launch/commands.ts";
 import { VARIABLES } from "../src/settings/variables.ts";
 import { MUTANTS } from "./sim/mutants.ts";
 import { permitted } from "./support/permitted.ts";
+import { testIf } from "./support/test_if.ts";
+import { run } from "./support/third_party_tools.ts";
 
 const ROOT = new URL("../", import.meta.url);
-const LOCKS = ["deno.lock", "test/deno.lock", "scripts/report/report.lock"];
+const LOCKS = ["deno.lock", "test/deno.lock"];
 
 /** Tests and measurements may do everything. */
 const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(faults|sim|ok)$/;
@@ -19,9 +21,7 @@ const VARIABLES_OF_DEPLOY = ["DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO
 const read = (file: string) => Deno.readTextFile(new URL(file, ROOT));
 const readJson = async (file: string) => JSON.parse(await read(file));
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, fn, ignore: !permitted("read") });
-}
+const test = testIf(permitted("read"));
 
 test("The programs may read every variable of the table, and no other", async () => {
   const { permissions } = await readJson("deno.json");
@@ -72,6 +72,20 @@ test("Each promise of test/README.md leads to tests and to a mutant that exist",
     assert(mutant === "" || MUTANTS.some(({ name }) => name === mutant), mutant);
   }
 });
+
+testIf(permitted("read", "run", "write"))(
+  "Every test module loads without permissions, so that a plain deno test is green",
+  async () => {
+    const modules = await Array.fromAsync(filesIn(new URL("test/", ROOT)));
+    const tests = modules.filter(({ pathname }) => pathname.endsWith("_test.ts"));
+    const program = await Deno.makeTempFile({ suffix: ".ts" });
+    await Deno.writeTextFile(program, tests.map(({ href }) => `import "${href}";\n`).join(""));
+    const flags = ["--no-check", "--no-prompt", "--config", new URL("deno.json", ROOT).pathname];
+    const { code, output } = await run(Deno.execPath(), ["run", ...flags, program]);
+    await Deno.remove(program);
+    assertEquals(code, 0, output);
+  },
+);
 
 test("No program writes its environment, and each package is one of a program", async () => {
   let sources = "";

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { dirname, relative } from "node:path";
+import { COMMANDS } from "../scripts/launch/commands.ts";
 import { permitted } from "./support/permitted.ts";
 import { testIf } from "./support/test_if.ts";
 
@@ -13,19 +14,23 @@ const ROOT = new URL("../", import.meta.url).pathname;
  */
 const LAYERS: RegExp[][] = [
   [/^events\//, /^deno\.json$/],
-  [/^src\/encoding\//, /^src\/runtime\//, /^src\/telemetry\/instrumentation/],
+  [/^src\/encoding\//, /^src\/runtime\//],
+  [/^src\/telemetry\//],
   [/^src\/store\//],
   [/^src\/keyspace/, /^src\/service_error/],
   [/^src\/log\//],
   [/^src\/append\//, /^src\/projections\//],
-  [/^src\/commands\//],
+  [/^src\/keys\//],
+  [/^src\/commands\//, /^src\/feed\//],
   [/^src\/http\//],
-  [/^src\/telemetry\/open_telemetry/],
   [/^src\/settings\//, /^src\/server\//],
   [/^src\/service\.ts/],
   [/^src\/life_cycle\//],
   [/^src\/main\.ts/],
-  [/^scripts\//],
+  [/^scripts\/(cli|launch)\//],
+  [/^scripts\/guarded\//, /^scripts\/published\//],
+  [/^scripts\/verify\//],
+  Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
 ];
 
 /** The layer and the room of a file. A room is identified by its pattern. */

@@ -1,9 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
-import { issueKey } from "../src/commands/issue_key.ts";
-import { revokeKey } from "../src/commands/revoke_key.ts";
-import { rotateKey } from "../src/commands/rotate_key.ts";
-import { listApiKeys } from "../src/projections/api_key_reader.ts";
+import { issueKey, revokeKey, rotateKey } from "../src/keys/write_key.ts";
+import { listApiKeys } from "../src/keys/api_key_reader.ts";
 import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
 import { petKey, projectionKey } from "../src/keyspace.ts";
@@ -144,7 +142,7 @@ test("start: only the folder of the default store is created", () =>
     const mistyped = { kvPath: "dta/pets.sqlite3", project };
     for (const args of [["start"], ["keys", "issue", "--label", "x"], ["restore", "-"]]) {
       const outcome = await runTask(args, mistyped);
-      assertEquals([args, outcome.code], [args, args[0] === "start" ? 1 : 2]);
+      assertEquals([args, outcome.code], [args, 2]);
       assertMatch(outcome.stderr, /its folder does not exist; create it, or correct the path\n$/);
     }
     const names = await Array.fromAsync(Deno.readDir(project), ({ name }) => name);
@@ -165,14 +163,14 @@ const REFUSED: [env: Record<string, string>, line: string][] = [
     "/cut_4096.sqlite3": ".*",
     "/users.sqlite3": "it holds the data of another program",
     "/no_head.sqlite3": "its head record is missing; .*",
-    "/other_head.sqlite3": "its head record is not one of Animal Store; .*",
+    "/other_head.sqlite3": "its head record is damaged, or not one of Animal Store; .*",
   }).map(([path, reason]): [Record<string, string>, string] => [
     { KV_PATH: `DIR${path}` },
     `Cannot open the store DIR${path} \\(KV_PATH\\): ${reason}`,
   ]),
 ];
 
-test("start: a wrong setting or store exits 1 with one line that says why, and changes no file", async () => {
+test("start: a wrong setting or store exits 2 with one line that says why, and changes no file", async () => {
   await using temp = await TempStore.make();
   const { folder } = temp;
   await Deno.writeTextFile(`${folder}/notes.txt`, "Rex, Max and Zoë\n");
@@ -195,18 +193,18 @@ test("start: a wrong setting or store exits 1 with one line that says why, and c
     const { code, stdout, stderr } = outcome;
     const errors = stderr.split(/(?<=\n)/).filter((it) => !it.includes('"event":"listening"'));
     assertMatch(errors.join(""), new RegExp(`^error: ${line.replace("DIR", folder)}\n$`));
-    assertEquals([code, stdout, errors.length], [1, "", 1]);
+    assertEquals([code, stdout, errors.length], [2, "", 1]);
   }
   assertEquals(await filesIn(folder), before);
 });
 
-test("start: a port in use exits 1 with one line that says so", async () => {
+test("start: a port in use exits 2 with one line that says so", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   const env = { HOST: "127.0.0.1", PORT: String(port) };
   const { code, stderr } = await runTask(["start"], { kvPath: ":memory:", env });
   const message = `error: Cannot listen on 127.0.0.1:${port} (HOST, PORT): the port is in use`;
-  assertEquals([code, stderr], [1, `${message}; set PORT to another\n`]);
+  assertEquals([code, stderr], [2, `${message}; set PORT to another\n`]);
 });
 
 async function writeKv(path: string, key: Deno.KvKey, value: unknown): Promise<void> {

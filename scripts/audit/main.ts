@@ -3,17 +3,17 @@
 import { dirname } from "node:path";
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
-import { auditLines, type AuditOptions } from "./audit.ts";
+import { auditLines, type AuditOptions } from "../verify/audit.ts";
 import { auditStore } from "./audit_store.ts";
-import { describe } from "./findings.ts";
-import type { Checkpoint } from "./log_audit.ts";
+import { describe } from "../verify/findings.ts";
+import type { Checkpoint } from "../verify/log_audit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { PublishedLog } from "../publish/published_log.ts";
+import { PublishedLog } from "../published/published_log.ts";
 import { count } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf, reportSoundAudit } from "../cli/progress.ts";
-import { readPublished } from "../publish/published_folder.ts";
+import { readPublished } from "../published/published_folder.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 

@@ -2,33 +2,31 @@ import { GUARD_KEYS, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { SqliteReader } from "../../src/store/deno_kv/sqlite_reader.ts";
 import { encodeKey } from "../../src/store/key_encoding.ts";
-import type { ExpiringRecord } from "../../src/store/store.ts";
 import type { StoreLocation } from "../../src/store/store_location.ts";
+import type { AuditDeps } from "../verify/audit.ts";
 
-/** The bytes that a key has if the record may expire. */
-const MAY_EXPIRE = encodeKey(SOME_IDEMPOTENCY_KEY.slice(2));
+/** The bytes that a key has if the record must expire. */
+const MUST_EXPIRE = encodeKey(SOME_IDEMPOTENCY_KEY.slice(2));
 
 /**
- * Returns the reader for a store; `undefined` if the store does not expose expiry times, as KV's interface and KV
- * Connect do not. It leaves out the idempotency records.
+ * Returns the reader of the records that expire, or must, for a store; `undefined` if the store does not expose the times
+ * of expiry, as KV's interface and KV Connect do not.
  */
-export function expiringRecordsOf(
-  location: StoreLocation,
-): (() => ExpiringRecord[] | Promise<ExpiringRecord[]>) | undefined {
+export function expiringRecordsOf(location: StoreLocation): AuditDeps["readExpiringRecords"] {
   if (location.kind === "file") {
-    return () => {
+    return function* () {
       using reader = new SqliteReader(location.path);
-      return reader.expiringRecords(MAY_EXPIRE);
+      yield* reader.expiringRecords(MUST_EXPIRE);
     };
   }
   if (location.kind !== "postgres") return undefined;
-  return async () => {
+  return async function* () {
     const { PostgresStore } = await import("../../src/store/postgres/postgres_store.ts");
     const options = { create: false, guardKeys: GUARD_KEYS, runtime: systemRuntime };
     const signal = AbortSignal.timeout(10_000);
     const store = await PostgresStore.open(location.settings, options, signal);
     try {
-      return await store.expiringRecords(MAY_EXPIRE);
+      yield* store.expiringRecords(MUST_EXPIRE);
     } finally {
       store.close();
     }

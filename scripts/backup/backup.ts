@@ -1,11 +1,11 @@
 /** Keeps an export of the log in a file up to date, by appending what is new. */
 
-import { followsHash, GENESIS_HASH } from "../../events/event.ts";
+import { GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { LogDamagedError, readLog, type StoredLine } from "../../src/log/read_log.ts";
-import { eventOf, LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
+import { eventOf, LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
 import type { Store } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
@@ -66,11 +66,15 @@ export class Backup {
     return last;
   }
 
-  /** Appends the next lines of the log. Rejects with `LogDamagedError` if they do not continue the chain. */
+  /** Appends the next lines of the log. Rejects with `LogDamagedError` if one is not an event, or breaks the chain. */
   async append(lines: readonly StoredLine[]): Promise<void> {
     let hash = this.hash;
     for (const { position, line } of lines) {
-      if (!followsHash(line, hash)) {
+      const event = readEvent(line);
+      if (event instanceof MalformedEventError) {
+        throw new LogDamagedError(position, `is not sound: ${event.message}`);
+      }
+      if (event.position !== position || event.previousHash !== hash) {
         throw new LogDamagedError(position, "does not continue the line before it");
       }
       hash = sha256Hex(line);

@@ -2,9 +2,10 @@
 
 import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/lines.ts";
-import { followLog } from "../../src/log/follow_log.ts";
+import { followLog } from "./follow_log.ts";
 import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
+import { statOf } from "../../src/store/deno_kv/store_file.ts";
 import { say, withRetryingStore } from "./run_command.ts";
 
 /** Reads the lines from a position to the last one, in order. */
@@ -28,12 +29,20 @@ export async function withLog<T>(
 
 /** Reads the lines of an export (- for standard input) from a position on. */
 async function* linesOfExport(file: string, from = 1): AsyncGenerator<Uint8Array[]> {
-  const stream = file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable;
+  const stream = file === "-" ? Deno.stdin.readable : (await openInput(file)).readable;
   let skip = from - 1;
   for await (const lines of splitLines(stream)) {
     if (skip < lines.length) yield lines.slice(skip);
     skip = Math.max(0, skip - lines.length);
   }
+}
+
+/** Opens a file to read it. Rejects with one clear line if it does not exist or is a folder. */
+export async function openInput(path: string): Promise<Deno.FsFile> {
+  const found = await statOf(path);
+  if (found === undefined) throw new Error(`${path} does not exist`);
+  if (found.isDirectory()) throw new Error(`${path} is a folder, not a file`);
+  return await Deno.open(path);
 }
 
 const IS_BACK = "The store is available again.";

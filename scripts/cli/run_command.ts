@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { exit } from "../../src/life_cycle/exit.ts";
+import { exit, REFUSED } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { GUARD_KEYS, HEAD_KEY } from "../../src/keyspace.ts";
@@ -16,12 +16,13 @@ import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
 import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Command, type FlagValues, optionsOf } from "../launch/commands.ts";
+import { argumentFault } from "./argument_fault.ts";
 import { exitWithHelp } from "./help.ts";
 import { endProgress } from "./progress.ts";
 import { RefusedError } from "./refused_error.ts";
 
-/** Exit codes of every command. If a signal interrupts a command, the code is 128 and the signal's number. */
-export const EXIT = { done: 0, refused: 1, couldNotRun: 2 } as const;
+/** Exit codes of programs. If a signal interrupts a command, the code is 128 and the signal's number. */
+export const EXIT = { done: 0, refused: REFUSED, couldNotRun: 2 } as const;
 
 /** The arguments are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
@@ -177,8 +178,7 @@ function parse(command: Command) {
   try {
     parsed = parseArgs({ options: optionsOf(command), allowPositionals: true, strict: true });
   } catch (error) {
-    // The first sentence names the error; the others explain how an argument can begin with a dash.
-    throw new UsageError((error as Error).message.split(". ")[0]);
+    throw new UsageError(argumentFault(error as Error, optionsOf(command)));
   }
   const unexpected = parsed.positionals[words.length];
   if (unexpected === undefined) return parsed;

@@ -1,40 +1,93 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
-import { dirname } from "node:path";
-import { ConfigError, readDevConfig } from "../../src/settings/config.ts";
+import { basename, dirname } from "node:path";
+import { parseArgs } from "node:util";
+import { PET_STATUSES } from "../../events/pet.ts";
+import { ConfigError, readDevConfig, type ServiceConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import { ApiKeyReader } from "../../src/projections/api_key_reader.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
+import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { ListenError, serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";
+import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { type StoreLocation, storeName } from "../../src/store/store_location.ts";
 import { EXIT, printError } from "../cli/run_command.ts";
+import { COMMANDS, optionsOf } from "../launch/commands.ts";
 
 const LABEL = "development (deno task dev)";
 
+/** Number of sample pets that are added at once. */
+const WAVE = 500;
+
+const { values: { reset, seed = "0" } } = parseArgs({ options: optionsOf(COMMANDS.dev) });
+
 try {
   const config = readDevConfig();
-  await serve(config, (service, address) => announce(service, address, keyPathOf(config.store)));
+  const { store } = config;
+  const keyPath = keyPathOf(store);
+  if (reset && store.kind === "file" && !await isMissingFile(store)) {
+    expectFree(config);
+    await moveAway(store.path);
+  }
+  await serve(config, async (service, address) => {
+    const token = keyPath === undefined
+      ? (await issueKey(service, { label: LABEL })).token
+      : await keptToken(service, keyPath);
+    await addSamples(service, token, Number(seed));
+    announce(address, token);
+  });
 } catch (error) {
   // A change of the source cannot correct these errors, so the exit code tells `dev` not to wait for one.
   const isFinal = [ConfigError, ListenError, OpenStoreError].some((it) => error instanceof it);
   if (!isFinal) throw error;
-  printError(reasonOf(error));
-  exit(EXIT.couldNotRun);
+  const reason = reasonOf(error);
+  printError(reason);
+  // The source may be an older version for a moment, after a `git checkout`.
+  exit(reason.includes("of a newer version") ? EXIT.refused : EXIT.couldNotRun);
 }
 
-async function announce(
-  service: Service,
-  { hostname, port }: Deno.NetAddr,
-  keyPath: string | undefined,
-): Promise<void> {
-  const token = keyPath === undefined
-    ? (await issueKey(service, { label: LABEL })).token
-    : await keptToken(service, keyPath);
+/** Throws `ListenError` if a service may be using the store, because its address is in use. */
+function expectFree(config: ServiceConfig): void {
+  const { hostname, port } = config;
+  try {
+    Deno.listen({ hostname, port: port ?? 0 }).close();
+  } catch (error) {
+    throw new ListenError(config, error);
+  }
+}
+
+/** Moves the files of a store, and its development key, into a new folder next to it. */
+async function moveAway(path: string): Promise<void> {
+  const from = dirname(path);
+  const to = `${from}/before_${new Date().toISOString().replaceAll(":", "-")}`;
+  await Deno.mkdir(to);
+  for (const { name } of Array.from(Deno.readDirSync(from))) {
+    if (name.startsWith(basename(path))) await Deno.rename(`${from}/${name}`, `${to}/${name}`);
+  }
+  console.error(`Moved the old store to ${to}`);
+}
+
+/** Adds sample pets as a client does. */
+async function addSamples({ handler }: Service, token: string, count: number): Promise<void> {
+  const headers = { "authorization": `Bearer ${token}`, "content-type": "application/json" };
+  const add = async (number: number) => {
+    const status = PET_STATUSES[number % PET_STATUSES.length];
+    const body = JSON.stringify({ name: `Sample ${number}`, categoryId: number % 10, status });
+    const init = { method: "POST", headers, body };
+    const response = await handler(new Request("http://localhost/v1/pets", init));
+    if (!response.ok) throw new Error(`No sample pet was added: ${await response.text()}`);
+  };
+  for (let number = 1; number <= count; number += WAVE) {
+    const size = Math.min(WAVE, count - number + 1);
+    await Promise.all(Array.from({ length: size }, (_, index) => add(number + index)));
+  }
+}
+
+function announce({ hostname, port }: Deno.NetAddr, token: string): void {
   // A host name with which this machine reaches the server.
   const host = ["0.0.0.0", "127.0.0.1", "::", "::1"].includes(hostname) ? "localhost" : hostname;
   const address = `http://${hostName({ hostname: host, port })}/v1`;
@@ -68,5 +121,6 @@ async function keptToken(service: Service, path: string): Promise<string> {
 async function isLive({ store, heads, runtime }: Service, token: string): Promise<boolean> {
   const { head } = await heads.fresh();
   const keys = new ApiKeyReader(store, runtime);
-  return await keys.authorize(token, head, runtime.now()).then(() => true, () => false);
+  const authorize = async () => await keys.authorize(token, head, runtime.now());
+  return await authorize().then(() => true, () => false);
 }

@@ -1,8 +1,10 @@
 /** `deno task dev`: serves for development on the store in `.data/`, and starts again after every change. */
 
 import { readDevConfig } from "../../src/settings/config.ts";
+import { VARIABLES } from "../../src/settings/variables.ts";
 import { permissionFlags } from "../launch/permission_flags.ts";
-import { EXIT, runCommand } from "../cli/run_command.ts";
+import { parseCount } from "../cli/parse_count.ts";
+import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 const SERVER = "scripts/dev/dev_server.ts";
@@ -18,14 +20,20 @@ let change = Promise.withResolvers<"changed">();
 let hasTypeErrors = false;
 
 await runCommand(COMMANDS.dev, {
-  async run() {
-    readDevConfig();
+  async run({ reset = false, seed }) {
+    const { store } = readDevConfig();
+    if (reset && (store.kind !== "file" || !store.isDefault)) {
+      const path = VARIABLES.KV_PATH.default;
+      throw new UsageError(`--reset works only on ${path}: unset KV_PATH and DATABASE_URL`);
+    }
+    parseCount("--seed", seed, 1);
     watchSources();
     return await serveUntilStopped(permissionFlags("dev", []));
   },
 });
 
 async function serveUntilStopped(flags: string[]): Promise<number> {
+  let isFirst = true;
   const { promise: stopped, resolve: stop } = Promise.withResolvers<"stopped">();
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => stop("stopped"));
@@ -34,11 +42,13 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
     change = Promise.withResolvers();
     const round = new AbortController();
     const { signal } = round;
-    const args = ["run", ...flags, SERVER];
+    const args = ["run", ...flags, SERVER, ...(isFirst ? Deno.args : [])];
     const server = new Deno.Command(Deno.execPath(), { args, signal }).spawn();
     checkTypes(signal);
     let event = await Promise.race([stopped, change.promise, server.status]);
-    if (typeof event === "object" && !event.success && event.code !== EXIT.couldNotRun) {
+    // A service that a change has stopped can run after another one, whatever it says.
+    const isFinal = isFirst && typeof event === "object" && event.code === EXIT.couldNotRun;
+    if (typeof event === "object" && !event.success && !isFinal) {
       console.error("The service has ended; it starts again after the next change");
       event = await Promise.race([stopped, change.promise]);
     }
@@ -48,6 +58,7 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
     await server.status;
     clearTimeout(timer);
     if (event !== "changed") return typeof event === "object" ? event.code : EXIT.done;
+    isFirst = false;
     console.error("The source has changed; the service starts again");
   }
 }

@@ -3,23 +3,36 @@
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
 import type { ApiKey } from "../../src/log/api_keys.ts";
-import { issueKey, type ShowKey } from "../../src/commands/issue_key.ts";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
-import { rotateKey, UnrotatableKeyError } from "../../src/commands/rotate_key.ts";
-import { listApiKeys } from "../../src/projections/api_key_reader.ts";
+import {
+  issueKey,
+  revokeKey,
+  rotateKey,
+  type ShowKey,
+  UnrotatableKeyError,
+} from "../../src/keys/write_key.ts";
+import { listApiKeys } from "../../src/keys/api_key_reader.ts";
+import { LogDamagedError } from "../../src/log/read_log.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { minute, second, shortened } from "../cli/format.ts";
-import { shownStateOf, stateWithTime } from "../cli/key_state.ts";
+import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/parse_duration.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
+import { shownStateOf, stateWithTime } from "./key_state.ts";
+import { lastUses } from "./last_uses.ts";
 
 const OVERLAP_DEFAULT = "24h";
 
 /** Maximum width of the table, in columns of a terminal. */
-const TABLE_WIDTH = 100;
+const TABLE_WIDTH = 112;
+
+/** Length of `2026-11-20`. */
+const DATE_LENGTH = 10;
+
+/** A key, and the time of its last addition or change of a pet. */
+type ListedKey = ApiKey & { lastUse?: string };
 
 type Flags = FlagValues<typeof COMMANDS.keys>;
 
@@ -103,10 +116,18 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
 }
 
 async function list({ json = false }: Flags): Promise<void> {
-  const { keys, now } = await withService({ create: false }, async ({ store, heads, runtime }) => {
+  const read = await withService({ create: false }, async ({ store, heads, runtime }) => {
     const { head } = await heads.fresh();
-    return { keys: await listApiKeys(store, head), now: runtime.now() };
+    const keys = await listApiKeys(store, head);
+    const showRead = progressOf("Reading", "events");
+    const uses = await lastUses(store, head.position, showRead).catch((error) => {
+      if (!(error instanceof LogDamagedError)) throw error;
+      say(`The last uses are not known. ${error.message}`);
+    });
+    return { keys, uses, now: runtime.now() };
   });
+  const { now, uses } = read;
+  const keys: ListedKey[] = read.keys.map((key) => ({ ...key, lastUse: uses?.get(key.id) }));
   keys.sort((one, other) => one.issuedAt - other.issuedAt);
   const shown = json
     ? escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))))
@@ -115,7 +136,7 @@ async function list({ json = false }: Flags): Promise<void> {
 }
 
 /** The members of a key to print: all but the hash of its token. */
-function members(key: ApiKey, now: number) {
+function members(key: ListedKey, now: number) {
   const instant = (ms?: number) => ms === undefined ? undefined : new Date(ms).toISOString();
   return {
     id: key.id,
@@ -125,18 +146,20 @@ function members(key: ApiKey, now: number) {
     issuedAt: instant(key.issuedAt),
     expiresAt: instant(key.expiresAt),
     revokedAt: instant(key.revokedAt),
+    lastUse: key.lastUse,
   };
 }
 
-function table(keys: ApiKey[], now: number): string {
+function table(keys: ListedKey[], now: number): string {
   const rows = keys.map((key) => [
     key.id,
     stateWithTime(key, now),
     key.isReadOnly ? "read" : "write",
-    minute(key.issuedAt).slice(0, 10),
+    minute(key.issuedAt).slice(0, DATE_LENGTH),
+    key.lastUse?.slice(0, DATE_LENGTH) ?? "-",
     escapeInvisible(key.label),
   ]);
-  rows.unshift(["ID", "STATE", "ACCESS", "ISSUED", "LABEL"]);
+  rows.unshift(["ID", "STATE", "ACCESS", "ISSUED", "LAST USE", "LABEL"]);
   const widths = rows[0].slice(0, -1)
     .map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   const left = TABLE_WIDTH - widths.reduce((sum, width) => sum + width + 2, 0);

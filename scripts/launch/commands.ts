@@ -37,8 +37,8 @@ export const STORE = SERVICE.filter((name) =>
   /^(KV_|DENO_|DATABASE_|PGPASS)|^(READS|OTEL_DENO)$/.test(name)
 );
 
-/** Keeps the heap small. A command that reads the whole log makes much garbage, but keeps little of it. */
-const SMALL_HEAP = "--v8-flags=--max-semi-space-size=8,--heap-growing-percent=50";
+/** Keeps the heap small. A command that reads the whole log makes much garbage, so its young generation may be larger. */
+const SMALL_HEAP = "--v8-flags=--max-semi-space-size=32,--heap-growing-percent=50";
 
 export const COMMANDS = {
   start: {
@@ -46,15 +46,20 @@ export const COMMANDS = {
     usage: ["deno task start"],
     notes: "On SIGTERM and SIGINT, the service finishes accepted requests and ends.",
     variables: SERVICE,
-    exits: "0 ended by a signal, 1 the service could not run, 2 the command has wrong arguments",
+    exits: "0 ended by a signal, 2 the service could not run",
   },
   dev: {
     title: "Serves for development, with a restart after every change, type checks and a key",
     details: `Prints the address, a development key and a curl line that can be pasted. A type error
       is reported, and the service starts again when it is corrected.`,
-    usage: ["deno task dev"],
+    usage: ["deno task dev [--reset] [--seed N]"],
+    flags: {
+      "--reset": "first moves the store in .data into a folder next to it, to begin with a new one",
+      "--seed N": "first adds N sample pets",
+    },
     notes: `It listens on 127.0.0.1 unless HOST is set. The key is kept in a file next to the store,
-      KV_PATH.dev_key, and stays the same until that file is deleted or the key is revoked. Ctrl-C
+      KV_PATH.dev_key, and stays the same until that file is deleted or the key is revoked. If the
+      store is of a newer version than the source, the command waits for the next change. Ctrl-C
       ends the service.`,
     variables: SERVICE,
     exits: "0 told to end, 2 the command could not run",
@@ -82,7 +87,8 @@ export const COMMANDS = {
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
     },
     positionals: ["ACTION", "ID"],
-    notes: "A key that was rotated is retiring during the overlap: it is valid until then.",
+    notes: `A key that was rotated is retiring during the overlap: it is valid until then. The last
+      use of a key is its last addition or change of a pet; the log has no reads.`,
     exits: "0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run",
   },
   log: {
@@ -172,21 +178,6 @@ export const COMMANDS = {
     notes: "If the log is not sound, the audit says what to do next.",
     exits: "0 sound, 1 not sound, 2 the audit could not run",
     denoFlags: [SMALL_HEAP],
-  },
-  report: {
-    title: "Prints a page about the log for people, with charts",
-    details: `The HTML page shows the additions and changes over time and by API key, the pets by
-      status, the states and labels of the keys, and the end of the log, but no pets. It needs no
-      script and no other file.`,
-    usage: ["deno task report [--audit] [--file EXPORT] > report.html"],
-    flags: {
-      "--audit": "also audits the store or the export, and shows the verdict",
-      "--file EXPORT": `reads an export of deno task log (- for standard input) instead of the
-        store`,
-    },
-    grants: { file: "read" },
-    exits: "0 done; 1 the page says that the audit found a fault; 2 the command could not run",
-    denoFlags: ["--lock=scripts/report/report.lock", SMALL_HEAP],
   },
   schema: {
     title: "Prints the SQL that creates the tables in a PostgreSQL database",

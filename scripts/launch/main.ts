@@ -4,6 +4,7 @@
  */
 
 import { exitCodeOf } from "../../src/life_cycle/exit.ts";
+import { reasonOf } from "../../src/runtime/logger.ts";
 import { exitWithHelp } from "../cli/help.ts";
 import { type Command, type CommandName, COMMANDS, moduleOf } from "./commands.ts";
 import { permissionFlags } from "./permission_flags.ts";
@@ -16,14 +17,12 @@ const module = moduleOf(name);
 // The other commands read their arguments themselves.
 if (name === "start") exitWithHelp(COMMANDS.start, args);
 
-const permissions = permissionFlags(name, args);
-
 let program: Deno.ChildProcess | undefined = undefined;
 
 // The program decides how to handle a signal; this process must run as long as the program.
 for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => {
-    if (program === undefined) Deno.exit(1);
+    if (program === undefined) Deno.exit(2);
     try {
       program.kill(signal);
     } catch {
@@ -32,9 +31,14 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
   });
 }
 
-program = new Deno.Command(Deno.execPath(), {
-  args: ["run", ...denoFlags, ...permissions, module, ...args],
-  env: telemetryVariables(module, Deno.env.toObject()),
-}).spawn();
+try {
+  program = new Deno.Command(Deno.execPath(), {
+    args: ["run", ...denoFlags, ...permissionFlags(name, args), module, ...args],
+    env: telemetryVariables(module, Deno.env.toObject()),
+  }).spawn();
+} catch (error) {
+  console.error(`error: ${reasonOf(error)}`);
+  Deno.exit(2);
+}
 
 Deno.exit(exitCodeOf(await program.status));

@@ -7,11 +7,12 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { recoverLog } from "./recover_log.ts";
 import { openFileToRead } from "../../src/store/open_store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { listApiKeys } from "../../src/projections/api_key_reader.ts";
+import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import type { Service } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
+import { parseCount } from "../cli/parse_count.ts";
 import { followStore } from "../cli/log_source.ts";
 import {
   EXIT,
@@ -85,12 +86,6 @@ await runCommand(COMMANDS.log, {
 function textOf(lines: StoredLine[], labels: Map<string, string> | undefined): Uint8Array {
   if (labels === undefined) return joinLines(lines.map(({ line }) => line));
   return new TextEncoder().encode(lines.map((line) => `${prettyEvent(line, labels)}\n`).join(""));
-}
-
-function parseCount(flag: string, text: string | undefined, min: number): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^(0|[1-9]\d{0,14})$/.test(text) && Number(text) >= min) return Number(text);
-  throw new UsageError(`${flag} takes a whole number from ${min} on, not ${JSON.stringify(text)}`);
 }
 
 async function recoverStore(): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Store } from "../../src/store/store.ts";
-import type { FaultKind } from "../audit/advice.ts";
-import { auditLog, linesOfRecords } from "../audit/audit.ts";
+import type { FaultKind } from "../verify/advice.ts";
+import { auditLog, linesOfRecords } from "../verify/audit.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 /**

@@ -3,11 +3,11 @@
 import { Buffer } from "node:buffer";
 import { subjectOf } from "../../events/event.ts";
 import { eventOf } from "../../src/log/lines.ts";
-import { PublishedLog } from "../publish/published_log.ts";
+import { PublishedLog } from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count } from "../cli/format.ts";
-import { readPublished, readRegularFile } from "../publish/published_folder.ts";
+import { readPublished, readRegularFile } from "../published/published_folder.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 

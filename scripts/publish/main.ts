@@ -5,13 +5,13 @@ import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { LogDamagedError } from "../../src/log/read_log.ts";
 import { publishLog } from "./publish_log.ts";
-import { CHECKPOINT_PATH } from "./published_log.ts";
-import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "./signed_note.ts";
+import { CHECKPOINT_PATH } from "../published/published_log.ts";
+import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "../published/signed_note.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
-import { readPublished, WritableFolder } from "./published_folder.ts";
+import { readPublished, WritableFolder } from "../published/published_folder.ts";
 import { runCommand, say, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 

@@ -5,11 +5,16 @@
 
 import { Buffer } from "node:buffer";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { LogVerifier } from "../../src/log/log_verifier.ts";
+import { LogVerifier } from "../verify/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
-import { EMPTY_ROOT, HASH_BYTES } from "./merkle_tree.ts";
-import type { PublishedFile, WritableFolder } from "./published_folder.ts";
-import { CHECKPOINT_PATH, PublishedComparison, readSignature, VKEY_PATH } from "./published_log.ts";
+import { EMPTY_ROOT, HASH_BYTES } from "../published/merkle_tree.ts";
+import type { PublishedFile, WritableFolder } from "../published/published_folder.ts";
+import {
+  CHECKPOINT_PATH,
+  PublishedComparison,
+  readSignature,
+  VKEY_PATH,
+} from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import {
   decodeVerifierKey,
@@ -19,8 +24,14 @@ import {
   type SignedCheckpoint,
   type Signer,
   type VerifierKey,
-} from "./signed_note.ts";
-import { type ReadPublished, type Tile, TILE_WIDTH, tilePath, TileTree } from "./tile_tree.ts";
+} from "../published/signed_note.ts";
+import {
+  type ReadPublished,
+  type Tile,
+  TILE_WIDTH,
+  tilePath,
+  TileTree,
+} from "../published/tile_tree.ts";
 import { requestCosignature } from "./witness.ts";
 
 /** How many new files are collected before they are written together. */

@@ -8,8 +8,8 @@ import {
   partsOf,
   type SignedCheckpoint,
   type VerifierKey,
-} from "./signed_note.ts";
-import type { TileTree } from "./tile_tree.ts";
+} from "../published/signed_note.ts";
+import type { TileTree } from "../published/tile_tree.ts";
 
 /** The meaning of a status, according to the specification. */
 const MEANINGS: Record<number, string> = {

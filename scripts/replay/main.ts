@@ -1,9 +1,9 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
-import { audit, wordsFor } from "../audit/audit.ts";
-import type { Differences } from "../audit/compare.ts";
+import { audit, wordsFor } from "../verify/audit.ts";
+import type { Differences } from "../verify/compare.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
-import { LEASE_LIMIT_MS } from "./replay_lease.ts";
+import { LEASE_LIMIT_MS } from "../guarded/replay_lease.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "../../src/store/store.ts";
 import { count } from "../cli/format.ts";

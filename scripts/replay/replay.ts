@@ -14,9 +14,9 @@ import { HEAD_KEY, projectionKey, retainedMutations } from "../../src/keyspace.t
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
-import { Comparison, Differences, SoundLog, UnsoundError } from "../audit/compare.ts";
+import { Comparison, Differences, SoundLog, UnsoundError } from "../verify/compare.ts";
 import { project } from "../../src/projections/project.ts";
-import { type Filling, NO_FILLING, ReplayLease } from "./replay_lease.ts";
+import { type Filling, NO_FILLING, ReplayLease } from "../guarded/replay_lease.ts";
 
 /** Time for which the old records are kept after the flip: longer than a request may use the head before it. */
 export const GRACE_MS = HEAD_LIMIT_MS + 1_000;

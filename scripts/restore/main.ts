@@ -6,6 +6,7 @@ import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
 import { count } from "../cli/format.ts";
+import { openInput } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
@@ -59,7 +60,7 @@ async function restoreFrom(source: Export): Promise<void> {
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
 async function openExport(name: string): Promise<Deno.FsFile> {
-  const source = name === "-" ? Deno.stdin : await Deno.open(name);
+  const source = name === "-" ? Deno.stdin : await openInput(name);
   if (source instanceof Deno.FsFile && (await source.stat()).isFile) return source;
   const path = await Deno.makeTempFile({ prefix: "animal-store-export-" });
   try {

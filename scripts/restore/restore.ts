@@ -5,10 +5,10 @@
 
 import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { unpackLines } from "../../src/encoding/pack_lines.ts";
-import { sha256Hex, sha256Start } from "../../src/encoding/sha256.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
   HEAD_KEY,
+  isPetKind,
   logKey,
   logMutations,
   type ProjectionRecord,
@@ -16,11 +16,12 @@ import {
 } from "../../src/keyspace.ts";
 import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
 import { eventOf, splitLines } from "../../src/log/lines.ts";
-import { LogVerifier } from "../../src/log/log_verifier.ts";
-import { project } from "../../src/projections/project.ts";
+import { LogVerifier } from "../verify/log_verifier.ts";
+import { linesOf } from "../../src/log/read_log.ts";
+import { positionIn, project } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { groupIntoCommits } from "../../src/store/commit_size.ts";
-import { guardRecord } from "../../src/store/guarded_record.ts";
+import { guardRecord } from "../guarded/guarded_record.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
@@ -64,9 +65,9 @@ export async function restore(
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(store, runtime, head);
   // An earlier state of a pet would be written only to be replaced, which takes most of the time.
-  const isLast = ({ key: [kind, , id], value }: ProjectionRecord) =>
-    kind !== "pet" || head.changePosition === 0 ||
-    value !== undefined && pets.has(id as number, sha256Start(value));
+  const isLast = ({ key, content }: ProjectionRecord) =>
+    head.changePosition === 0 || !isPetKind(key[0]) ||
+    content !== undefined && positionIn(content) === pets.positionOf(key.at(-1) as number);
   const seal = (lines: readonly RecordedLine[]) => ({
     restored: lines.at(-1)!.event.position,
     mutations: [
@@ -101,7 +102,7 @@ async function* linesAfter(
   head: Head,
 ): AsyncGenerator<RecordedLine[]> {
   const record = restored === 0 ? null : await store.get(logKey(restored));
-  const lastRestored = unpackLines(record?.value)?.at(-1);
+  const lastRestored = record === null ? undefined : linesOf(record)?.at(-1)?.line;
   const changedError = () => new RefusedError("The export changed while it was read");
   let position = 0;
   let lastHash = GENESIS_HASH;

@@ -6,9 +6,9 @@ import { bytesEqual } from "../encoding/bytes_equal.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
-import { type Logger, reasonOf } from "../runtime/logger.ts";
+import { defectOf, type Logger, reasonOf } from "../runtime/logger.ts";
 import { backoffMs, sleep } from "../runtime/runtime.ts";
-import { ServiceError } from "../service_error.ts";
+import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import {
   mayHaveLanded,
   StoreAwayError,
@@ -49,12 +49,13 @@ export interface AppenderDeps extends BatchPlannerDeps {
   appendLimitMs: number;
   heads: HeadReader;
   report: Logger;
-  /** Receives every commit that landed, before the next one is planned. */
-  cache?: { onCommitted(batch: Batch): void };
+  /** Called after every commit that landed, before the next one is planned. */
+  onCommitted?: () => void;
 }
 
 export class Appender {
-  #deps: AppenderDeps;
+  /** Its surroundings. Tests make them throw. */
+  readonly deps: AppenderDeps;
   #queue = new CommandQueue();
   #planner: BatchPlanner;
   #backoff: ContentionBackoff;
@@ -67,7 +68,10 @@ export class Appender {
   #settling: Promise<void> | undefined;
   /** The last batch, while it is not known whether it landed. */
   #unclear: Batch | undefined;
+  /** Whether the last commit landed with one command, and none waited after it. */
+  #wasAlone = false;
   #isDraining = false;
+  #hasAnnounceFailed = false;
   /** Makes append() reject new commands with this error. */
   suspension: StoreError | undefined;
   /** Monotonic time in milliseconds at which the last read of a base started. */
@@ -78,7 +82,7 @@ export class Appender {
   #reportNotAppliedFrom = -Infinity;
 
   constructor(deps: AppenderDeps) {
-    this.#deps = deps;
+    this.deps = deps;
     this.#planner = new BatchPlanner(deps, this.#queue);
     this.#backoff = new ContentionBackoff(deps.runtime);
   }
@@ -89,7 +93,7 @@ export class Appender {
    * stored; `outcome_unknown` means that the events may or may not have been stored.
    */
   append(command: Command): Promise<readonly RecordedEvent[]> {
-    const { runtime, instrumentation, appendLimitMs } = this.#deps;
+    const { runtime, instrumentation, appendLimitMs } = this.deps;
     return instrumentation.trace("append", async () => {
       if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
       if (this.suspension !== undefined) throw this.suspension;
@@ -122,46 +126,62 @@ export class Appender {
 
   /** Commits until no command waits. */
   async #run(): Promise<void> {
-    const { runtime } = this.#deps;
+    const { runtime } = this.deps;
     const stopSweep = this.#sweepOverdue();
     let hasLanded = false;
     for (let failures = 0; this.#queue.waiting.length > 0;) {
-      // Yield once so that commands arriving together share a commit.
-      if (!hasLanded || this.#queue.waiting.length === 1) await runtime.nextTurn();
-      hasLanded = false;
-      try {
-        if (this.#notApplied === 0) {
-          const end = runtime.monotonicNow() + SHORT_LOCK_MS;
-          this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, end);
-        }
-        const batch = await this.#planner.plan(await this.#base());
-        if (batch === undefined) continue;
-        const startedAt = runtime.monotonicNow();
-        const outcome = await this.#commitUntilKnown(batch);
-        const tookMs = runtime.monotonicNow() - startedAt;
-        this.#settle(batch, outcome);
-        hasLanded = outcome.state === "landed";
-        if (hasLanded || outcome.state === "lost") {
-          failures = 0;
-          const pauseMs = hasLanded
-            ? this.#backoff.onCommitted(tookMs)
-            : this.#backoff.onConflict();
-          if (pauseMs > 0 && this.#queue.waiting.length > 0) await sleep(runtime, pauseMs);
-          continue;
-        }
-      } catch (error) {
-        this.#reportFailure("append", error);
-      }
-      await sleep(runtime, backoffMs(runtime, failures++));
+      // Yield once so that commands arriving together share a commit; after a command that came alone, none are expected.
+      if (hasLanded ? this.#queue.waiting.length === 1 : !this.#wasAlone) await runtime.nextTurn();
+      this.#wasAlone = false;
+      const result = await this.#commitNext();
+      hasLanded = result === "landed";
+      if (hasLanded || result === "lost") failures = 0;
+      else if (result === "failed") await sleep(runtime, backoffMs(runtime, failures++));
     }
     // In the same turn as the last check of the queue: a command queued in between would never be processed.
     this.#running = undefined;
     stopSweep();
   }
 
+  /** Plans a batch, commits and settles it, and pauses so that other instances can commit. Never rejects. */
+  async #commitNext(): Promise<"landed" | "lost" | "nothing" | "failed"> {
+    const { report, runtime } = this.deps;
+    try {
+      if (this.#notApplied === 0) {
+        const end = runtime.monotonicNow() + SHORT_LOCK_MS;
+        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, end);
+      }
+      const batch = await this.#planner.plan(await this.#base());
+      if (batch === undefined) return "nothing";
+      const startedAt = runtime.monotonicNow();
+      const outcome = await this.#commitUntilKnown(batch);
+      const tookMs = runtime.monotonicNow() - startedAt;
+      this.#settle(batch, outcome);
+      const { state } = outcome;
+      if (state !== "landed" && state !== "lost") return "failed";
+      if (state === "landed") {
+        this.#wasAlone = batch.members.length === 1 && this.#queue.waiting.length === 0;
+        this.#announce();
+      }
+      const pauseMs = state === "landed"
+        ? this.#backoff.onCommitted(tookMs)
+        : this.#backoff.onConflict();
+      if (pauseMs > 0 && this.#queue.waiting.length > 0) await sleep(runtime, pauseMs);
+      return state;
+    } catch (error) {
+      this.#queue.refuseTaken(error);
+      const isDefect = serviceErrorCode(error) === undefined;
+      if (isDefect) report("error", "append_failed", defectOf(error));
+      else this.#reportFailure("append", error);
+      return "failed";
+    } finally {
+      this.#queue.release();
+    }
+  }
+
   /** The head to plan on. If others append, it is read again, because a read costs less than a conflict. */
   async #base(): Promise<Base> {
-    const { heads, runtime } = this.#deps;
+    const { heads, runtime } = this.deps;
     const mustRead = heads.latest === undefined || this.#planner.needsFreshBase ||
       this.#backoff.areOthersNear;
     if (mustRead) {
@@ -186,7 +206,7 @@ export class Appender {
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
   #commitUntilKnown(batch: Batch): Promise<CommitOutcome> {
-    const { runtime, heads, store } = this.#deps;
+    const { runtime, heads, store } = this.deps;
     const { base, members, firstLogRecord } = batch;
     for (const { queued } of members) queued.mayHaveLanded = true;
     this.#unclear = batch;
@@ -208,12 +228,12 @@ export class Appender {
   /** Reports a failure, unless the store reports it as an outage, or as a full disk. */
   #reportFailure(step: "append" | "commit" | "read_back", error: unknown): void {
     if (error instanceof StoreFullError) return;
-    const { runtime, report } = this.#deps;
+    const { runtime, report } = this.deps;
     const reason = reasonOf(error);
     const isRefused = error instanceof StoreRefusedError;
     if (isRefused || mayHaveLanded(error)) {
       report("warn", `${step}_failed`, { reason });
-      if (step === "commit" && !isRefused) this.#deps.instrumentation.count("commit.unclear");
+      if (step === "commit" && !isRefused) this.deps.instrumentation.count("commit.unclear");
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       const now = runtime.monotonicNow();
       this.#notApplied++;
@@ -224,7 +244,7 @@ export class Appender {
   }
 
   #commit(batch: Batch): Promise<string | null> {
-    return this.#deps.instrumentation.traceCommit(
+    return this.deps.instrumentation.traceCommit(
       batch.members.map(({ queued }) => queued.context),
       batch.lines.length,
       () => this.#storeCommit(batch),
@@ -235,7 +255,7 @@ export class Appender {
   async #storeCommit(
     { base, next, mutations }: Pick<Batch, "base" | "next" | "mutations">,
   ): Promise<string | null> {
-    const { heads, store } = this.#deps;
+    const { heads, store } = this.deps;
     try {
       const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
       const versionstamp = await store.commit({ checks, mutations });
@@ -253,27 +273,21 @@ export class Appender {
     }
   }
 
-  /**
-   * Reports a full disk, and probes it, until it has space and this is reported. It must be probed, because an
-   * instance that is not ready may get no requests.
-   */
+  /** Reports a full disk, and probes it until it has space: an instance that is not ready may get no requests. */
   async #watchFullDisk(): Promise<void> {
-    const { heads, report, runtime } = this.#deps;
-    for (
-      let probes = 0;
-      this.#diskFault !== undefined || probes % PROBES_PER_REPORT > 0;
-      probes++
-    ) {
-      if (probes % PROBES_PER_REPORT === 0) {
-        report("error", "storage_full", {
-          reason: reasonOf(this.#diskFault),
-          remedy: "Free space on the disk of the store; the service then continues by itself",
-        });
+    const { heads, report, runtime } = this.deps;
+    while (this.#diskFault !== undefined) {
+      report("error", "storage_full", {
+        reason: reasonOf(this.#diskFault),
+        remedy: "Free space on the disk of the store; the service then continues by itself",
+      });
+      // A disk that is full again within this time is reported once.
+      for (let probe = 0; probe < PROBES_PER_REPORT; probe++) {
+        await sleep(runtime, PROBE_INTERVAL_MS);
+        if (this.#diskFault === undefined || this.#running !== undefined) continue;
+        // A probe that fails for another reason says nothing about the disk.
+        await heads.read().then((head) => this.#touchHead(head)).catch(() => {});
       }
-      await sleep(runtime, PROBE_INTERVAL_MS);
-      if (this.#diskFault === undefined || this.#running !== undefined) continue;
-      // A probe that fails for another reason says nothing about the disk.
-      await heads.read().then((head) => this.#touchHead(head)).catch(() => {});
     }
     report("info", "storage_available");
     this.#watchingDisk = undefined;
@@ -283,23 +297,40 @@ export class Appender {
     if (outcome.state !== "unclear") this.#unclear = undefined;
     switch (outcome.state) {
       case "landed":
-        this.#deps.cache?.onCommitted(batch);
-        return this.#acknowledge(batch);
+        if (this.deps.heads.latest!.head.position < batch.next.position) {
+          throw new Error("A commit landed that the head does not show");
+        }
+        this.#acknowledge(batch);
+        break;
       case "lost":
-        this.#deps.instrumentation.count("commit.conflicts");
-        return this.#requeue(batch);
+        this.#requeue(batch);
+        this.deps.instrumentation.count("commit.conflicts");
+        break;
       // "check_failed" does not occur, because the head is the only check.
       case "check_failed":
       case "not_applied":
-        return this.#requeue(batch);
+        this.#requeue(batch);
+        break;
       case "refused":
         for (const { queued } of batch.members) queued.reject(outcome.cause);
-        return;
+        break;
       case "unclear":
         // Its commands were rejected at their deadlines.
-        return;
+        break;
       default:
         assertNever(outcome);
+    }
+    this.#queue.release();
+  }
+
+  /** Announces a commit. What fails here is a defect, but no reason to fail a request. */
+  #announce(): void {
+    const { onCommitted, report } = this.deps;
+    try {
+      onCommitted?.();
+    } catch (error) {
+      if (!this.#hasAnnounceFailed) report("error", "on_committed_failed", defectOf(error));
+      this.#hasAnnounceFailed = true;
     }
   }
 
@@ -315,20 +346,20 @@ export class Appender {
    */
   #acknowledge(batch: Batch): void {
     if (this.#queue.waiting.length === 0) this.#resolve(batch);
-    else this.#settling = this.#deps.runtime.nextTurn().then(() => this.#resolve(batch));
+    else this.#settling = this.deps.runtime.nextTurn().then(() => this.#resolve(batch));
   }
 
   #resolve({ members, lines: committed }: Batch): void {
-    this.#deps.instrumentation.onCommitted(committed);
+    this.deps.instrumentation.onCommitted(committed);
     for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
   }
 
   /** Rejects commands at their deadlines. Returns a function that ends this. */
   #sweepOverdue(): () => void {
-    const { runtime, appendLimitMs } = this.#deps;
+    const { runtime, appendLimitMs } = this.deps;
     let cancel = () => {};
     const sweep = () => {
-      const unclear = this.#unclear?.members.map(({ queued }) => queued.command.name);
+      const unclear = this.#unclear?.members.map(({ queued }) => queued.command.idempotencyKey);
       this.#queue.rejectOverdue(runtime.monotonicNow(), appendLimitMs, new Set(unclear));
       cancel = runtime.setTimer(SWEEP_MS, sweep);
     };

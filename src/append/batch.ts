@@ -1,10 +1,12 @@
-import { encodeEvent, type RecordedLine } from "../../events/event.ts";
+import { assertNever } from "../../events/assert_never.ts";
+import { encodeEvent, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, type ProjectionRecord, retainedMutations } from "../keyspace.ts";
 import { encodeHead, type Head, headAfter, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { ServiceError } from "../service_error.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, Store } from "../store/store.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
@@ -60,61 +62,64 @@ export class BatchPlanner {
     this.#queue = queue;
   }
 
-  /** Plans a batch of waiting commands on the base; `undefined` if none of them has events. */
+  /** Plans a batch of waiting commands on the base; `undefined` if none of them has events to store. */
   async plan(base: Base): Promise<Batch | undefined> {
-    const { instrumentation, store: { limits } } = this.#deps;
-    const { waiting } = this.#queue;
-    const candidates = waiting.splice(0).filter(({ isSettled }) => !isSettled);
+    const { instrumentation } = this.#deps;
+    const candidates = this.#queue.take();
     const preparations = await Promise.allSettled(
       candidates.map(({ command, context }) =>
         instrumentation.restore(context, async () => await command.prepare(base))
       ),
     );
+    const members = this.#decideAll(base, candidates, preparations);
+    return members.length === 0 ? undefined : this.#sealMost(base, members);
+  }
+
+  /** Decides prepared commands in their order, each after those before it. Returns those with events; the others wait. */
+  #decideAll(
+    base: Base,
+    candidates: readonly QueuedCommand[],
+    preparations: readonly PromiseSettledResult<void>[],
+  ): Member[] {
+    const { limits } = this.#deps.store;
+    const { waiting } = this.#queue;
     const members: Member[] = [];
-    const deferred: QueuedCommand[] = [];
+    /** The pets that members change, as the last of them leaves each. */
     const changedPets = new Map<number | undefined, Pet>();
-    const names = new Set<string | undefined>();
+    const idempotencyKeys = new Set<string>();
+    const deferred: QueuedCommand[] = [];
     let next = base.head;
     let bytes = 0;
     let count = 0;
-    for (const [index, queued] of candidates.entries()) {
+    for (const queued of candidates) {
       // Commands after an API key event must be prepared on a head with that event. More lines never fit.
       if (next.keyPosition !== base.head.keyPosition || bytes > limits.commitBytes) break;
-      count++;
+      const preparation = preparations[count++];
       if (queued.isSettled) continue;
-      const { petId, name } = queued.command;
-      if (names.has(name)) {
+      const { petId, idempotencyKey } = queued.command;
+      if (idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey)) {
         deferred.push(queued);
         continue;
       }
       const changed = changedPets.get(petId);
-      // An outcome without events that depends on this commit can be given only after it.
-      const finish = (settle: () => void) =>
-        changed === undefined ? this.#finish(queued, base, settle) : deferred.push(queued);
-      try {
-        const preparation = preparations[index];
-        if (preparation.status === "rejected") throw preparation.reason;
-        const member = memberAfter(next, queued, changed);
-        if (member.lines.length === 0) {
-          finish(() => queued.resolve([]));
-          continue;
-        }
-        members.push(member);
-        if (name !== undefined) names.add(name);
-        next = member.next;
-        for (const { event, line } of member.lines) {
-          if (event.type === "PetUpdated") changedPets.set(event.data.id, event.data);
-          bytes += line.length;
-        }
-      } catch (reason) {
-        finish(() => queued.refuse(reason));
+      const member = memberAfter(next, queued, preparation, changed);
+      if (typeof member === "function") {
+        // An outcome without events that depends on this commit can be given only after it.
+        if (changed === undefined) this.#finish(queued, base, member);
+        else deferred.push(queued);
+        continue;
+      }
+      members.push(member);
+      next = member.next;
+      if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
+      for (const { event, line } of member.lines) {
+        const pet = changedPetOf(event);
+        if (pet !== undefined) changedPets.set(pet.id, pet);
+        bytes += line.length;
       }
     }
     waiting.unshift(...deferred, ...candidates.slice(count));
-    if (members.length === 0) return undefined;
-    const batch = sealCommit(members, (it) => this.#seal(base, it), limits).sealed;
-    waiting.unshift(...members.slice(batch.members.length).map(({ queued }) => queued));
-    return batch;
+    return members;
   }
 
   /**
@@ -130,10 +135,35 @@ export class BatchPlanner {
     this.#queue.waiting.push(queued);
   }
 
+  /** Makes a batch of as many members as fit; the others wait. Rejects those for which no records can be made. */
+  #sealMost(base: HeadEntry, members: readonly Member[]): Batch | undefined {
+    const { project, store: { limits } } = this.#deps;
+    const requeue = (left: readonly Member[]) =>
+      this.#queue.waiting.unshift(...left.map(({ queued }) => queued));
+    try {
+      const { sealed, count } = sealCommit(members, (it) => this.#seal(base, it), limits);
+      requeue(members.slice(count));
+      return sealed;
+    } catch (reason) {
+      const sound = members.filter(({ queued, lines }) => {
+        try {
+          project(lines);
+          return true;
+        } catch (own) {
+          queued.refuse(own);
+        }
+      });
+      // If none fails by itself, they would fail together again.
+      if (sound.length < members.length) requeue(sound);
+      else for (const { queued } of members) queued.refuse(reason);
+    }
+  }
+
   #seal(base: HeadEntry, members: readonly Member[]): Batch {
     const { project, runtime } = this.#deps;
     const lines = members.flatMap(({ lines }) => lines);
     const { next } = members.at(-1)!;
+    expectToFollow(base.head, lines, next);
     const now = runtime.now();
     const logRecords = logMutations(base.head.position + 1, lines.map(({ line }) => line));
     const mutations: Mutation[] = [
@@ -146,15 +176,61 @@ export class BatchPlanner {
   }
 }
 
-/** Plans what a prepared command adds to a commit after `head`. Throws the refusal of the command. */
-function memberAfter(head: Head, queued: QueuedCommand, changed: Pet | undefined): Member {
-  const lines: RecordedLine[] = [];
-  let next = head;
-  for (const decided of queued.command.decide(head, changed)) {
-    const event = { ...decided, position: next.position + 1, previousHash: next.lastHash };
-    const line = encoder.encode(encodeEvent(event));
-    next = headAfter(next, event, sha256Hex(line));
-    lines.push({ event, line });
+/** Returns what a prepared command adds to a commit after `head`, or how to settle it if it adds nothing. */
+function memberAfter(
+  head: Head,
+  queued: QueuedCommand,
+  preparation: PromiseSettledResult<void>,
+  changed: Pet | undefined,
+): Member | (() => void) {
+  try {
+    if (preparation.status === "rejected") throw preparation.reason;
+    const lines: RecordedLine[] = [];
+    let next = head;
+    for (const decided of queued.command.decide(head, changed)) {
+      expectRightClock(decided.time);
+      const event = { ...decided, position: next.position + 1, previousHash: next.lastHash };
+      const line = encoder.encode(encodeEvent(event));
+      next = headAfter(next, event, sha256Hex(line));
+      lines.push({ event, line });
+    }
+    return lines.length === 0 ? () => queued.resolve([]) : { queued, lines, next };
+  } catch (reason) {
+    return () => queued.refuse(reason);
   }
-  return { queued, lines, next };
+}
+
+/** The changed pet, on which later commands of the same commit are decided. None of them can know the id of a new pet. */
+function changedPetOf({ type, data }: RecordedEvent): Pet | undefined {
+  switch (type) {
+    case "PetUpdated":
+      return data;
+    case "PetCreated":
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked":
+      return undefined;
+    default:
+      return assertNever(type);
+  }
+}
+
+/** Throws unless the lines of a commit follow a head without a gap, up to the next head. */
+function expectToFollow(
+  { position, lastHash, lastPetId }: Head,
+  lines: readonly RecordedLine[],
+  next: Head,
+): void {
+  const isGapless = lines.every(({ event }, index) => event.position === position + 1 + index);
+  const hasGrown = next.position === position + lines.length && next.lastPetId >= lastPetId;
+  if (isGapless && hasGrown && lines[0].event.previousHash === lastHash) return;
+  throw new Error(`A commit of ${lines.length} lines does not follow position ${position}`);
+}
+
+/** Throws if a time of the wall clock, in ISO 8601, is beyond the years of four digits that the log can hold. */
+export function expectRightClock(time: string): void {
+  if (time.length === "2026-01-01T00:00:00.000Z".length) return;
+  const message = `The clock of this machine says year ${
+    parseInt(time)
+  }, which cannot be right: set it`;
+  throw new ServiceError("store_unavailable", message);
 }

@@ -6,8 +6,11 @@ import type { Head, HeadEntry } from "../log/head.ts";
 export interface Command {
   /** The pet that the command may change. */
   readonly petId?: number;
-  /** Of several commands with one name, only one has events in a commit. The others are prepared again after it. */
-  readonly name?: string;
+  /**
+   * The HMAC of the request's Idempotency-Key. A commit holds the events of one command with the same value. The others
+   * are prepared again after that commit.
+   */
+  readonly idempotencyKey?: string;
   /**
    * Reads what decide() needs besides the head. Rejects if the command must be refused. The appender
    * calls it on each head that it tries a commit on.

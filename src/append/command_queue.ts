@@ -6,29 +6,42 @@ import type { Command } from "./command.ts";
 export class CommandQueue {
   /** Those that wait for a commit, in their order. */
   readonly waiting: QueuedCommand[] = [];
-  /** All that have no outcome yet, in order of their deadlines. */
-  #unsettled = new Set<QueuedCommand>();
+  /** Those of which a batch is planned or committed. Some of them may wait again. */
+  #taken: readonly QueuedCommand[] = [];
 
   /** Adds a command that is rejected at a deadline. */
   add(command: Command, deadline: number, context: unknown): QueuedCommand {
-    const queued = new QueuedCommand(command, deadline, context, this.#unsettled);
+    const queued = new QueuedCommand(command, deadline, context);
     this.waiting.push(queued);
-    this.#unsettled.add(queued);
     return queued;
   }
 
+  /** Takes all waiting commands that have no outcome yet, until {@linkcode release}. */
+  take(): readonly QueuedCommand[] {
+    return this.#taken = this.waiting.splice(0).filter(({ isSettled }) => !isSettled);
+  }
+
+  /** Notes that each taken command has its outcome, or is about to get it, or waits again. */
+  release(): void {
+    this.#taken = [];
+  }
+
+  /** Rejects the taken commands because of a defect, which may have kept them from waiting again. */
+  refuseTaken(reason: unknown): void {
+    for (const queued of this.#taken) queued.refuse(reason);
+  }
+
   /**
-   * Rejects every unsettled command whose deadline is at `now` or before. Commands with the `unclear` names may have
-   * landed: what another command of its name stores is the outcome of a command, too.
+   * Rejects every command whose deadline is at `now` or before. Commands with the `unclear` Idempotency-Keys may have
+   * landed: what another command with its key stores is the outcome of a command, too.
    */
   rejectOverdue(now: number, limitMs: number, unclear: ReadonlySet<string | undefined>): void {
     for (const queued of this.waiting) {
-      const { name } = queued.command;
-      if (name !== undefined && unclear.has(name)) queued.mayHaveLanded = true;
+      const { idempotencyKey } = queued.command;
+      if (idempotencyKey !== undefined && unclear.has(idempotencyKey)) queued.mayHaveLanded = true;
     }
-    for (const queued of this.#unsettled) {
-      if (queued.deadline > now) break;
-      queued.rejectOverdue(limitMs);
+    for (const commands of [this.#taken, this.waiting]) {
+      for (const queued of commands) if (queued.deadline <= now) queued.rejectOverdue(limitMs);
     }
   }
 }
@@ -42,42 +55,37 @@ export class QueuedCommand {
   readonly context: unknown;
   /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
   wasRepeated = false;
-  /** Whether a batch with this command, or with another one of its name, may have landed. */
+  /** Whether a batch with this command, or with another one of its Idempotency-Key, may have landed. */
   mayHaveLanded = false;
-  #unsettled: Set<QueuedCommand>;
+  /** A flag and not a set of commands: dead entries of a long-lived set keep others alive (measured). */
+  isSettled = false;
   #settlers = Promise.withResolvers<readonly RecordedEvent[]>();
   /** Resolves to the events, as append() does. */
   readonly outcome = this.#settlers.promise;
 
-  constructor(
-    command: Command,
-    deadline: number,
-    context: unknown,
-    unsettled: Set<QueuedCommand>,
-  ) {
+  constructor(command: Command, deadline: number, context: unknown) {
     this.command = command;
     this.deadline = deadline;
     this.context = context;
-    this.#unsettled = unsettled;
-  }
-
-  get isSettled(): boolean {
-    return !this.#unsettled.has(this);
   }
 
   resolve(events: readonly RecordedEvent[]): void {
-    if (this.#unsettled.delete(this)) this.#settlers.resolve(events);
+    this.isSettled = true;
+    this.#settlers.resolve(events);
   }
 
   reject(reason: unknown): void {
-    if (this.#unsettled.delete(this)) this.#settlers.reject(reason);
+    this.isSettled = true;
+    this.#settlers.reject(reason);
   }
 
-  /** Rejects a command that could not be prepared, or is refused. */
+  /** Rejects a command that is refused, or failed. An unclear outcome stays unclear. */
   refuse(reason: unknown): void {
-    const isUnknown = this.mayHaveLanded && serviceErrorCode(reason) === "store_unavailable";
+    const code = serviceErrorCode(reason);
+    const isUnknown = this.mayHaveLanded && (code === undefined || code === "store_unavailable");
     const message = "The store has not answered whether the request was stored before";
-    this.reject(isUnknown ? new ServiceError("outcome_unknown", message) : reason);
+    const unknown = () => new ServiceError("outcome_unknown", message, { cause: reason });
+    this.reject(isUnknown ? unknown() : reason);
   }
 
   /** Rejects a command that has waited for `limitMs`. */

@@ -12,13 +12,12 @@ import {
 } from "../../events/pet.ts";
 import type { Appender } from "../append/appender.ts";
 import type { Command } from "../append/command.ts";
-import { hmacSha256Hex, sha256Hex } from "../encoding/sha256.ts";
+import { hmacSha256Hex } from "../encoding/sha256.ts";
 import { eventByIdempotencyKeyKey, projectionKey } from "../keyspace.ts";
 import type { ApiKey } from "../log/api_keys.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
-import { readEvents } from "../log/read_log.ts";
-import type { ApiKeyReader } from "../projections/api_key_reader.ts";
-import { decodeRecord } from "../projections/project.ts";
+import type { ApiKeyReader } from "../keys/api_key_reader.ts";
+import { decodeRecord, proveRecord } from "../projections/project.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
@@ -63,10 +62,12 @@ interface Rule extends Pick<Command, "petId"> {
   /** Reads what decide() needs. Rejects if the request must be refused. */
   prepare?(base: HeadEntry): Promise<void>;
   /** As of `Command`, but at most one event. Throws if the request must be refused. */
-  decide(head: Head, changed?: Pet): Extract<EventBody, { type: PetEvent["type"] }> | undefined;
+  decide(head: Pick<Head, "lastPetId">, changed?: Pet): PetEventBody | undefined;
   /** Whether an earlier event with the same Idempotency-Key is the outcome of the same request. */
-  isOutcome(event: PetEvent): boolean;
+  isOutcome(event: PetEventBody): boolean;
 }
+
+type PetEventBody = Extract<EventBody, { type: PetEvent["type"] }>;
 
 /**
  * Adds a pet. If the Idempotency-Key already added the same pet, resolves to that pet as it was added. Rejects with the
@@ -76,13 +77,17 @@ export async function createPet(
   deps: WritePetDeps,
   request: CreatePetRequest,
 ): Promise<WrittenPet> {
-  const petOf = (id: number): Pet => ({ id, ...request.pet });
-  const written = await writePet(deps, request, {
+  return (await writePet(deps, request, additionRule(request.pet)))!;
+}
+
+/** The rule of an addition. */
+export function additionRule(pet: NewPet): Rule {
+  const petOf = (id: number): Pet => ({ id, ...pet });
+  return {
     decide: ({ lastPetId }) => ({ type: "PetCreated", data: petOf(lastPetId + 1) }),
     isOutcome: ({ type, data }) =>
       type === "PetCreated" && encodePet(data) === encodePet(petOf(data.id)),
-  });
-  return written!;
+  };
 }
 
 /**
@@ -94,16 +99,28 @@ export async function updatePet(
   deps: WritePetDeps,
   request: UpdatePetRequest,
 ): Promise<WrittenPet> {
-  const { petId, patch, isExpected = () => true } = request;
+  const rule = changeRule(deps, request);
+  const written = await writePet(deps, request, rule);
+  return written ?? { id: request.petId, text: rule.text, isDuplicate: false };
+}
+
+/** The rule of a change. `text` is that of the pet as of the last prepare(). */
+export function changeRule(
+  deps: { pets: { getProven(id: number, base: HeadEntry): Promise<{ text: string } | undefined> } },
+  { petId, patch, isExpected = () => true }: Omit<UpdatePetRequest, "token">,
+): Rule & { text: string } {
   let text = "";
-  const written = await writePet(deps, request, {
+  return {
+    get text() {
+      return text;
+    },
     petId,
     async prepare(base) {
-      const found = await deps.pets.get(petId, base);
+      const found = await deps.pets.getProven(petId, base);
       if (found === undefined) {
         throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
       }
-      text = found;
+      text = found.text;
     },
     decide(_head, changed) {
       const before = changed ?? decodePet(text);
@@ -120,8 +137,7 @@ export async function updatePet(
       type === "PetUpdated" && data.id === petId &&
       encodePet(patchPet(data, patch)) === encodePet(data) &&
       Object.keys(data.previous).every((name) => Object.hasOwn(patch, name)),
-  });
-  return written ?? { id: petId, text, isDuplicate: false };
+  };
 }
 
 /**
@@ -164,19 +180,17 @@ function commandOf(
   rule: Rule,
 ): Command & { earlier?: PetEvent } {
   const eventTimeMs = runtime.now();
-  // Nobody can guess the first from a published log, because the token is secret. Versions before format 4 logged the other.
-  const logged = idempotencyKey === undefined
-    ? undefined
-    : [hmacSha256Hex(token, idempotencyKey), sha256Hex(idempotencyKey)];
+  // Nobody can guess it from a published log, because the token is secret.
+  const logged = idempotencyKey === undefined ? undefined : hmacSha256Hex(token, idempotencyKey);
   const metadata: EventMetadata = {
     id: runtime.newId(),
     time: new Date(eventTimeMs).toISOString(),
     actor: "",
-    ...(logged ? { idempotencyKey: logged[0] } : {}),
+    ...(logged === undefined ? {} : { idempotencyKey: logged }),
   };
   return {
     petId: rule.petId,
-    name: metadata.idempotencyKey,
+    idempotencyKey: metadata.idempotencyKey,
     /**
      * Checks the API key, and finds an event that the same Idempotency-Key caused earlier. Another instance that appends
      * such an event moves the head. So the event is either found here, or the commit on this head fails.
@@ -187,7 +201,7 @@ function commandOf(
       const key = await keys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
       expectMayWrite(key);
       metadata.actor = key.id;
-      if (logged) {
+      if (logged !== undefined) {
         // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
         this.earlier = await findEarlier(store, head, key.id, logged, eventTimeMs);
       }
@@ -201,26 +215,19 @@ function commandOf(
 }
 
 /**
- * The event that an API key caused with an Idempotency-Key, which the log names in one of these ways, if it has not
- * expired at `now`, in milliseconds. May or may not find an event after that head.
+ * The event that an API key caused with an Idempotency-Key, as the log names it, if it has not expired at `now`, in
+ * milliseconds. May or may not find an event after that head.
  */
 async function findEarlier(
   store: Store,
   { generation }: Head,
   actor: string,
-  logged: string[],
+  logged: string,
   now: number,
 ): Promise<PetEvent | undefined> {
-  const found = await Promise.all(logged.map((name) => {
-    const prefix = projectionKey(generation, eventByIdempotencyKeyKey(actor, name));
-    return store.list({ prefix }, { limit: 1, reverse: true });
-  }));
+  const prefix = projectionKey(generation, eventByIdempotencyKeyKey(actor, logged));
+  const [entry] = await store.list({ prefix }, { limit: 1, reverse: true });
   // The store keeps a record for some time after it expires.
-  const valid = found.flat().find((entry) => Date.parse(decodeRecord(entry).expiresAt) > now);
-  if (valid === undefined) return undefined;
-  const position = valid.key.at(-1) as number;
-  const [line] = await readEvents(store, { from: position, to: position }) ?? [];
-  if (logged.includes(line?.event.idempotencyKey ?? "")) return line.event as PetEvent;
-  const message = `The log has no event of the Idempotency-Key at position ${position}`;
-  throw new ServiceError("projection_damaged", message);
+  if (entry === undefined || Date.parse(decodeRecord(entry).expiresAt) <= now) return undefined;
+  return await proveRecord(store, entry) as PetEvent;
 }

@@ -1,4 +1,7 @@
+import { Buffer } from "node:buffer";
+
 export const LINE_FEED = 10;
+const LINE_END = Uint8Array.of(LINE_FEED);
 
 /**
  * Packs lines, in order, into as few values of at most `limit` bytes as possible, each with the number of its lines. A
@@ -22,14 +25,7 @@ export function packLines(lines: readonly Uint8Array[], limit: number) {
 
 /** Joins lines into one array. Each line is followed by a line feed. */
 export function joinLines(lines: readonly Uint8Array[]): Uint8Array {
-  const value = new Uint8Array(lines.reduce((bytes, { length }) => bytes + length + 1, 0));
-  let offset = 0;
-  for (const line of lines) {
-    value.set(line, offset);
-    offset += line.length;
-    value[offset++] = LINE_FEED;
-  }
-  return value;
+  return Buffer.concat(lines.flatMap((line) => [line, LINE_END]));
 }
 
 /**

@@ -7,11 +7,6 @@ export function sha256Hex(content: string | Uint8Array): string {
   return hash("sha256", content, "hex");
 }
 
-/** The first 48 bits of the SHA-256: enough to notice a difference, and an exact number. */
-export function sha256Start(content: string | Uint8Array): number {
-  return parseInt(sha256Hex(content).slice(0, 12), 16);
-}
-
 /** HMAC-SHA-256 (RFC 2104) of a text under a secret, in hex. */
 export function hmacSha256Hex(secret: string, text: string): string {
   return createHmac("sha256", secret).update(text).digest("hex");

@@ -13,20 +13,6 @@ export function entityTag(content: string | Uint8Array): string {
   return entityTagOfHash(sha256Hex(content));
 }
 
-/** Tags of pets that were read lately: the hash costs more than all else that a read from the caches does. */
-const recentTags = new Map<string, string>();
-const RECENT_TAGS_LIMIT = 10_000;
-
-/** The strong entity tag of the JSON text of a pet. */
-export function entityTagOfPet(text: string): string {
-  const recent = recentTags.get(text);
-  if (recent !== undefined) return recent;
-  if (recentTags.size === RECENT_TAGS_LIMIT) recentTags.clear();
-  const tag = entityTag(text);
-  recentTags.set(text, tag);
-  return tag;
-}
-
 /** The strong entity tag of a content with that SHA-256 (hex). */
 export function entityTagOfHash(hash: string): string {
   return `"${hash.slice(0, TAG_DIGITS)}"`;

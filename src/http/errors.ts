@@ -186,15 +186,11 @@ export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof HttpError ? thrown.code : serviceErrorCode(thrown) ?? "internal_error";
 }
 
-/** The response to a failed request. `root` is the path of the service at its public address. */
-export function errorResponse(thrown: unknown, root = ""): HttpResponse {
+/** The response to a failed request. */
+export function errorResponse(thrown: unknown): HttpResponse {
   const code = codeOf(thrown);
   const { status, challenge } = ERRORS[code];
-  let message = code === "internal_error" ? ERRORS[code].when : (thrown as Error).message;
-  if (status === 401) {
-    const keyless = `${root}/docs, ${root}/openapi.json, ${root}/healthz and ${root}/readyz`;
-    message += `; ${keyless} need no key`;
-  }
+  const message = code === "internal_error" ? ERRORS[code].when : (thrown as Error).message;
   const headers: HttpResponse["headers"] = { ...NEVER_STORED };
   if (thrown instanceof HttpError) Object.assign(headers, thrown.headers);
   if (challenge !== undefined) headers["www-authenticate"] = challenge;

@@ -2,15 +2,17 @@
 
 import { Buffer } from "node:buffer";
 import { EMPTY_HEAD, type HeadEntry } from "../log/head.ts";
-import type { EventFeed, FeedEvent, FeedLine, Place } from "../projections/event_feed.ts";
-import { Alarm } from "../runtime/alarm.ts";
+import type { EventFeed, FeedEvent, FeedLine, Place } from "../feed/event_feed.ts";
+import { Alarm } from "../feed/alarm.ts";
+import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
+import { codeOf } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
-import type { Follower, Followers } from "./limits/followers.ts";
-import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/events_query.ts";
+import type { Follower, Followers } from "../feed/followers.ts";
+import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/query.ts";
 
 /** Maximum number of lines that one request looks at: with a filter, it may find nothing among them. */
 const SCAN_LIMIT = 2_000;
@@ -25,17 +27,11 @@ export const HEARTBEAT_MS = 15_000;
 /** A stream ends after this time, and up to half as much again. So clients spread over the instances anew. */
 export const STREAM_MS = 240_000;
 
-/** A stream that has to end, and whose client does not read, is broken off after this time. */
-const BREAK_OFF_MS = 1_000;
-
 /** How long a client should wait before it resumes a stream, in milliseconds. */
 const RETRY_MS = 1_000;
 
 export const BATCH_TYPE = "application/cloudevents-batch+json";
 export const STREAM_TYPE = "text/event-stream";
-
-/** Breaks off a stream whose client does not read. */
-const BROKEN_OFF = new Error("The stream had to end, and its client did not read it");
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(":\n\n");
@@ -43,6 +39,7 @@ const HEARTBEAT = encoder.encode(":\n\n");
 export interface EventsDeps {
   feed: EventFeed;
   followers: Followers;
+  report: Logger;
   runtime: Runtime;
 }
 
@@ -54,6 +51,9 @@ interface EventsRequest {
   place: Place;
   /** Its signal aborts when the client goes away. */
   client: Request;
+  requestId: string;
+  /** The text of the API key. */
+  token: string;
 }
 
 /**
@@ -75,30 +75,29 @@ function wantsStream(headers: Headers): boolean {
  */
 export async function prepareListEvents(
   deps: EventsDeps,
-  { request: client, search, baseUrl }: ApiRequest,
+  { request: client, requestId, search, baseUrl }: ApiRequest,
   entry: HeadEntry,
   token: string,
 ): Promise<() => Promise<HttpResponse>> {
   const { feed } = deps;
-  const { headers, method } = client;
+  const { headers } = client;
   const query = parseEventsQuery(search, headers);
   const { lastEventId: id } = query;
   const place = id === undefined || id === NOW
     ? feed.endOf(id === NOW ? entry.head : EMPTY_HEAD)
     : { position: parseInt(id), id };
   // An error must be the response, also of a stream.
-  await feed.linesAfter(place, entry);
-  const request = { query, entry, place, client };
+  await feed.expectPlace(place, entry);
+  const request = { query, entry, place, client, requestId, token };
   return wantsStream(headers)
-    ? () => Promise.resolve(streamEvents(deps, request, token, method))
-    : () => listEvents(deps, request, token, baseUrl);
+    ? () => Promise.resolve(streamEvents(deps, request))
+    : () => listEvents(deps, request, baseUrl);
 }
 
 /** Resolves to a batch of events: at once if there are some, and otherwise after the wait of the query. */
 async function listEvents(
   deps: EventsDeps,
-  { query, client, ...request }: EventsRequest,
-  token: string,
+  { query, client, token, ...request }: EventsRequest,
   baseUrl: string,
 ): Promise<HttpResponse> {
   const { feed, followers, runtime } = deps;
@@ -130,8 +129,8 @@ async function listEvents(
       alarm.ring();
     };
     const follower: Follower = {
-      onLook(look = entry) {
-        entry = look;
+      onLook(look) {
+        entry = look ?? entry;
         if (place.position < entry.head.position) alarm.ring();
       },
       end(reason) {
@@ -168,15 +167,10 @@ async function listEvents(
 }
 
 /** Opens a stream of events; for HEAD, only shows its headers. */
-function streamEvents(
-  deps: EventsDeps,
-  request: EventsRequest,
-  token: string,
-  method: string,
-): HttpResponse {
+function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
   return {
     status: 200,
-    body: method === "HEAD" ? null : new EventStream(deps, request, token).readable,
+    body: request.client.method === "HEAD" ? null : new EventStream(deps, request).readable,
     headers: {
       ...NEVER_STORED,
       vary: "accept",
@@ -193,7 +187,6 @@ class EventStream implements Follower {
   readonly readable: ReadableStream<Uint8Array>;
   #deps: EventsDeps;
   #request: EventsRequest;
-  #token: string;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #isEnded = false;
   /** Monotonic time in milliseconds. */
@@ -201,13 +194,12 @@ class EventStream implements Follower {
   #alarm = new Alarm();
   #cancelTimer: () => void;
 
-  constructor(deps: EventsDeps, request: EventsRequest, token: string) {
+  constructor(deps: EventsDeps, request: EventsRequest) {
     const { followers, runtime } = deps;
     this.#deps = deps;
     this.#request = request;
-    this.#token = token;
     this.#sentAt = runtime.monotonicNow();
-    followers.add(token, this, request.entry);
+    followers.add(request.token, this, request.entry);
     this.#cancelTimer = runtime.setTimer(STREAM_MS * (1 + runtime.random() / 2), () => this.end());
     this.readable = new ReadableStream({
       start: (controller) => {
@@ -220,22 +212,28 @@ class EventStream implements Follower {
     }, { highWaterMark: 0 });
   }
 
-  onLook(entry = this.#request.entry): void {
+  onLook(look: HeadEntry | undefined): void {
+    const entry = look ?? this.#request.entry;
     this.#request.entry = entry;
+    // Also rings again after a read that failed.
     if (this.#request.place.position < entry.head.position || this.#isQuiet()) this.#alarm.ring();
   }
 
-  end(): void {
+  /** A client that does not read finds the end when it has read what it was sent. */
+  end(reason?: unknown): void {
+    // The next request of the client gets any other error.
+    if (reason !== undefined && codeOf(reason) === "internal_error") {
+      const { requestId } = this.#request;
+      this.#deps.report("error", "stream_failed", { requestId, reason: reasonOf(reason) });
+    }
     this.#leave();
     this.#alarm.ring();
-    // Without effect if the client has read all, because the stream is closed by then.
-    this.#deps.runtime.setTimer(BREAK_OFF_MS, () => this.#controller.error(BROKEN_OFF));
   }
 
   #leave(): void {
     this.#isEnded = true;
     this.#cancelTimer();
-    this.#deps.followers.remove(this.#token, this);
+    this.#deps.followers.remove(this.#request.token, this);
   }
 
   /** Sends the next bytes when there are some, or ends the stream. The next request of the client says why. */
@@ -243,11 +241,13 @@ class EventStream implements Follower {
     try {
       while (!this.#isEnded) {
         const bytes = await this.#read() ?? this.#heartbeat();
+        // The client may have gone away meanwhile.
+        if (this.#isEnded) break;
         if (bytes !== undefined) return this.#controller.enqueue(bytes);
         await this.#alarm.wait();
       }
-    } catch {
-      this.#leave();
+    } catch (error) {
+      this.end(error);
     }
     this.#controller.close();
   }

@@ -3,7 +3,9 @@
 import type { ApiKey } from "../log/api_keys.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
-import { type Logger, reasonOf } from "../runtime/logger.ts";
+import type { BackgroundWork } from "../feed/background_work.ts";
+import { reasonOf } from "../runtime/logger.ts";
+import { andThen } from "../runtime/runtime.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { byteStream, type HttpResponse } from "./http_response.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
@@ -37,13 +39,13 @@ import {
 } from "./routes.ts";
 
 export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
+  background: BackgroundWork;
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
   instrumentation: Instrumentation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
   refusedCredentials: RefusedCredentials;
-  report: Logger;
 }
 
 /** A request while it is handled. */
@@ -68,25 +70,32 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
-  const { addresses, corsOrigins, instrumentation, rateLimiter, refusedCredentials, report } = deps;
+  const { addresses, background, corsOrigins, instrumentation, report } = deps;
+  const { rateLimiter, refusedCredentials } = deps;
   const operations = publicOperations(deps);
-  // A proxy may serve the service under a path.
-  const root = new URL(addresses.production ?? "http://localhost/v1").pathname
-    .slice(0, -BASE_PATH.length);
   // A counter is much cheaper than a new ULID for each request.
   const instanceId = deps.runtime.newId();
   let requests = 0;
   return async (request, connection) => {
     const requestId = `${instanceId}-${++requests}`;
     instrumentation.onRequest(request, requestId);
-    const exchange: Exchange = { request, ...requestTarget(request.url), baseUrl: "" };
+    const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
       exchange.baseUrl = addresses.production ?? origin + BASE_PATH;
-      response = applyIfNoneMatch(await respond(exchange, operations, deps), request);
+      let answered: Responded;
+      background.requestBegan();
+      try {
+        answered = await respond(exchange, operations, deps);
+      } finally {
+        background.requestEnded();
+      }
+      // A wait for events may take longer than a head may be used, and reads in the background.
+      response = typeof answered === "function" ? await answered() : answered;
+      response = applyIfNoneMatch(response, request);
     } catch (thrown) {
-      response = errorResponse(thrown, root);
+      response = errorResponse(thrown);
       const { status } = response;
       const code = codeOf(thrown);
       const isLogged = thrown instanceof StoreError && thrown.isLogged;
@@ -112,12 +121,14 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   };
 }
 
-/** Runs the operation of a request. The request's key is checked before its path and method. */
-async function respond(
+type Responded = HttpResponse | (() => Promise<HttpResponse>);
+
+/** Runs the operation of a request, or resolves to what does. The key is checked before the path and the method. */
+function respond(
   exchange: Exchange,
   respondPublicly: ReturnType<typeof publicOperations>,
   deps: HandlerDeps,
-): Promise<HttpResponse> {
+): Responded | Promise<Responded> {
   const { request, path, baseUrl } = exchange;
   const { method, headers } = request;
   const route = findRoute(path, headers);
@@ -125,22 +136,22 @@ async function respond(
     // These responses need no key, and the server would read an unbounded body to its end.
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
     const operation = route.isPublic ? operationOf(route, method) : undefined;
-    if (operation !== undefined) return respondPublicly(operation, path, headers);
+    if (operation !== undefined) return respondPublicly(operation, exchange);
     return respondWithMethods(method, route);
   }
   const token = bearerToken(headers);
   const operation = route && operationOf(route, method);
   if (operation === "createPet") return write(exchange, token, deps, prepareCreatePet);
   if (operation === "updatePet") return write(exchange, token, deps, prepareUpdatePet);
-  const answered = await deps.heads.use(async (entry) => {
-    const key = await deps.keys.authorize(token, entry.head, deps.runtime.now());
-    expectWithinLimit(key, exchange, deps);
-    if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
-    if (operation === undefined) return respondWithMethods(method, route);
-    return await READS[operation](deps, exchange, entry, token);
+  return deps.heads.use((entry) => {
+    const key = deps.keys.authorize(token, entry.head, deps.runtime.now());
+    return andThen<ApiKey, Responded>(key, (key) => {
+      expectWithinLimit(key, exchange, deps);
+      if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
+      if (operation === undefined) return respondWithMethods(method, route);
+      return READS[operation](deps, exchange, entry, token);
+    });
   });
-  // A wait for events may take longer than a head may be used.
-  return typeof answered === "function" ? await answered() : answered;
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
@@ -195,9 +206,10 @@ export function responseOf(
   requestId: string,
   counted?: CountedRequest,
 ): Response {
-  const fields = { "x-request-id": requestId, ...headers, ...counted?.headers };
+  const fields = { ...headers, "x-request-id": requestId, ...counted?.headers };
+  if (body !== null) Object.assign(fields, contentHeaders);
   return new Response(body instanceof Uint8Array ? byteStream(body) : body, {
     status,
-    headers: body === null ? fields : { ...fields, ...contentHeaders },
+    headers: fields,
   });
 }

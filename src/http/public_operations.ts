@@ -2,12 +2,14 @@
 
 import type { Appender } from "../append/appender.ts";
 import type { HeadReader } from "../log/head_reader.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import type { StoreDamagedError } from "../store/store_errors.ts";
 import { docsAssets } from "./docs/docs_page.ts";
 import type { BaseAddresses } from "./docs/openapi.ts";
 import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
+import type { ApiRequest } from "./pets.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
 
 export interface PublicDeps {
@@ -17,6 +19,7 @@ export interface PublicDeps {
   heads: HeadReader;
   /** Whether the store outlives the process. */
   isDurable: boolean;
+  report: Logger;
   /** The error that showed that the file of the store is damaged, if a read or a commit has met one. */
   storeDamage: () => StoreDamagedError | undefined;
 }
@@ -24,21 +27,35 @@ export interface PublicDeps {
 /** Creates the function that responds to GET and HEAD. */
 export function publicOperations(deps: PublicDeps) {
   const docs = docsAssets(deps.addresses);
+  let isReadable = true;
+  const checkReadiness = async (): Promise<HttpResponse> => {
+    const unreadable = await readFaultOf(deps);
+    // Only a change is logged, because probes come every second.
+    if (isReadable !== (unreadable === undefined)) {
+      isReadable = !isReadable;
+      if (isReadable) deps.report("info", "ready");
+      else deps.report("warn", "not_ready", { reason: unreadable });
+    }
+    // This one is already logged.
+    const { fault } = deps.appender;
+    const message = unreadable ?? (fault && `Additions and changes fail: ${fault.message}`);
+    if (message !== undefined) return errorResponse(new HttpError("not_ready", message));
+    return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
+  };
   return (
     operation: PublicOperation,
-    path: string,
-    requestHeaders: Headers,
+    { path, request, baseUrl }: ApiRequest,
   ): HttpResponse | Promise<HttpResponse> => {
     switch (operation) {
       case "checkLiveness":
         // Does not read the store: a platform must not end the process because its store is away for a while.
         return { status: 200, body: '{"status":"alive"}', headers: NEVER_STORED };
       case "checkReadiness":
-        return checkReadiness(deps);
+        return checkReadiness();
       case "getDocs": {
         const asset = docs.get(path);
         if (asset === undefined) throw unknownPathError("/docs");
-        return asset(requestHeaders);
+        return asset(request.headers, baseUrl);
       }
       case "redirectToDocs":
       case "redirectBrowserToDocs":
@@ -47,28 +64,19 @@ export function publicOperations(deps: PublicDeps) {
   };
 }
 
-/** Rejects with `not_ready` (503) if the service cannot read and write in a store that lasts. */
-async function checkReadiness(
-  { appender, heads, isDurable, storeDamage }: PublicDeps,
-): Promise<HttpResponse> {
-  const notReadyError = (message: string) => new HttpError("not_ready", message);
-  if (!isDurable) throw notReadyError("The store is in memory and is lost when the process ends");
+/** Resolves to the reason if the service cannot read a store that lasts. */
+async function readFaultOf(
+  { heads, isDurable, storeDamage }: PublicDeps,
+): Promise<string | undefined> {
+  if (!isDurable) return "The store is in memory and is lost when the process ends";
   const damage = storeDamage();
-  if (damage !== undefined) throw notReadyError(damage.message);
+  if (damage !== undefined) return damage.message;
   try {
     await heads.fresh();
   } catch (error) {
     const isOurs = serviceErrorCode(error) !== undefined;
-    throw notReadyError(
-      isOurs ? (error as Error).message : "The store does not belong to the service",
-    );
+    return isOurs ? (error as Error).message : "The store does not belong to the service";
   }
-  const { fault } = appender;
-  // Not thrown, because the fault is already logged.
-  if (fault !== undefined) {
-    return errorResponse(notReadyError(`Additions and changes fail: ${fault.message}`));
-  }
-  return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }
 
 /** Redirects to the reference or its icon, relatively, in case a proxy adds a path prefix. */

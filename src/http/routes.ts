@@ -117,15 +117,17 @@ export function requestTarget(url: string): { path: string; search: string } {
 }
 
 /**
- * Returns the scheme and the host that the client called. Throws `malformed_request` if `Host` is missing or
- * malformed. Deno copies the field's value into the request's URL unchanged, so a value with a slash or a
+ * Returns the scheme and the host that the client called. Throws `malformed_request` if `Host` is malformed, or
+ * missing on a path that needs a key. Deno copies the field's value into the request's URL unchanged, so a value with a slash or a
  * question mark would change the path; and it does not check the authority of a target in absolute form.
  * `urlWithoutHost` is the start of the URL of a request without a `Host`.
  */
 export function originOfRequest({ headers, url }: Request, urlWithoutHost?: string): string {
   let host = headers.get("host");
   if (host === null) {
-    if (urlWithoutHost !== undefined && url.startsWith(urlWithoutHost)) {
+    const isMissing = urlWithoutHost !== undefined && url.startsWith(urlWithoutHost);
+    // A check of a load balancer may be HTTP/1.0 without a Host. Deno does not tell the version.
+    if (isMissing && !findRoute(requestTarget(url).path)?.isPublic) {
       throw new HttpError("malformed_request", "The Host header is missing");
     }
     // An HTTP/2 request may have no Host; it names its authority in another field.

@@ -1,25 +1,29 @@
 import process from "node:process";
-import { type Logger, reasonOf } from "../runtime/logger.ts";
+import { defectOf, type Logger } from "../runtime/logger.ts";
 import { isTelemetryOn } from "../settings/config.ts";
 
 /** Maximum time, in milliseconds, in which the rest of the telemetry is sent. */
 const TELEMETRY_LIMIT_MS = 3_000;
 
+/** The code of a program that refuses. For the launcher, 1 is that of Deno, if it cannot load or run the program. */
+export const REFUSED = 3;
+
 /**
- * The signals by which a program ends whose telemetry cannot be sent, by exit code. A process can kill itself
- * only with a signal, and the launcher restores the code.
+ * A signal for each exit code. If Deno hangs at the exit, {@linkcode exit} must kill the process, which only a signal can.
+ * The launcher sees the signal, and exits with its code.
  */
 const SIGNALS: Record<number, string> = {
   0: "SIGALRM",
   1: "SIGVTALRM",
   2: "SIGPROF",
+  [REFUSED]: "SIGIO",
   130: "SIGUSR1",
   143: "SIGUSR2",
 };
 
 /**
- * Ends the process with an exit code. Deno first sends the rest of the telemetry, for at most `limitMs` here. Deno itself
- * would wait for ever if metrics become due meanwhile: they wait for the main thread, which waits for them.
+ * Ends the process with an exit code. If telemetry is on, Deno first sends the rest of it. If metrics become due meanwhile,
+ * Deno hangs: they wait for the main thread, which waits for them. So after `limitMs`, a signal kills the process.
  */
 export function exit(code: number, limitMs: number = TELEMETRY_LIMIT_MS): never {
   if (isTelemetryOn()) {
@@ -32,18 +36,18 @@ export function exit(code: number, limitMs: number = TELEMETRY_LIMIT_MS): never 
   process.exit(code);
 }
 
-/** The exit code that a program meant which has ended by {@linkcode exit}. */
+/** The exit code of a task whose program has ended: 1 if it refused, and 2 if it could not run or crashed. */
 export function exitCodeOf({ code, signal }: { code: number; signal: string | null }): number {
   const meant = Object.keys(SIGNALS).find((it) => SIGNALS[Number(it)] === signal);
-  return meant === undefined ? code : Number(meant);
+  const ended = Number(meant ?? code);
+  return ended === REFUSED ? 1 : ended === 1 ? 2 : ended;
 }
 
 /** Reports uncaught errors and rejections, which are defects, and ends with code 1. */
 export function installCrashHandlers(report: Logger): void {
   // Also called for rejections that nobody handles.
   process.on("uncaughtException", (thrown: unknown) => {
-    const stack = thrown instanceof Error ? thrown.stack : undefined;
-    report("error", "crashed", { reason: reasonOf(thrown), stack });
+    report("error", "crashed", defectOf(thrown));
     exit(1);
   });
 }

@@ -1,6 +1,6 @@
 import { ForeignStoreError } from "../log/head.ts";
 import { stateOf } from "../log/api_keys.ts";
-import { listApiKeys } from "../projections/api_key_reader.ts";
+import { listApiKeys } from "../keys/api_key_reader.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { sleep } from "../runtime/runtime.ts";
 import type { Server } from "../server/server.ts";
@@ -25,9 +25,9 @@ export async function logStart(
 ): Promise<void> {
   const { report, runtime } = service;
   const store = storeName(location);
-  let event = "listening";
-  let start: Record<string, unknown> = { hostname, port, version: VERSION };
-  for (;;) {
+  for (let isFirst = true;; isFirst = false) {
+    const event = isFirst ? "listening" : "store_opened";
+    const start = isFirst ? { hostname, port, version: VERSION } : {};
     try {
       const contents = await readContents(service);
       const state = location.kind === "memory" ? "in memory" : isNew() ? "made" : "opened";
@@ -35,13 +35,12 @@ export async function logStart(
       return warn(service, store, state, contents);
     } catch (error) {
       if (error instanceof ForeignStoreError) return;
-      if (event === "listening") {
+      if (isFirst) {
         report("warn", event, { ...start, store, state: "unknown", reason: reasonOf(error) });
       }
       const isAway = serviceErrorCode(error) === "store_unavailable";
       if (!isAway || error instanceof StoreDamagedError) return;
     }
-    [event, start] = ["store_opened", {}];
     await sleep(runtime, READ_AGAIN_MS);
   }
 }

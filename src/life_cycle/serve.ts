@@ -5,6 +5,7 @@ import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
+import { findRoute, requestTarget } from "../http/routes.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
@@ -14,17 +15,20 @@ import { isMissingFile } from "../store/deno_kv/store_file.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import { watchFile } from "../store/deno_kv/watch_file.ts";
 import type { StoreError } from "../store/store_errors.ts";
+import { expectRightClock } from "../append/batch.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
  * Opens the store, and serves until SIGTERM or SIGINT ends the process. Rejects with {@linkcode OpenStoreError} or
- * {@linkcode ListenError} if the store or the address is unusable. The service waits for a store that is away.
+ * {@linkcode ListenError} if the store or the address is unusable, and as {@linkcode expectRightClock} throws. The
+ * service waits for a store that is away.
  */
 export async function serve(
   config: ServiceConfig,
   onListening: (service: Service, address: Server["addr"]) => Promise<void> | void = () => {},
 ): Promise<void> {
   const runtime = systemRuntime;
+  expectRightClock(new Date(runtime.now()).toISOString());
   const report = config.sendsLogs ? telemetryLogger : stderrLogger;
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
@@ -48,7 +52,10 @@ export async function serve(
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
     addresses: config.addresses,
-    instrumentation: telemetry?.openTelemetry(config.store.kind),
+    instrumentation: telemetry?.openTelemetry(
+      config.store.kind === "postgres" ? "postgresql" : "deno.kv",
+      (url) => findRoute(requestTarget(url).path)?.path,
+    ),
   });
   let server: Server;
   try {

@@ -18,7 +18,9 @@ export async function acceptLog(store: Store): Promise<void> {
   }
   if (record.kind !== "foreign") return;
   if (entry !== null) {
-    throw new StoreRefusedError("its head record is not one of Animal Store; run deno task audit");
+    throw new StoreRefusedError(
+      "its head record is damaged, or not one of Animal Store; run deno task audit",
+    );
   }
   if ((await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0) {
     throw new StoreRefusedError("its head record is missing; run deno task audit");
@@ -42,7 +44,7 @@ export async function isHeadBehind(store: Store, { position }: Head): Promise<bo
   const [entry] = await store.list(range, { limit: 1 });
   if (entry === undefined || !isLogKey(entry.key)) return false;
   // If the lines do not follow, another program wrote the record.
-  const [first] = linesOf(entry.key[1], entry.value) ?? [];
+  const [first] = linesOf(entry) ?? [];
   if (first === undefined || first.position > position + 1) return false;
   // An append stores its lines and a new head in one commit.
   return (await readHead(store)).head.position <= position;

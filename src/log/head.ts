@@ -11,12 +11,13 @@ import {
 } from "../../events/event.ts";
 import { decodeJson, encodeJson } from "../encoding/json.ts";
 import { ServiceError } from "../service_error.ts";
-import { HEAD_KEY } from "../keyspace.ts";
+import { HEAD_KEY, PET_LISTS, petListOf } from "../keyspace.ts";
+import { checkedContent, withChecksum } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { otherVersionReason } from "../store/store_errors.ts";
 
-/** The version of the keyspace that this service reads and writes. Versions 1 to 3 were of earlier releases. */
-const STORE_FORMAT = 4;
+/** The version of the keyspace that this service reads and writes. Versions 1 to 4 were of earlier releases. */
+const STORE_FORMAT = 5;
 
 const Count = z.int().min(0);
 
@@ -27,6 +28,8 @@ const Head = z.strictObject({
   position: Count,
   /** Id of the newest pet; 0 without pets. */
   lastPetId: Count,
+  /** Number of pets in each list. An audit compares them, so a wrong one does not make the store unusable. */
+  counts: z.strictObject(Object.fromEntries(PET_LISTS.map((list) => [list, z.int()]))),
   /** SHA-256 (hex) of the last line. */
   lastHash: Sha256Hex,
   /** Position of the last change of a pet; 0 without one. */
@@ -67,6 +70,7 @@ export const EMPTY_HEAD: Head = {
   format: STORE_FORMAT,
   position: 0,
   lastPetId: 0,
+  counts: Object.fromEntries(PET_LISTS.map((list) => [list, 0])),
   lastHash: GENESIS_HASH,
   changePosition: 0,
   keyPosition: 0,
@@ -94,14 +98,14 @@ export function headEntryOf(entry: StoreEntry | null): HeadEntry {
     case "other_format":
       throw new ForeignStoreError(`The store cannot be used: ${record.message}`);
     case "foreign":
-      throw new ForeignStoreError("The head record is not one of Animal Store");
+      throw new ForeignStoreError("The head record is damaged, or not one of Animal Store");
     default:
       return assertNever(record);
   }
 }
 
 export function encodeHead(head: Head | RestoreMark): Uint8Array {
-  return encodeJson(head);
+  return withChecksum(HEAD_KEY, encodeJson(head));
 }
 
 /** The head after one more event, whose line has that SHA-256 (hex). */
@@ -111,12 +115,20 @@ export function headAfter(head: Head, event: RecordedEvent, lastHash: string): H
   const version = schemaVersionOf(event);
   if ((head.schemas[type] ?? 0) < version) next.schemas = { ...head.schemas, [type]: version };
   switch (type) {
-    case "PetCreated":
+    case "PetCreated": {
+      const list = petListOf(event.data.status);
       next.lastPetId = event.data.id;
+      next.counts = { ...head.counts, [list]: head.counts[list] + 1 };
       return next;
-    case "PetUpdated":
+    }
+    case "PetUpdated": {
+      const { status, previous } = event.data;
       next.changePosition = position;
+      if (previous.status === undefined) return next;
+      const [from, to] = [petListOf(previous.status), petListOf(status)];
+      next.counts = { ...head.counts, [from]: head.counts[from] - 1, [to]: head.counts[to] + 1 };
       return next;
+    }
     case "ApiKeyIssued":
     case "ApiKeyRevoked":
       next.keyPosition = position;
@@ -136,9 +148,13 @@ export type HeadRecord =
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
 export function decodeHeadRecord(value: unknown): HeadRecord {
   try {
-    // Earlier formats stored texts.
-    const record = typeof value === "string" ? JSON.parse(value) : decodeJson(value);
+    const content = checkedContent({ key: HEAD_KEY, value });
+    // Earlier formats stored texts, and then texts in UTF-8 without a checksum.
+    const record = typeof value === "string" ? JSON.parse(value) : decodeJson(content ?? value);
     const { format } = record;
+    if (content === undefined && [format, record.storeFormat].includes(STORE_FORMAT)) {
+      return { kind: "foreign" };
+    }
     if (format === "restore" && record.storeFormat === STORE_FORMAT) {
       return { kind: "restore_mark", mark: RestoreMark.parse(record) };
     }

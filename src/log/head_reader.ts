@@ -19,6 +19,11 @@ export class HeadLostError extends ServiceError {
   }
 }
 
+/** An audit without the checkpoint would find an older copy of a store sound. */
+const REMEDY =
+  "Stop the service, write the value of checkpoint into seen.json, and run deno task audit --checkpoint seen.json. " +
+  "If the log does not extend it, restore the newest backup that does: with --file BACKUP, the audit exits with 0";
+
 /** Reads the head, and shares fresh reads between callers, as `src/README.md` explains. */
 export class HeadReader {
   #store: Store;
@@ -65,15 +70,20 @@ export class HeadReader {
    * {@linkcode HEAD_LIMIT_MS}, for example because the machine was suspended: a replay may have removed
    * the records meanwhile, so neither a result nor an error of `work` is reliable.
    */
-  async use<T>(work: (entry: HeadEntry) => T | Promise<T>): Promise<T> {
+  use<T>(work: (entry: HeadEntry) => T | Promise<T>): Promise<T> {
     const start = this.#runtime.monotonicNow();
-    const working = this.fresh().then(work);
-    await working.catch(() => {});
-    if (this.#runtime.monotonicNow() - start <= HEAD_LIMIT_MS) return await working;
-    throw new ServiceError(
-      "store_unavailable",
-      "The answer took so long that it may be out of date",
-    );
+    const expectInTime = () => {
+      if (this.#runtime.monotonicNow() - start <= HEAD_LIMIT_MS) return;
+      const message = "The answer took so long that it may be out of date";
+      throw new ServiceError("store_unavailable", message);
+    };
+    return this.fresh().then(work).then((result) => {
+      expectInTime();
+      return result;
+    }, (error) => {
+      expectInTime();
+      throw error;
+    });
   }
 
   /** Records a head that was read or written, if it is newer than the latest one. */
@@ -108,9 +118,11 @@ export class HeadReader {
     const reason = whyNotAfter(read, known);
     if (reason === undefined) return this.#noteFound();
     if (!this.#isLost) {
+      const { position, lastHash: hash } = known.head;
       this.#report("error", "head_lost", {
         reason,
-        remedy: "Stop the service and run deno task audit; if the store is not sound, restore it",
+        checkpoint: { position, hash },
+        remedy: REMEDY,
       });
     }
     this.#isLost = true;

@@ -3,10 +3,11 @@
 import { Buffer, isAscii } from "node:buffer";
 import { decodeEvent, MalformedEventError, type RecordedEvent } from "../../events/event.ts";
 import { LINE_FEED } from "../encoding/pack_lines.ts";
+import { CHECKSUM_BYTES } from "../store/checksum.ts";
 import { VALUE_BYTES_LIMIT } from "../store/store.ts";
 
-/** Longest line, in bytes: a line and its line feed fit into a value of the store. */
-export const LINE_LIMIT_BYTES = VALUE_BYTES_LIMIT - 1;
+/** Longest line, in bytes: it fits into a value of the store, with its line feed and the checksum. */
+export const LINE_LIMIT_BYTES = VALUE_BYTES_LIMIT - CHECKSUM_BYTES - 1;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -5,7 +5,8 @@ import { unpackLines } from "../encoding/pack_lines.ts";
 import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { scan } from "../store/scan.ts";
-import type { Store } from "../store/store.ts";
+import { checkedContent } from "../store/checksum.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
 import { eventOf } from "./lines.ts";
 
 /** A stored line and its position in the log. */
@@ -15,11 +16,12 @@ export interface StoredLine {
 }
 
 /**
- * The lines of a stored record, with the positions that its key gives them. Returns `undefined` if the record
- * is not one that {@linkcode logMutations} writes. The content of the lines is not checked.
+ * The lines of a stored record of the log, with the positions that its key gives them. Returns `undefined` if the record
+ * is not one that {@linkcode logMutations} writes. The content of the lines is not decoded.
  */
-export function linesOf(last: number, value: unknown): StoredLine[] | undefined {
-  const lines = unpackLines(value);
+export function linesOf(entry: Pick<StoreEntry, "key" | "value">): StoredLine[] | undefined {
+  const last = entry.key[1] as number;
+  const lines = unpackLines(checkedContent(entry));
   if (lines === undefined || lines.length > last) return undefined;
   const first = last - lines.length + 1;
   return lines.map((line, index) => ({ position: first + index, line }));
@@ -49,16 +51,15 @@ export async function* readLog(
   const records = { start: logKey(from), end: logKey(to + RECORD_LINES_LIMIT) };
   for await (const entries of from > to ? [] : scan(store, records)) {
     const batch: StoredLine[] = [];
-    for (const { key, value } of entries) {
-      const last = key[1] as number;
-      const lines = linesOf(last, value);
-      if (lines === undefined) throw new LogDamagedError(next, "is in a record without lines");
+    for (const entry of entries) {
+      const lines = linesOf(entry);
+      if (lines === undefined) throw new LogDamagedError(next, "is in a damaged record");
       const [{ position: first }] = lines;
       if (first > next) throw new LogDamagedError(next, "is missing");
       if (first < next && next !== from) throw new LogDamagedError(first, "is there twice");
       // The first and the last record may hold other lines, too.
       batch.push(...lines.filter(({ position }) => position >= next && position <= to));
-      next = last + 1;
+      next = lines.at(-1)!.position + 1;
       if (next > to) break;
     }
     yield batch;
@@ -75,20 +76,29 @@ export async function readEvents(
   store: Store,
   range: { from: number; to: number },
 ): Promise<RecordedLine[] | undefined> {
-  const read: RecordedLine[] = [];
   try {
-    for await (const lines of readLog(store, range)) {
-      for (const { line } of lines) {
-        const event = eventOf(line);
-        if (event === undefined) return undefined;
-        read.push({ event, line });
-      }
-    }
+    const lines = (await Array.fromAsync(readLog(store, range))).flat();
+    const read = lines.map(({ line }) => ({ event: eventOf(line), line }));
+    return read.every(({ event }) => event !== undefined) ? read as RecordedLine[] : undefined;
   } catch (error) {
     if (error instanceof LogDamagedError) return undefined;
     throw error;
   }
-  return read;
+}
+
+/**
+ * The event at a position, `undefined` if it is missing, damaged, or not one that this version knows. Reads one record.
+ * Rejects if the store fails.
+ */
+export async function readEventAt(
+  store: Store,
+  position: number,
+): Promise<RecordedLine | undefined> {
+  const range = { start: logKey(position), end: logKey(position + RECORD_LINES_LIMIT) };
+  const [entry] = await store.list(range, { limit: 1 });
+  const stored = entry && linesOf(entry)?.find((it) => it.position === position);
+  const event = stored && eventOf(stored.line);
+  return event?.position === position ? { event, line: stored!.line } : undefined;
 }
 
 /** Seconds since the event at a position; `undefined` if there is none, or if it cannot be read now. */
@@ -99,6 +109,6 @@ export async function secondsSinceEvent(
 ): Promise<number | undefined> {
   if (position === undefined || position === 0) return undefined;
   // A gauge without a value is enough: requests and the audit report the failure.
-  const lines = await readEvents(store, { from: position, to: position }).catch(() => undefined);
-  return lines && (runtime.now() - Date.parse(lines[0].event.time)) / 1_000;
+  const found = await readEventAt(store, position).catch(() => undefined);
+  return found && (runtime.now() - Date.parse(found.event.time)) / 1_000;
 }

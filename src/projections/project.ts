@@ -1,17 +1,24 @@
+import { Buffer } from "node:buffer";
 import { assertNever } from "../../events/assert_never.ts";
 import { petTextOf, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
+import { bytesEqual } from "../encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../encoding/json.ts";
 import {
   eventByIdempotencyKeyKey,
   IDEMPOTENCY_LIFETIME_MS,
   keyByTokenKey,
-  petKey,
-  petListOf,
+  petKeysOf,
   type ProjectionRecord,
 } from "../keyspace.ts";
 import { revocationOf } from "../log/api_keys.ts";
+import { readEventAt } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
-import type { StoreEntry } from "../store/store.ts";
+import { checkedContent } from "../store/checksum.ts";
+import type { Key, Store, StoreEntry } from "../store/store.ts";
+
+const ZERO = 0x30;
+const OPENING_BRACE = 0x7b;
+const decoder = new TextDecoder();
 
 /**
  * The only projection function: returns the records that consecutive events write to the projections, and those that
@@ -25,25 +32,26 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
     switch (event.type) {
       case "PetUpdated": {
         isChanged = true;
-        const { id, previous: { status } } = event.data;
-        if (status !== undefined) records.push({ key: petKey(petListOf(status), id) });
+        const { data } = event;
+        for (const key of petKeysOf(data, data.previous)) records.push({ key });
       } // falls through
       case "PetCreated": {
-        const { id, status } = event.data;
-        records.push({ key: petKey(petListOf(status), id), value: petTextOf(recorded) });
+        // The position of the event that made the pet, and the JSON text of the pet.
+        const content = Buffer.concat([Buffer.from(String(event.position)), petTextOf(recorded)]);
+        for (const key of petKeysOf(event.data)) records.push({ key, content });
         if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
         break;
       }
       case "ApiKeyIssued": {
         const { keyId, label, tokenHash, expiresAt, readOnly } = event.data;
-        const value = encodeJson({ keyId, label, issuedAt: event.time, expiresAt, readOnly });
-        records.push({ key: keyByTokenKey(tokenHash, event.position), value });
+        const content = encodeJson({ keyId, label, issuedAt: event.time, expiresAt, readOnly });
+        records.push({ key: keyByTokenKey(tokenHash, event.position), content });
         break;
       }
       case "ApiKeyRevoked": {
         const { keyId, tokenHash } = event.data;
-        const value = encodeJson({ keyId, ...revocationOf(event) });
-        records.push({ key: keyByTokenKey(tokenHash, event.position), value });
+        const content = encodeJson({ keyId, ...revocationOf(event) });
+        records.push({ key: keyByTokenKey(tokenHash, event.position), content });
         break;
       }
       default:
@@ -58,17 +66,83 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
   const expiresAt = Date.parse(time) + IDEMPOTENCY_LIFETIME_MS;
   return {
     key: eventByIdempotencyKeyKey(actor, idempotencyKey!, position),
-    value: encodeJson({ expiresAt: new Date(expiresAt).toISOString() }),
+    content: encodeJson({ expiresAt: new Date(expiresAt).toISOString() }),
     expiresAt,
   };
 }
 
-/** Decodes the JSON of a record that {@linkcode project} made. Throws `projection_damaged`. */
-export function decodeRecord({ key, value }: StoreEntry) {
-  try {
-    return decodeJson(value);
-  } catch {
-    const message = `A record of the projection ${String(key[2])} cannot be decoded`;
-    throw new ServiceError("projection_damaged", message);
+/** A pet as its records hold it. */
+export interface PetRecord {
+  id: number;
+  /** The JSON text of the pet. */
+  text: string;
+  /** Position of the event that made the pet so. */
+  position: number;
+  /** The entity tag of the text, once it was needed. */
+  tag?: string;
+}
+
+/** Decodes a record of a pet. Throws `projection_damaged`. */
+export function petOf(entry: StoreEntry): PetRecord {
+  const content = contentOf(entry);
+  const id = entry.key.at(-1) as number;
+  const text = decoder.decode(textIn(content));
+  if (!text.startsWith(`{"id":${id},`)) throw damagedError(entry.key, "has another pet");
+  return { id, text, position: positionIn(content) };
+}
+
+/** The text in the content of a record of a pet. */
+export function textIn(content: Uint8Array): Uint8Array {
+  return content.subarray(content.indexOf(OPENING_BRACE));
+}
+
+/** The position at the start of the content of a record of a pet. */
+export function positionIn(content: Uint8Array): number {
+  let position = 0;
+  for (let index = 0; content[index] !== OPENING_BRACE && index < content.length; index++) {
+    position = 10 * position + content[index] - ZERO;
   }
+  return position;
+}
+
+/** Decodes the JSON of a record that is not of a pet. Throws `projection_damaged`. */
+export function decodeRecord(entry: StoreEntry) {
+  return decodeJson(contentOf(entry));
+}
+
+function contentOf(entry: StoreEntry): Uint8Array {
+  const content = checkedContent(entry);
+  if (content === undefined) throw damagedError(entry.key, "is damaged");
+  return content;
+}
+
+/**
+ * Resolves to the event that made a record, at the position that the key of the record ends with. Rejects with
+ * `projection_damaged`.
+ */
+export async function proveRecord(store: Store, entry: StoreEntry): Promise<RecordedEvent> {
+  const position = entry.key.at(-1) as number;
+  const found = await readProof(store, position);
+  const name = entry.key.slice(2).join();
+  const made = project([found]).find(({ key }) => key.join() === name);
+  if (made?.content !== undefined && bytesEqual(checkedContent(entry), made.content)) {
+    return found.event;
+  }
+  throw damagedError(entry.key, `does not follow from the event at position ${position}`);
+}
+
+/** The line at a position that a record names. If the log is damaged there, no replay helps. */
+export async function readProof(store: Store, position: number): Promise<RecordedLine> {
+  const found = await readEventAt(store, position);
+  if (found !== undefined) return found;
+  const message = `The log cannot be read at position ${position}`;
+  throw new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
+}
+
+/** The error about a record of that key. */
+export function damagedError([, , kind, ...rest]: Key, fault: string): ServiceError {
+  const names = { key_by_token: "an API key", event_by_idempotency_key: "an Idempotency-Key" };
+  const what = names[kind as keyof typeof names] ?? `pet ${rest.at(-1)}`;
+  const message = `The record of ${what} ${fault}`;
+  return new ServiceError("projection_damaged", message, { cause: "run deno task replay" });
 }

@@ -10,3 +10,8 @@ export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return thrown.message + (thrown.cause === undefined ? "" : `: ${reasonOf(thrown.cause)}`);
 }
+
+/** Returns the log details of a defect of the service: the reason and the stack. */
+export function defectOf(thrown: unknown): { reason: string; stack?: string } {
+  return { reason: reasonOf(thrown), stack: thrown instanceof Error ? thrown.stack : undefined };
+}

@@ -20,6 +20,11 @@ export function sleep(runtime: Runtime, ms: number): Promise<void> {
   return new Promise((resolve) => runtime.setTimer(ms, resolve));
 }
 
+/** Applies a function to a value, without a promise if there is nothing to wait for: each promise costs every request. */
+export function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>) {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
 /**
  * Delay before attempt number `attempt` (0, 1, 2 …), in milliseconds. The full delay doubles up to
  * {@linkcode BACKOFF_LIMIT_MS}; the result is a random value from half of it to all of it.

@@ -20,10 +20,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
 /** Encodes a key. The bytes of a key begin with those of each of its prefixes. */
-export function encodeKey(key: Key): Uint8Array {
-  const bytes: number[] = [];
-  for (const part of key) appendPart(bytes, part);
-  return Uint8Array.from(bytes);
+export function encodeKey(key: Key): Uint8Array<ArrayBuffer> {
+  let length = 0;
+  for (const part of key) length = writePart(part, length);
+  return written.slice(0, length);
 }
 
 /** The bounds of a range. A longer key begins with its prefix and the tag of its next part, 1 to 254. */
@@ -36,20 +36,40 @@ export function encodeRange({ prefix, start, end }: KeyRange): Record<"start" | 
   };
 }
 
-function appendPart(bytes: number[], part: KeyPart): void {
+/** The key that is encoded. It is reused, because typed arrays are slow to make (measured). */
+let written = new Uint8Array(1_024);
+
+/** Writes a part of a key at an offset, and returns the next offset. */
+function writePart(part: KeyPart, offset: number): number {
   if (typeof part === "number") {
     view.setFloat64(0, part);
     flipSign(double[0] >= 0x80);
-    bytes.push(DOUBLE, ...double);
-    return;
+    reserve(offset + 1 + double.length);
+    written[offset] = DOUBLE;
+    written.set(double, offset + 1);
+    return offset + 1 + double.length;
   }
   const isText = typeof part === "string";
-  bytes.push(isText ? TEXT : BYTES);
-  for (const byte of isText ? encoder.encode(part) : part) {
-    bytes.push(byte);
-    if (byte === END) bytes.push(ESCAPE);
+  const content = isText && !ASCII.test(part) ? encoder.encode(part) : part;
+  reserve(offset + 2 * content.length + 2);
+  written[offset++] = isText ? TEXT : BYTES;
+  for (let index = 0; index < content.length; index++) {
+    const byte = typeof content === "string" ? content.charCodeAt(index) : content[index];
+    written[offset++] = byte;
+    if (byte === END) written[offset++] = ESCAPE;
   }
-  bytes.push(END);
+  written[offset] = END;
+  return offset + 1;
+}
+
+/** Texts that consist of single bytes in UTF-8. */
+const ASCII = /^[\0-\x7f]*$/;
+
+function reserve(length: number): void {
+  if (length <= written.length) return;
+  const larger = new Uint8Array(2 * length);
+  larger.set(written);
+  written = larger;
 }
 
 /**

@@ -1,17 +1,18 @@
 import { versions } from "node:process";
 import { reasonOf } from "../runtime/logger.ts";
-import type { Runtime } from "../runtime/runtime.ts";
-import { damageOf, KvStore, openKv } from "./deno_kv/kv_store.ts";
+import { damageOf } from "./deno_kv/file_damage.ts";
+import { KvStore, openKv } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
-import { ReconnectingStore } from "./resilience/reconnecting_store.ts";
+import { ReconnectingStore, type ReconnectingStoreDeps } from "./resilience/reconnecting_store.ts";
 import {
   type FileLocation,
   locationName,
   type StoreLocation,
   storeName,
 } from "./store_location.ts";
-import type { Key, Store } from "./store.ts";
+import type { DatabaseOptions } from "./postgres/postgres_store.ts";
+import type { Store } from "./store.ts";
 import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
@@ -37,16 +38,10 @@ export class OpenStoreError extends Error {
 /** Time limit of the first connection to a remote store. */
 const CONNECT_LIMIT_MS = 3_000;
 
-export interface OpenOptions {
-  /** Whether a missing file is created, and the tables in an empty database. */
-  create: boolean;
+/** `create` is also whether a missing file is created. */
+export interface OpenOptions extends DatabaseOptions {
   /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
   accept: (store: Store) => Promise<void>;
-  /** Every commit checks and writes one of these records. A read of the first must come from the primary. */
-  guardKeys: readonly Key[];
-  runtime: Runtime;
-  /** Called after the tables were created in a database, which it names. */
-  onSchemaCreated?: (database: string) => void;
   /**
    * Set by a service, which starts although a remote store is away: the store connects when it is back. Called if it
    * then turns out to be unusable.
@@ -56,14 +51,19 @@ export interface OpenOptions {
 
 /** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
 export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
-  const { onRefused } = options;
+  const { accept, onRefused } = options;
+  const connect = await connectorOf(location, options);
+  if (connect === undefined) return await openLocalStore(location, options);
   let isWaiting = false;
-  const store = await remoteStore(location, options, ({ message }) => {
-    if (isWaiting) onRefused?.(new OpenStoreError(location, message));
+  const store = new ReconnectingStore({
+    connect,
+    accept,
+    onRefused({ message }) {
+      if (isWaiting) onRefused?.(new OpenStoreError(location, message));
+    },
   });
-  if (store === undefined) return await openLocalStore(location, options);
   try {
-    await connect(store, location);
+    await connectFirst(store, location);
   } catch (error) {
     isWaiting = onRefused !== undefined && (error as OpenStoreError).isAway;
     if (!isWaiting) throw error;
@@ -87,7 +87,7 @@ async function openLocalStore(
     const hasReader = location.kind === "file" && onRefused !== undefined && versions.deno;
     const kv = await openKv(storeName(location));
     store = new KvStore(kv);
-    if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
+    if (hasReader) store = new KvStore(kv, { reader: new SqliteReader(location.path, 0) });
     await accept(store);
     return store;
   } catch (error) {
@@ -112,29 +112,24 @@ function openError(location: StoreLocation, error: unknown, damaged: string, adv
   return new OpenStoreError(location, reason, { damage });
 }
 
-/** A store that is reached over a network; `undefined` for a local one. Clients are loaded only if they are used. */
-async function remoteStore(
+/** How to connect to a store over a network; `undefined` for a local one. Clients are loaded only if they are used. */
+async function connectorOf(
   location: StoreLocation,
   options: OpenOptions,
-  onRefused: (error: StoreRefusedError) => void,
-): Promise<ReconnectingStore | undefined> {
-  const deps = { accept: options.accept, onRefused };
+): Promise<ReconnectingStoreDeps["connect"] | undefined> {
   switch (location.kind) {
     case "memory":
     case "file":
       return undefined;
     case "attached":
-      return new ReconnectingStore({ ...deps, connect: attachedStoreOpener() });
+      return attachedStoreOpener();
     case "kv_connect": {
       const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
-      const connect = (signal: AbortSignal) => openKvConnectStore(location.address, signal);
-      return new ReconnectingStore({ ...deps, connect });
+      return (signal) => openKvConnectStore(location.address, options.runtime, signal);
     }
     case "postgres": {
       const { PostgresStore } = await import("./postgres/postgres_store.ts");
-      const connect = (signal: AbortSignal) =>
-        PostgresStore.open(location.settings, options, signal);
-      return new ReconnectingStore({ ...deps, connect });
+      return (signal) => PostgresStore.open(location.settings, options, signal);
     }
   }
 }
@@ -162,7 +157,7 @@ function attachedStoreOpener(): () => Promise<Store> {
 }
 
 /** Connects for the first time, within a limit of time. */
-async function connect(store: ReconnectingStore, location: StoreLocation): Promise<void> {
+async function connectFirst(store: ReconnectingStore, location: StoreLocation): Promise<void> {
   const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
   const { promise: late, reject } = Promise.withResolvers<never>();
   signal.onabort = () => reject(new Error(`it does not answer within ${CONNECT_LIMIT_MS} ms`));

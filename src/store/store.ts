@@ -5,6 +5,8 @@
 export interface Store {
   readonly limits: StoreLimits;
   get(key: Key): Promise<StoreEntry | null>;
+  /** Reads at most ten records of one snapshot. */
+  getMany(keys: Key[]): Promise<(StoreEntry | null)[]>;
   /** Reads at most `limit` entries of one snapshot, in key order or reversed. */
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]>;
   /**
@@ -87,8 +89,9 @@ export interface SetMutation {
   expireIn?: number;
 }
 
-/** A record that the store removes at `expiresAt`, in milliseconds since the Unix epoch. */
+/** A record, and when the store removes it, in milliseconds since the Unix epoch; never without `expiresAt`. */
 export interface ExpiringRecord {
   key: Key;
-  expiresAt: number;
+  value: Uint8Array;
+  expiresAt?: number;
 }

@@ -1,8 +1,8 @@
 import type { RecordedLine } from "../../events/event.ts";
 
 /**
- * The port through which an instance reports what it does. Methods must not throw or wait, because every
- * request calls them. A `Context` identifies the request, if any, for which code runs.
+ * The port through which an instance reports what it does. Methods must not wait, because every request calls
+ * them; what they throw is a defect (`shielded.ts`). A `Context` identifies the request, if any, for which code runs.
  */
 export interface Instrumentation<Context = unknown> {
   /** A request has arrived. Its response will have that `X-Request-Id`. */

@@ -12,10 +12,8 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
-import { findRoute, requestTarget } from "../http/routes.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
-import type { StoreLocation } from "../store/store_location.ts";
 import type { Counter, Instrumentation } from "./instrumentation.ts";
 
 const NAME = "animal-store";
@@ -73,14 +71,19 @@ export const toolProgress = meter.createGauge("animal_store.tool.progress", {
   description: "How far a phase of a replay, an audit or a restore is",
 });
 
-/** Creates the instrumentation of a service on that kind of store. */
-export function openTelemetry(kind: StoreLocation["kind"]): Instrumentation<Context> {
+/**
+ * Creates the instrumentation of a service on a store of that system. `routeOf` returns the path of the route that the URL
+ * of a request belongs to.
+ */
+export function openTelemetry(
+  system: "postgresql" | "deno.kv",
+  routeOf: (url: string) => string | undefined,
+): Instrumentation<Context> {
   return {
     onRequest({ method, url }, requestId) {
       const span = trace.getActiveSpan();
       span?.setAttribute("http.response.header.x-request-id", [requestId]);
-      // `new URL` would throw on the URL of a request with a malformed Host, which the handler must refuse.
-      const route = findRoute(requestTarget(url).path)?.path;
+      const route = routeOf(url);
       if (route === undefined) return;
       // The server's span is named after the route, because there are few routes.
       span?.setAttribute("http.route", route);
@@ -97,7 +100,7 @@ export function openTelemetry(kind: StoreLocation["kind"]): Instrumentation<Cont
       const target = key && kindOf(key);
       // OpenTelemetry ignores an attribute without a value.
       const attributes: Attributes = {
-        "db.system.name": kind === "postgres" ? "postgresql" : "deno.kv",
+        "db.system.name": system,
         "db.operation.name": operation,
         "db.collection.name": target,
       };

@@ -1,18 +1,17 @@
-import { assert, assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
-import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
+import { assert, assertEquals, assertGreater, assertLessOrEqual, assertRejects } from "@std/assert";
+import type { RecordedLine } from "../../events/event.ts";
 import { PET_STATUSES } from "../../events/pet.ts";
-import { audit } from "../../scripts/audit/audit.ts";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { audit } from "../../scripts/verify/audit.ts";
+import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import type { Command } from "../../src/append/command.ts";
-import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
-import { linesOf } from "../../src/log/read_log.ts";
+import { encodeHead, type Head, headEntryOf, readHead } from "../../src/log/head.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { type Commit, type Mutation, type Store } from "../../src/store/store.ts";
 import { StoreAwayError } from "../../src/store/store_errors.ts";
-import { decodeJson } from "../../src/encoding/json.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
+import { failing, failingInstrumentation } from "../support/failing.ts";
 import {
   COMMIT_FAULTS,
   type CommitFault,
@@ -21,7 +20,6 @@ import {
   hold,
 } from "../support/faulty_store.ts";
 import { RecordingInstrumentation } from "../support/recording_instrumentation.ts";
-import { readLogLines } from "../support/sound_log.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 
@@ -80,34 +78,27 @@ Deno.test("append() checks the head's versionstamp and nothing else", async () =
   assertEquals(store.commits[0].checks, [{ key: ["head"], versionstamp }]);
 });
 
+const { landsAndConflicts, landsAndFails, fails, isLocked, hangs, isFull, isRefused } =
+  COMMIT_FAULTS;
+
 const UNCLEAR: Record<string, CommitFault[]> = {
-  "a commit that landed reports a conflict": [COMMIT_FAULTS.landsAndConflicts],
-  "a commit that landed reports failure": [COMMIT_FAULTS.landsAndFails],
-  "the store is locked at eight commits": Array(8).fill(COMMIT_FAULTS.isLocked),
-  "a commit hangs and does not land": [COMMIT_FAULTS.hangs],
-  "a commit fails, and its repetition lands and reports a conflict": [
-    COMMIT_FAULTS.fails,
-    COMMIT_FAULTS.landsAndConflicts,
-  ],
-  "a commit hangs and lands before its repetition": late("before"),
-  "a commit hangs and arrives after its repetition": late("after"),
+  "a commit that landed reports failure": [landsAndFails],
+  "a commit fails, and its repetition lands and reports a conflict": [fails, landsAndConflicts],
+  "the store is locked at eight commits": Array(8).fill(isLocked),
+  "a commit hangs and arrives after its repetition": arrivesLate(),
 };
 
-/** A commit without an answer that reaches the store before or after its repetition. */
-function late(time: "before" | "after"): CommitFault[] {
+function arrivesLate(): CommitFault[] {
   let land!: () => Promise<string | null>;
-  return [
-    (apply) => {
-      land = apply;
-      return new Promise(() => {});
-    },
-    async (apply) => {
-      if (time === "before") await land();
-      const versionstamp = await apply();
-      if (time === "after") assertEquals(await land(), null);
-      return versionstamp;
-    },
-  ];
+  const hangs: CommitFault = (apply) => {
+    land = apply;
+    return new Promise(() => {});
+  };
+  return [hangs, async (apply) => {
+    const versionstamp = await apply();
+    assertEquals(await land(), null);
+    return versionstamp;
+  }];
 }
 
 for (const [situation, faults] of Object.entries(UNCLEAR)) {
@@ -124,33 +115,17 @@ for (const [situation, faults] of Object.entries(UNCLEAR)) {
   });
 }
 
-Deno.test("append() gives an event the same id in every attempt", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  store.nextCommits.push(COMMIT_FAULTS.fails, COMMIT_FAULTS.isLocked, COMMIT_FAULTS.fails);
-  await service.runtime.settle(service.add(REX));
-  const [, created] = await readEvents(service.store);
-  const tried = store.commits.map(({ mutations: [{ key, ...first }] }) => {
-    const [{ line }] = linesOf(key[1] as number, (first as Set).value)!;
-    return decodeEvent(new TextDecoder().decode(line));
-  });
-  assertEquals(tried, [created, created, created, created]);
-});
-
 Deno.test("append() finds its own commit if another instance has committed after it", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
   const other = openOther();
-  let later: Response | undefined;
   store.nextCommits.push(async (apply) => {
     await apply();
-    later = await other.add(REX);
+    assertEquals(await idsOf([await other.add(REX)]), [2]);
     return null;
   });
-  assertEquals((await (await service.runtime.settle(service.add(REX))).json()).id, 1);
-  assertEquals((await later!.json()).id, 2);
-  assertEquals((await (await service.add(REX)).json()).id, 3);
-  await assertSound(service, 3);
+  assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [1]);
+  await assertSound(service, 2);
 });
 
 Deno.test("append() adds every pet once if two instances race", async () => {
@@ -168,34 +143,14 @@ Deno.test("append() adds every pet once if two instances race", async () => {
 
 /** How the store treats a commit, how its command is rejected, and after how many milliseconds. */
 const REJECTIONS: Record<string, [CommitFault[], CommitFault, code: string, afterMs: number]> = {
-  "outcome_unknown at its limit if the commit may have landed": [
-    [],
-    COMMIT_FAULTS.fails,
-    "outcome_unknown",
-    APPEND_LIMIT_MS,
-  ],
-  "store_unavailable at its limit if the store stayed locked": [
-    [],
-    COMMIT_FAULTS.isLocked,
-    "store_unavailable",
-    APPEND_LIMIT_MS,
-  ],
-  "store_unavailable at once if the store refuses the commit": [
-    [],
-    COMMIT_FAULTS.isRefused,
-    "store_unavailable",
-    0,
-  ],
-  "outcome_unknown if the disk became full after a commit that may have landed": [
-    [COMMIT_FAULTS.fails],
-    COMMIT_FAULTS.isFull,
-    "outcome_unknown",
-    APPEND_LIMIT_MS,
-  ],
+  "its limit if the commit may have landed": [[], fails, "outcome_unknown", APPEND_LIMIT_MS],
+  "its limit if the store stayed locked": [[], isLocked, "store_unavailable", APPEND_LIMIT_MS],
+  "once if the store refuses the commit": [[], isRefused, "store_unavailable", 0],
+  "its limit if full after a lost answer": [[fails], isFull, "outcome_unknown", APPEND_LIMIT_MS],
 };
 
 for (const [how, [nextCommits, onCommit, code, afterMs]] of Object.entries(REJECTIONS)) {
-  Deno.test(`append() rejects with ${how}`, async () => {
+  Deno.test(`append() rejects at ${how}`, async () => {
     await using opened = await open();
     const { service, store } = opened;
     Object.assign(store, { nextCommits, onCommit });
@@ -219,7 +174,7 @@ Deno.test("append() reports commits that are not applied for half a second, then
     const end = service.runtime.monotonicNow() + 1_000 * seconds;
     while (service.runtime.monotonicNow() < end) await service.runtime.settle(service.add(REX));
   };
-  store.onCommit = COMMIT_FAULTS.isLocked;
+  store.onCommit = isLocked;
   await addFor(21);
   const reason = "The store cannot commit at the moment: The store is locked";
   const takeReports = () =>
@@ -232,7 +187,7 @@ Deno.test("append() reports commits that are not applied for half a second, then
   assertEquals(more, []);
   store.onCommit = COMMIT_FAULTS.lands;
   await addFor(10);
-  store.nextCommits = [COMMIT_FAULTS.isLocked];
+  store.nextCommits = [isLocked];
   await addFor(1);
   assertEquals(takeReports(), []);
 });
@@ -246,7 +201,7 @@ Deno.test("append() rejects with storage_full at once while the disk is full, an
     return [response.status, (await response.json()).message];
   };
   assertEquals(await readiness(), [200, undefined]);
-  store.onCommit = COMMIT_FAULTS.isFull;
+  store.onCommit = isFull;
   for (let second = 0; second < 25; second++) {
     const startedAt = runtime.monotonicNow();
     const response = await runtime.settle(service.add(REX));
@@ -278,37 +233,6 @@ Deno.test("append() rejects with storage_full at once while the disk is full, an
   await assertSound(service, 1);
 });
 
-Deno.test("append() rejects a command that was in no commit with store_unavailable", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  store.onCommit = COMMIT_FAULTS.fails;
-  const first = service.add(REX);
-  await service.runtime.advance(0);
-  const second = service.add({ name: "Max", categoryId: 2 });
-  const responses = await service.runtime.settle(Promise.all([first, second]));
-  const codes = await Promise.all(responses.map(async (it) => (await it.json()).code));
-  assertEquals(codes, ["outcome_unknown", "store_unavailable"]);
-  store.onCommit = COMMIT_FAULTS.lands;
-  await service.runtime.advance(APPEND_LIMIT_MS);
-  const names = (await readEvents(service.store)).map(({ data }) => "name" in data && data.name);
-  assert(!names.includes("Max"), "a pet that was reported as not stored is not stored later");
-});
-
-Deno.test("append() rejects a repeated request with outcome_unknown if a commit with the first one may have landed", async () => {
-  for (const laterMs of [0, 1_000]) {
-    await using opened = await open();
-    const { service, store } = opened;
-    store.onCommit = COMMIT_FAULTS.hangs;
-    const add = () => service.add(REX, { "idempotency-key": "one" });
-    const first = add();
-    await service.runtime.advance(laterMs);
-    store.onList = () => Promise.reject(new StoreAwayError("gone"));
-    const responses = await service.runtime.settle(Promise.all([first, add()]));
-    const codes = await Promise.all(responses.map(async (it) => (await it.json()).code));
-    assertEquals(codes, ["outcome_unknown", "outcome_unknown"], `${laterMs} ms later`);
-  }
-});
-
 Deno.test("append() touches the head after six conflicts in a row, and writes nothing else then", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;
@@ -317,7 +241,6 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
     await other.add(REX);
     return await apply();
   };
-  const { isLocked } = COMMIT_FAULTS;
   store.nextCommits.push(...Array(6).fill(isBeaten), isLocked, isLocked);
   let touched: Head | undefined;
   store.nextCommits.push(async (apply) => {
@@ -331,19 +254,6 @@ Deno.test("append() touches the head after six conflicts in a row, and writes no
   const value = encodeHead(touched!);
   assertEquals(store.commits[8].mutations, [{ type: "set", key: HEAD_KEY, value }]);
   await assertSound(service, 7);
-});
-
-Deno.test("append() rejects a command at once if its queue is full, and keeps the accepted ones", async () => {
-  await using opened = await openHeld();
-  const { service, first, release } = opened;
-  const taken = Array.from({ length: QUEUE_LIMIT }, () => service.appender.append(NOTHING));
-  const response = await service.add(REX);
-  assertEquals(response.headers.get("retry-after"), "1");
-  await assertError(response, { status: 503, code: "overloaded" });
-  release();
-  assertEquals((await first).status, 201);
-  assertEquals((await Promise.all(taken)).length, QUEUE_LIMIT);
-  assertEquals((await service.add(REX)).status, 201);
 });
 
 Deno.test("drain() settles the accepted commands, and later commands are rejected", async () => {
@@ -360,7 +270,7 @@ Deno.test("drain() settles the accepted commands, and later commands are rejecte
   await assertSound(service, 2);
 });
 
-Deno.test("append() puts a full queue of ordinary pets into few commits, of more than 900 events each", async () => {
+Deno.test("append() puts a full queue of ordinary pets into few commits, of more than 450 events each, and rejects what does not fit", async () => {
   await using opened = await openHeld();
   const { service, store, first, release } = opened;
   const statuses = [...PET_STATUSES, undefined];
@@ -369,6 +279,7 @@ Deno.test("append() puts a full queue of ordinary pets into few commits, of more
     return addPetCommand(service.runtime, service.keyId, pet);
   });
   const added = Promise.all(commands.map((it) => service.appender.append(it)));
+  await assertError(await service.add(REX), { status: 503, code: "overloaded" });
   release();
   assertEquals((await first).status, 201);
   await service.runtime.settle(added);
@@ -376,7 +287,7 @@ Deno.test("append() puts a full queue of ordinary pets into few commits, of more
   const positions = [2, ...store.commits.slice(1).map(positionAfter)];
   const events = positions.slice(1).map((position, index) => position - positions[index]);
   assertEquals(events.reduce((sum, it) => sum + it), QUEUE_LIMIT);
-  for (const count of events.slice(0, -1)) assertGreater(count, 900);
+  for (const count of events.slice(0, -1)) assertGreater(count, 450);
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 
@@ -428,6 +339,159 @@ Deno.test("append() rejects a command that throws, and commits the others", asyn
   assertEquals(store.commits.length, 2);
 });
 
+Deno.test("append() rejects at once what cannot be made into records, stores nothing of it, and commits the others", async () => {
+  await using opened = await openHeld();
+  const { service, store, first, release } = opened;
+  const { appender } = service;
+  const isPoison = ({ event: { data } }: RecordedLine) => "name" in data && data.name === "Poison";
+  appender.deps.project = failing(
+    appender.deps.project,
+    (lines) => lines.some(isPoison) ? "before" : undefined,
+  );
+  const names = ["Max", "Poison", "Mia", "Poison"];
+  const added = names.map((name) => service.add({ name, categoryId: 1 }));
+  release();
+  const responses = await Promise.all([first, ...added]);
+  assertEquals(responses.map(({ status }) => status), [201, 201, 500, 201, 500]);
+  assertEquals(await idsOf([responses[1], responses[3]]), [2, 3]);
+  assertEquals(store.commits.length, 2);
+  const failed = service.reports.filter(([, event]) => event === "request_failed");
+  assertEquals(failed.map(([level, , details]) => [level, details?.reason]), [
+    ["error", "a defect"],
+    ["error", "a defect"],
+  ]);
+  await assertSound(service, 3);
+});
+
+Deno.test("append() rejects all commands of a commit at once if only together they cannot be made into records", async () => {
+  await using opened = await openHeld();
+  const { service, first, release } = opened;
+  const { appender } = service;
+  appender.deps.project = failing(
+    appender.deps.project,
+    ({ length }) => length > 1 ? "after" : undefined,
+  );
+  const added = [service.add(REX), service.add(REX)];
+  release();
+  const responses = await Promise.all([first, ...added]);
+  assertEquals(responses.map(({ status }) => status), [201, 500, 500]);
+  assertEquals((await service.add(REX)).status, 201);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async () => {
+  await using opened = await open();
+  const { service } = opened;
+  const { deps } = service.appender;
+  deps.onCommitted = failing(deps.onCommitted!, () => "before");
+  const { first, release } = await holdFirst(opened);
+  const second = service.add(REX);
+  release();
+  assertEquals([(await first).status, (await second).status], [201, 201]);
+  const [[level, event, details], ...more] = service.reports;
+  assertEquals([level, event, details?.reason], ["error", "on_committed_failed", "a defect"]);
+  assertEquals(more, []);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() tries a command without events again after a failed read of the head", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let reads = 0;
+  store.onGet = (apply) => ++reads === 1 ? Promise.reject(new StoreAwayError("gone")) : apply();
+  assertEquals(await service.runtime.settle(service.appender.append(NOTHING)), []);
+  assertGreater(reads, 1);
+});
+
+Deno.test("append() commits no lines that leave a gap after the head, and acknowledges none that the head does not show", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { decide, ...command } = addition(service);
+  const leavesGap = (head: Head) => decide(Object.assign(head, { position: head.position + 1 }));
+  const gapped = [addition(service), { ...command, decide: leavesGap }, addition(service)]
+    .map((it) => assertRejects(() => service.appender.append(it), Error, "does not follow"));
+  await Promise.all(gapped);
+  assertEquals(store.commits.length, 0);
+  const { advance } = service.heads;
+  service.heads.advance = () => {};
+  await assertError(await service.add(REX), { status: 503, code: "outcome_unknown" });
+  service.heads.advance = advance;
+  assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [2]);
+  await assertSound(service, 2);
+});
+
+for (const time of ["before", "after"] as const) {
+  Deno.test(`append() acknowledges, conflicts and rejects as ever while each call of the telemetry throws ${time} it ran`, async () => {
+    const instrumentation = failingInstrumentation(() => time);
+    await using opened = await open({ instrumentation });
+    const { service, store, openOther } = opened;
+    const before = service.runtime.monotonicNow();
+    assertEquals(await idsOf([await service.add(REX), await service.add(REX)]), [1, 2]);
+    await openOther().add(REX);
+    assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [4]);
+    store.nextCommits.push(landsAndFails, isRefused);
+    assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
+    await assertError(await service.add(REX), { status: 503, code: "store_unavailable" });
+    assertLessOrEqual(service.runtime.monotonicNow() - before, 1_000);
+    const failed = service.reports.filter(([, event]) => event === "telemetry_failed");
+    assertEquals(failed.map(([level, , details]) => [level, details?.reason]), [
+      ["error", "a defect"],
+    ]);
+    await assertSound(service, 5);
+  });
+}
+
+Deno.test("append() rejects commands in every state at their deadlines", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { appender, runtime } = service;
+  const before = runtime.monotonicNow();
+  const states: string[] = [];
+  const track = (state: string, command: Command) =>
+    appender.append(command).then(() => "stored", ({ code }) => code)
+      .then((code) => states.push(`${state} ${code} ${runtime.monotonicNow() - before}`));
+  store.onCommit = hangs;
+  const tracked = [track("in flight", { ...addition(service), idempotencyKey: "one" })];
+  await runtime.advance(0);
+  tracked.push(
+    track("waiting", addition(service)),
+    track("shares the key", { ...NOTHING, idempotencyKey: "one" }),
+  );
+  await runtime.settle(Promise.all(tracked));
+  store.onCommit = COMMIT_FAULTS.lands;
+  await runtime.advance(APPEND_LIMIT_MS);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tracked.push(track("being prepared", { ...NOTHING, prepare: () => promise }));
+  await runtime.advance(0);
+  tracked.push(track("behind it", NOTHING));
+  await runtime.settle(Promise.all(tracked));
+  resolve();
+  const second = 3 * APPEND_LIMIT_MS;
+  assertEquals(states, [
+    `in flight outcome_unknown ${APPEND_LIMIT_MS}`,
+    `waiting store_unavailable ${APPEND_LIMIT_MS}`,
+    `shares the key outcome_unknown ${APPEND_LIMIT_MS}`,
+    `being prepared store_unavailable ${second}`,
+    `behind it store_unavailable ${second}`,
+  ]);
+});
+
+Deno.test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const ms = Date.UTC(10_000, 0) - service.runtime.now();
+  service.runtime.jumpClock(ms - 1);
+  assertEquals((await service.add(REX)).status, 201);
+  service.runtime.jumpClock(1);
+  const message = /^The clock of this machine says year 10000, which cannot be right: set it$/;
+  await assertError(await service.add(REX), { status: 503, code: "store_unavailable", message });
+  await assertRejects(() => issueKey(service, { label: "late" }), ServiceError, "set it");
+  assertEquals(store.commits.length, 1);
+  service.runtime.jumpClock(-ms);
+  assertEquals((await service.add(REX)).status, 201);
+  await assertSound(service, 2);
+});
+
 Deno.test("append() reports shared, conflicting and unclear commits in the contexts of their callers", async () => {
   const instrumentation = new RecordingInstrumentation();
   await using opened = await open({ instrumentation });
@@ -447,7 +511,7 @@ Deno.test("append() reports shared, conflicting and unclear commits in the conte
   const once = "commit of 1 for 4";
   const conflict = ["commit.conflicts", "restore 4", once, "committed PetCreated"];
   assertEquals((await reportsOf(1)).slice(-5), [once, ...conflict]);
-  store.nextCommits.push(COMMIT_FAULTS.landsAndFails);
+  store.nextCommits.push(landsAndFails);
   const unclear = ["commit of 1 for 5", "commit.unclear", "committed PetCreated"];
   assertEquals((await reportsOf(1)).slice(-3), unclear);
 });
@@ -468,13 +532,9 @@ function firstIds(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-async function readEvents(store: Store): Promise<RecordedEvent[]> {
-  return (await readLogLines(store)).map(decodeEvent);
-}
-
 /** The position in the head that a commit writes. */
 function positionAfter({ mutations }: Commit): number {
-  return decodeJson((mutations.at(-1) as Set).value).position;
+  return headEntryOf({ ...mutations.at(-1) as Set, versionstamp: "" }).head.position;
 }
 
 type Set = Mutation & { type: "set" };

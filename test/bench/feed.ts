@@ -1,14 +1,15 @@
 /**
- * Measures the feed on loopback: how late events are, what open streams cost, and how fast one client reads the log.
+ * Measures the feed on loopback: how late events are, what open streams cost, and how long requests take while others
+ * catch up.
  *
- *     deno run --allow-all test/bench/feed.ts [EVENTS]
+ *     deno run --allow-all test/bench/feed.ts
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/http/limits/followers.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
+import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/feed/followers.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { quantile, requestBytes } from "./load.ts";
+import { quantile, requestBytes, runLoad } from "./load.ts";
 import {
   fillByCheckout,
   ROOT,
@@ -20,14 +21,17 @@ import {
 /** Pets that are added per second, and streams that wait for them. */
 const ADDED_PER_SECOND = 100;
 const FOLLOWING = 100;
+const NOW = "lastEventId=now";
 const SECONDS = 10;
 
-const events = Number(Deno.args[0] ?? 1_000_000);
+/** Events in the log while clients catch up, and the numbers of these clients. */
+const CAUGHT_UP = 150_000;
+const CATCHING_UP = [0, 1, 10, 100];
 
 await using temp = await TempStore.make();
 await measureDelays();
 await measureMemory();
-await measureReading();
+await measureCatchingUp();
 
 /** How long after its 201 an event arrives, on the instance that appended it and on another one. */
 async function measureDelays(): Promise<void> {
@@ -36,7 +40,7 @@ async function measureDelays(): Promise<void> {
   await using two = await startService(temp.kvPath, ROOT, {});
   for (const [name, followed] of [["the same instance", one], ["another instance", two]] as const) {
     const arrivals = new Map<string, number[]>();
-    using _following = await openAll(followed.port, Array(FOLLOWING).fill(token), "now", (text) => {
+    using _following = await openAll(followed.port, Array(FOLLOWING).fill(token), NOW, (text) => {
       const now = performance.now();
       for (const [, subject] of text.matchAll(/"subject":"(pets\/\d+)"/g)) {
         arrivals.getOrInsertComputed(subject, () => []).push(now);
@@ -88,51 +92,94 @@ async function measureMemory(): Promise<void> {
   await using own = await startService(temp.kvPath, ROOT, {});
   await using bare = await startBareServer({ status: 200, isStream: true });
   await using idle = await startService(temp.kvPath, ROOT, {});
-  const cases: [name: string, server: ServerProcess, lastEventId?: string][] = [
-    ["an open stream", own, "now"],
-    ["an open stream of a bare Deno.serve", bare, "now"],
+  const cases: [name: string, server: ServerProcess, query?: string][] = [
+    ["an open stream", own, NOW],
+    ["an open stream of a bare Deno.serve", bare, NOW],
     ["an idle connection", idle],
   ];
-  for (const [name, server, lastEventId] of cases) {
+  for (const [name, server, query] of cases) {
     // What the first requests load is not counted.
-    using _first = await openAll(server.port, all.slice(0, 20), lastEventId);
+    using _first = await openAll(server.port, all.slice(0, 20), query);
     await sleep(1_000);
     const before = server.memoryMiB("now");
-    using _rest = await openAll(server.port, all.slice(20), lastEventId);
+    using _rest = await openAll(server.port, all.slice(20), query);
     await sleep(2_000);
     const kib = (server.memoryMiB("now") - before) * 1_024 / (FOLLOWERS_LIMIT - 20);
     console.log(`Memory of ${name}: ${kib.toFixed(1)} KiB (${FOLLOWERS_LIMIT} of them)`);
   }
 }
 
-/** One client reads all events from the beginning, in batches of 1,000. */
-async function measureReading(): Promise<void> {
-  const kvPath = `${temp.folder}/million.sqlite3`;
-  const token = await fillByCheckout(ROOT, kvPath, events);
+/** Requests, one at a time, while clients read the log from its beginning again and again and want none of its events. */
+async function measureCatchingUp(): Promise<void> {
+  const kvPath = `${temp.folder}/catching_up.sqlite3`;
+  const token = await fillByCheckout(ROOT, kvPath, CAUGHT_UP);
   await using server = await startService(kvPath, ROOT, {});
   const headers = { authorization: `Bearer ${token}` };
-  let read = 0;
-  const [start, cpuMs] = [performance.now(), server.cpuMs()];
-  for (let url = `http://127.0.0.1:${server.port}/v1/events?limit=1000`;;) {
-    const response = await fetch(url, { headers });
-    const count = (await response.text()).split('"specversion"').length - 1;
-    if (count === 0) break;
-    read += count;
-    url = /^<(.+)>; rel="next"$/.exec(response.headers.get("link")!)![1];
+  const list = requestBytes({ method: "GET", path: "/v1/pets?limit=5", headers });
+  const body = '{"name":"Rex","categoryId":7}';
+  const json = { ...headers, "content-type": "application/json" };
+  const add = requestBytes({ method: "POST", path: "/v1/pets", headers: json, body });
+  const health = requestBytes({
+    method: "GET",
+    path: "/healthz",
+    headers: { connection: "close" },
+  });
+  console.log("| Catching up | a list: p50, p99 | an addition | a new connection | events read |");
+  for (const clients of CATCHING_UP) {
+    let passed = 0;
+    let isOver = false;
+    const catchUp = async () => {
+      while (!isOver) {
+        const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+        let position = 0;
+        const take = (text: string) => {
+          const now = Number(/.*id: (\d{16})-/s.exec(text)?.[1] ?? position);
+          passed += now - position;
+          position = now;
+          if (position >= CAUGHT_UP || isOver) end();
+        };
+        using _stream = await openAll(server.port, [token], "type=PetUpdated", take);
+        await ended;
+      }
+    };
+    const catching = Array.from({ length: clients }, catchUp);
+    await sleep(1_000);
+    const [start, before] = [performance.now(), passed];
+    const { port } = server;
+    const cells = [];
+    for (const next of [list, add, health]) {
+      const measured = next === health
+        ? await measureConnections(port, health)
+        : await runLoad({ port, connections: 1, ms: SECONDS * 1_000, next: () => next });
+      cells.push(`${measured.p50Ms.toFixed(1)} and ${measured.p99Ms.toFixed(1)} ms`);
+    }
+    const rate = (passed - before) / (performance.now() - start) * 1_000;
+    console.log(`| ${[clients, ...cells, `${Math.round(rate)} per second`].join(" | ")} |`);
+    isOver = true;
+    await Promise.all(catching);
   }
-  const rate = read / (performance.now() - start) * 1_000;
-  const cpuUs = (server.cpuMs() - cpuMs) * 1_000 / read;
-  console.log(
-    `One client read ${read} of ${events} events: ${Math.round(rate)} per second, ` +
-      `${cpuUs.toFixed(1)} µs of processor time each; peak ${Math.round(server.memoryMiB())} MiB`,
-  );
+}
+
+/** The time from a new connection to all of its response. */
+async function measureConnections(port: number, request: Uint8Array) {
+  const latencies: number[] = [];
+  for (let count = 0; count < SECONDS * 10; count++) {
+    const start = performance.now();
+    using socket = await Deno.connect({ hostname: "127.0.0.1", port });
+    await socket.write(request);
+    while (await socket.read(new Uint8Array(1_024)) !== null);
+    latencies.push(performance.now() - start);
+    await sleep(20);
+  }
+  const sorted = Float64Array.from(latencies).sort();
+  return { p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
 }
 
 /** Opens a stream, or an idle connection, for each token. `take` gets all that arrives later. */
 async function openAll(
   port: number,
   tokens: string[],
-  lastEventId: string | undefined,
+  query: string | undefined,
   take: (text: string) => void = () => {},
 ): Promise<Disposable> {
   const sockets: Deno.Conn[] = [];
@@ -140,9 +187,9 @@ async function openAll(
     const socket = await Deno.connect({ hostname: "127.0.0.1", port });
     sockets.push(socket);
     const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
-    const path = lastEventId === undefined ? "/readyz" : `/v1/events?lastEventId=${lastEventId}`;
+    const path = query === undefined ? "/readyz" : `/v1/events?${query}`;
     await socket.write(requestBytes({ method: "GET", path, headers }));
-    const buffer = new Uint8Array(lastEventId === "now" ? 16 * 1_024 : 1_024);
+    const buffer = new Uint8Array(query !== undefined ? 16 * 1_024 : 1_024);
     const decoder = new TextDecoder();
     let text = "";
     // The head of the response and the first chunk.

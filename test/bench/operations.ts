@@ -1,6 +1,7 @@
 /** The requests under measurement. */
 
 import { PET_STATUSES } from "../../events/pet.ts";
+import { buildDisk } from "../support/disk.ts";
 import { type Measured, requestBytes, runLoad } from "./load.ts";
 import type { ServerProcess } from "./processes.ts";
 
@@ -139,10 +140,5 @@ export async function slowDisk(
   folder: string,
 ): Promise<Record<string, string>> {
   if (fsyncDelayMs === undefined) return {};
-  const library = `${folder}/slow_fsync.so`;
-  const source = new URL("slow_fsync.c", import.meta.url).pathname;
-  const args = ["-shared", "-fPIC", "-o", library, source];
-  const { success } = await new Deno.Command("cc", { args, stderr: "inherit" }).output();
-  if (!success) throw new Error("cc cannot compile slow_fsync.c");
-  return { LD_PRELOAD: library, FSYNC_DELAY_US: `${fsyncDelayMs * 1_000}` };
+  return { ...await buildDisk(folder), FSYNC_DELAY_US: `${fsyncDelayMs * 1_000}` };
 }

@@ -1,14 +1,14 @@
 import { assertEquals, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { openKvConnectStore } from "../../src/store/deno_kv/kv_connect_store.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { StoreRefusedError, UnclearOutcomeError } from "../../src/store/store_errors.ts";
-import { testStoreContract } from "../support/store_contract.ts";
+import { put, testStoreContract } from "../support/store_contract.ts";
 import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
 import { testIf } from "../support/test_if.ts";
-import { utf8 } from "../support/utf8.ts";
 
 const { ignore } = DENOKV;
 const test = testIf(!ignore);
@@ -40,8 +40,8 @@ test("KvConnectStore reads what Deno.openKv() wrote, and the other way round", a
   const key = ["key", 1.5, Uint8Array.of(0)];
   for (const [writer, reader] of [stores, stores.toReversed()]) {
     for (const value of values) {
-      const versionstamp = await put(writer, value, key);
-      assertEquals(await reader.get(key), { key, value, versionstamp: versionstamp! });
+      const versionstamp = await put(writer, key, value);
+      assertEquals(await reader.get(key), { key, value, versionstamp });
     }
   }
   for (const store of stores) store.close();
@@ -65,7 +65,7 @@ test("KvConnectStore: a commit beyond a kilobyte does not wait for an acknowledg
   let shortestMs = Infinity;
   for (let round = 0; round < 50; round++) {
     const start = performance.now();
-    await put(store, new Uint8Array(20_000));
+    await put(store, ["key"], new Uint8Array(20_000));
     shortestMs = Math.min(shortestMs, performance.now() - start);
   }
   store.close();
@@ -77,22 +77,22 @@ test("KvConnectStore: the type of an error says whether a commit may have landed
   await using server = await DenokvServer.start();
   const store = await connectTo(server);
   await assertRejects(() => store.get([]), StoreRefusedError);
-  await assertRejects(() => put(store, "", []), StoreRefusedError);
-  await assertRejects(() => put(store, "", ["k".repeat(3_000)]), StoreRefusedError);
-  await put(store, "first");
+  await assertRejects(() => put(store, [], ""), StoreRefusedError);
+  await assertRejects(() => put(store, ["k".repeat(3_000)], ""), StoreRefusedError);
+  await put(store, ["key"], "first");
   await server.kill();
-  await assertRejects(() => put(store, "second"), UnclearOutcomeError);
+  await assertRejects(() => put(store, ["key"], "second"), UnclearOutcomeError);
   await server.start();
-  await put(store, "third");
+  await put(store, ["key"], "third");
   store.close();
 });
 
 test("KvConnectStore.close() rejects a call that hangs", async () => {
   await using server = await DenokvServer.start();
   const store = await connectTo(server);
-  await put(store, "first");
+  await put(store, ["key"], "first");
   server.pause();
-  const commit = assertRejects(() => put(store, "second"), UnclearOutcomeError);
+  const commit = assertRejects(() => put(store, ["key"], "second"), UnclearOutcomeError);
   await new Promise((resolve) => setTimeout(resolve, 50));
   store.close();
   await commit;
@@ -101,14 +101,5 @@ test("KvConnectStore.close() rejects a call that hangs", async () => {
 
 function connectTo(server: DenokvServer): Promise<Store> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.secret);
-  return openKvConnectStore(server.address, new AbortController().signal);
-}
-
-function put(
-  store: Store,
-  value: string | Uint8Array,
-  key: (string | number | Uint8Array)[] = ["key"],
-): Promise<string | null> {
-  const bytes = typeof value === "string" ? utf8(value) : value;
-  return store.commit({ checks: [], mutations: [{ type: "set", key, value: bytes }] });
+  return openKvConnectStore(server.address, systemRuntime, new AbortController().signal);
 }

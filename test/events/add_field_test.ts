@@ -5,9 +5,10 @@
 
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { decodeEvent, NewerVersionError } from "../../events/event.ts";
-import { ACTIONS } from "../../scripts/audit/advice.ts";
-import { linesOfRecords } from "../../scripts/audit/audit.ts";
-import { issueKey } from "../../src/commands/issue_key.ts";
+import { ADDED_FIELDS } from "../../events/pet.ts";
+import { ACTIONS } from "../../scripts/verify/advice.ts";
+import { linesOfRecords } from "../../scripts/verify/audit.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
@@ -17,13 +18,24 @@ import { runTask } from "../support/run_task.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { withProjectCopy } from "../support/with_project_copy.ts";
 
+/** A name that no field has, because the field of the guide may have been added to this checkout. */
+const FIELD = "fieldOfTest";
+
+/** The schema version of a line with that field. */
+const NEWER = ADDED_FIELDS.length + 2;
+
 /** The requests by which the newer version stores lines, and the schema of each line. */
 const REQUESTS: [method: string, path: string, body: unknown, schema?: string][] = [
   ["POST", "/v1/pets", { name: "Rex", categoryId: 1, status: "available" }, "pet-created:1"],
   ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
-  ["PATCH", "/v1/pets/1", { color: "red", status: "sold" }, "pet-updated:2"],
-  ["POST", "/v1/pets", { name: "Max", categoryId: 2, color: '"color":2' }, "pet-created:2"],
-  ["PATCH", "/v1/pets/1", { color: null }, "pet-updated:2"],
+  ["PATCH", "/v1/pets/1", { [FIELD]: "red", status: "sold" }, `pet-updated:${NEWER}`],
+  [
+    "POST",
+    "/v1/pets",
+    { name: "Max", categoryId: 2, [FIELD]: `"${FIELD}":2` },
+    `pet-created:${NEWER}`,
+  ],
+  ["PATCH", "/v1/pets/1", { [FIELD]: null }, `pet-updated:${NEWER}`],
   // The older version could read this line, but not check it.
   ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
   ["POST", "/v1/pets", { name: "Pip", categoryId: 3 }, "pet-created:1"],
@@ -48,11 +60,11 @@ async function withNewer(
   use: (newer: Newer) => Promise<void> | void,
 ): Promise<void> {
   const readme = await Deno.readTextFile(new URL("../README.md", import.meta.url));
-  const [, field] = /`(color: .+)`/.exec(readme)!;
+  const [, field] = /`color(: .+)`/.exec(readme)!;
   const path = `${project}/events/pet.ts`;
   const source = await Deno.readTextFile(path);
   const [definition] = /export const NewPet = [^]*?(?=}\);)/.exec(source)!;
-  await Deno.writeTextFile(path, source.replace(definition, `${definition}  ${field},\n`));
+  await Deno.writeTextFile(path, source.replace(definition, `${definition}  ${FIELD}${field},\n`));
   const { createService: createNewer }: typeof import("../../src/service.ts") = await import(
     `file://${project}/src/service.ts`
   );
@@ -91,7 +103,7 @@ test("A field that is added as the manual says makes a new version of both schem
   const schemas = lines.slice(1).map((line) => JSON.parse(line).dataschema);
   assertEquals(schemas, REQUESTS.map(([, , , schema]) => `urn:animal-store:${schema}`));
   for (const [index, line] of lines.entries()) {
-    if (!schemas[index - 1]?.endsWith(":2")) decodeEvent(line);
+    if (!schemas[index - 1]?.endsWith(`:${NEWER}`)) decodeEvent(line);
     else assertThrows(() => decodeEvent(line), NewerVersionError, `${schemas[index - 1]} is not`);
   }
 });
@@ -109,7 +121,7 @@ test("An older version refuses a store with a schema version that it does not kn
   assertEquals((await runTask(["publish", "--new-key", key], { kvPath })).code, 0);
   const commands =
     "start,keys list,keys issue --label x,log,log --follow,replay,replay --dry-run," +
-    `audit,report,backup ${folder}/export,restore ${folder}/export,` +
+    `audit,backup ${folder}/export,restore ${folder}/export,` +
     `publish ${folder}/../published --key ${key} --origin log.example`;
   for (const command of commands.split(",")) {
     const args = command.split(" ");
@@ -131,7 +143,7 @@ test("An older version never advises to cut lines that it does not know, and doe
   for (const args of [["--file", path], []]) {
     const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath });
     const { counts, advice } = JSON.parse(stdout);
-    const newerLines = lines.filter((line) => JSON.parse(line).dataschema.endsWith(":2"));
+    const newerLines = lines.filter((line) => JSON.parse(line).dataschema.endsWith(`:${NEWER}`));
     assertEquals([code, counts.newer_line, counts.line], [1, newerLines.length, undefined]);
     const [[urgent, text]] = Object.entries<string>(advice);
     assertEquals([urgent, text], ["newer_line", ACTIONS.upgrade]);

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { parseExactJson } from "../../events/int64.ts";
 import { NewPet } from "../../events/pet.ts";
-import { audit } from "../../scripts/audit/audit.ts";
+import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
 import { readHead } from "../../src/log/head.ts";

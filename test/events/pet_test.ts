@@ -2,11 +2,11 @@ import { assertEquals } from "@std/assert";
 import { INT64_MAX, parseExactJson } from "../../events/int64.ts";
 import {
   encodePet,
-  hasStatus,
+  hasCategory,
   patchPet,
   Pet,
-  PET_STATUSES,
   PetPatch,
+  plainPet,
   reversePatch,
 } from "../../events/pet.ts";
 
@@ -20,11 +20,15 @@ Deno.test("encodePet() writes exact JSON with its members in one order", () => {
   assertEquals(Pet.parse(parseExactJson(text)), pet);
 });
 
-Deno.test("hasStatus() compares the status of a text, and nothing that looks like one", () => {
-  for (const name of ["Rex", ',"status":"sold"', '"status":"sold"}', "a,"]) {
-    for (const status of [...PET_STATUSES, undefined]) {
-      const text = encodePet({ id: 1, name, categoryId: 1n, status });
-      for (const one of PET_STATUSES) assertEquals(hasStatus(text, one), one === status, text);
+Deno.test("hasCategory() compares the category of a text, and nothing that looks like one", () => {
+  for (const name of ["Rex", ',"categoryId":1,', '"categoryId":12}', "a,"]) {
+    for (const categoryId of [1n, 12n, -1n, 123n]) {
+      for (const status of ["sold", undefined] as const) {
+        const text = encodePet({ id: 1, name, categoryId, status });
+        for (const one of ["1", "12", "-1", "2"]) {
+          assertEquals(hasCategory(text, one), one === String(categoryId), text);
+        }
+      }
     }
   }
 });
@@ -46,4 +50,24 @@ Deno.test("patchPet() and reversePatch() lead from a pet to another and back", (
   }
   const { status: _, ...without } = before;
   assertEquals(reversePatch(without, before), { status: null });
+});
+
+Deno.test("plainPet() gives what the schema gives, and nothing for a value that the schema refuses", () => {
+  const rex = { id: 1, name: "Rex", categoryId: 7, status: "sold" };
+  const { status: _, ...noStatus } = rex;
+  for (const pet of [rex, noStatus, { ...rex, name: "🐈", categoryId: -7 }]) {
+    assertEquals(plainPet(pet), Pet.parse(parseExactJson(JSON.stringify(pet))));
+  }
+  const { name: __, ...noName } = rex;
+  const wrong: [string, unknown][] = [["id", 0], ["id", 1.5], ["id", "1"], ["name", ""]];
+  wrong.push(["name", "\ud800"], ["name", "x".repeat(1_001)], ["name", null], ["name", 7]);
+  wrong.push(["categoryId", 2 ** 53], ["categoryId", "7"], ["status", "gone"], ["status", null]);
+  wrong.push(["colour", "red"], ["previous", {}], ["constructor", 1]);
+  for (const [name, value] of wrong) assertEquals(plainPet({ ...rex, [name]: value }), undefined);
+  assertEquals(plainPet(noName), undefined);
+  assertEquals(plainPet(JSON.parse('{"__proto__":{"id":1}}')), undefined);
+  assertEquals(plainPet({ categoryId: 7, status: null }, true), { categoryId: 7n, status: null });
+  for (const patch of [{ name: null }, { id: 1 }, { status: "gone" }]) {
+    assertEquals(plainPet(patch, true), undefined);
+  }
 });

@@ -1,10 +1,9 @@
 /**
  * Kills real processes, one in each round.
  *
- *     deno task faults [--rounds N]
+ *     deno task faults [--rounds N | --cuts N | --judge N]
  */
 
-import { parseArgs } from "node:util";
 import { assertEquals, assertGreater } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
@@ -192,16 +191,23 @@ function runCommand([script, ...args]: string[], kvPath: string) {
   return { ended, kill, follows: args.includes("--follow") };
 }
 
+/** The function of each option. Its argument is the number of repetitions. */
+const RUNS: Record<string, (count: number) => Promise<string | void>> = {
+  async "--rounds"(rounds) {
+    const { load, killedServices, killedCommands, events } = await killRounds(rounds);
+    return `${rounds} rounds: ${killedServices} services and ${killedCommands} commands killed; ` +
+      `additions: ${load.summary}; ${events} events; none lost or duplicated`;
+  },
+  "--cuts": async (cuts) => (await import("./power_cuts.ts")).powerCuts(cuts),
+  "--judge": async (histories) => (await import("../judge/engines.ts")).judgeEngines(histories),
+};
+
 if (import.meta.main) {
-  const options = { rounds: { type: "string", default: "50" } } as const;
-  const { rounds } = parseArgs({ options }).values;
-  if (!/^[1-9]\d{0,5}$/.test(rounds)) {
-    console.error(`error: --rounds takes a number from 1, not ${JSON.stringify(rounds)}`);
+  const [option = "--rounds", count = "50"] = Deno.args;
+  const run = RUNS[option];
+  if (run === undefined || !/^[1-9]\d{0,5}$/.test(count)) {
+    console.error("error: Expected --rounds, --cuts or --judge, and a number from 1");
     Deno.exit(2);
   }
-  const { load, killedServices, killedCommands, events } = await killRounds(Number(rounds));
-  console.log(
-    `${rounds} rounds: ${killedServices} services and ${killedCommands} commands killed; ` +
-      `additions: ${load.summary}; ${events} events; none lost or duplicated`,
-  );
+  console.log(await run(Number(count)) ?? "");
 }

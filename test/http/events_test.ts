@@ -3,10 +3,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { PET_EVENT_TYPES } from "../../events/event.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
-import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/http/limits/followers.ts";
+import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/feed/followers.ts";
 import { readEvents } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
 import { StoreAwayError } from "../../src/store/store_errors.ts";
@@ -71,7 +70,8 @@ async function openStream(
 ) {
   const response = await ask(service, query, { accept: "text/event-stream", ...headers });
   assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
-  const stream = { text: "", isOver: false, cancel: () => reader.cancel() };
+  const requestId = response.headers.get("x-request-id");
+  const stream = { requestId, text: "", isOver: false, cancel: () => reader.cancel() };
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   (async () => {
     for (;;) {
@@ -372,7 +372,7 @@ Deno.test("A key whose record is damaged holds up nobody else", async () => {
   assertEquals([eventsOf(stream.text).length, (await waiting).status], [1, 500]);
 });
 
-Deno.test("A client that reads slowly misses nothing, and one that does not read is broken off when its stream has to end", async () => {
+Deno.test("A client that reads slowly misses nothing, and finds the end of its stream when it reads", async () => {
   await using service = await openTestService();
   const name = "x".repeat(1_000);
   for (let count = 0; count < 300; count++) await service.add({ ...REX, name });
@@ -393,8 +393,40 @@ Deno.test("A client that reads slowly misses nothing, and one that does not read
   await stalled.read();
   service.endWaiting();
   await service.runtime.advance(1_000);
-  const error = await stalled.read().then(() => undefined, ({ message }) => message);
-  assertEquals(error, "The stream had to end, and its client did not read it");
+  assertEquals((await stalled.read()).done, true);
+  assertEquals(service.reports, []);
+});
+
+Deno.test("A stream logs no failure if its client disconnects during a read", async () => {
+  let faulty!: FaultyStore;
+  await using service = await openTestService((store) => faulty = faultyStore(store));
+  const stream = await openStream(service, "lastEventId=now");
+  const { fault, reached, release } = hold();
+  faulty.onList = fault;
+  await service.runtime.settle(service.add(REX));
+  await service.runtime.advance(ELSEWHERE_MS);
+  await reached;
+  await stream.cancel();
+  release();
+  await service.runtime.advance(ELSEWHERE_MS);
+  assertEquals(service.reports, []);
+});
+
+Deno.test("A defect in a stream is logged once, with the id of its request, and ends it", async () => {
+  let faulty!: FaultyStore;
+  await using service = await openTestService((store) => faulty = faultyStore(store));
+  const stream = await openStream(service, "lastEventId=now");
+  const { onList } = faulty;
+  await service.add(REX);
+  faulty.onList = (apply, range) =>
+    "start" in range
+      ? Promise.resolve([{ key: null }] as never)
+      : onList(apply, range, { limit: 1 });
+  await service.runtime.advance(ELSEWHERE_MS);
+  const reason = "Cannot read properties of null (reading '1')";
+  const { requestId } = stream;
+  assertEquals(service.reports, [["error", "stream_failed", { requestId, reason }]]);
+  assertEquals(stream.isOver, true);
 });
 
 Deno.test("A stream waits while the store is away", async () => {

@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { newToken } from "../../src/projections/api_key.ts";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { newToken } from "../../src/keys/token.ts";
+import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
 import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
@@ -123,8 +122,14 @@ Deno.test("the body of a request with an unknown, revoked or expired key is not 
   }
 });
 
-/** Requests that would be refused for another reason if their credentials were checked later. */
-const FAULTY: [path: string, init?: RequestInit][] = [
+/** Requests that would succeed, or be refused for another reason if their credentials were checked later. */
+const REQUESTS: [path: string, init?: RequestInit][] = [
+  ["/v1/pets"],
+  ["/v1/pets", {
+    method: "POST",
+    body: JSON.stringify(REX),
+    headers: { "content-type": "application/json" },
+  }],
   ["/v1/horses"],
   ["/nothing"],
   ["/v1/pets", { method: "DELETE" }],
@@ -138,11 +143,13 @@ const FAULTY: [path: string, init?: RequestInit][] = [
 ];
 
 testEachWay("credentials are checked before anything else of a request", async (service) => {
-  for (const [path, init] of FAULTY) {
+  for (const [path, init] of REQUESTS) {
     const missing = { status: 401, code: "missing_credentials" };
     await assertRefused(service, () => service.sendBare(path, init), missing);
-    const headers = { ...init?.headers, authorization: "Bearer nonsense" };
-    await assertRefused(service, () => service.sendBare(path, { ...init, headers }), INVALID);
+    for (const key of ["nonsense", newToken((length) => new Uint8Array(length))]) {
+      const headers = { ...init?.headers, authorization: `Bearer ${key}` };
+      await assertRefused(service, () => service.sendBare(path, { ...init, headers }), INVALID);
+    }
   }
 });
 

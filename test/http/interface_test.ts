@@ -1,77 +1,35 @@
 /**
- * One test for each rule of the interface, named after its section. `assertRefused` checks that a body is the Error of
- * section 2.
+ * One test for each rule of the interface, named after its section. The client of the service checks every response
+ * against the description: that it is JSON (section 1), and that an error is the Error of section 2.
  */
 
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { NewPet } from "../../events/pet.ts";
-import { newToken } from "../../src/projections/api_key.ts";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { newToken } from "../../src/keys/token.ts";
 import type { TestService } from "../support/test_service.ts";
-import { assertRefused, type Expected, testEachWay as test } from "../support/test_each_way.ts";
+import { assertRefused, testEachWay as test } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 const INT64 = "an integer from -9223372036854775808 to 9223372036854775807";
 
-/** The refusal of a body. */
-const invalidBody = (message: string): Expected => ({
-  status: 400,
-  code: "invalid_body",
-  message: new RegExp(`^${message}$`),
-});
-
-test("section 1: all payloads are JSON", async ({ add, send, sendBare }) => {
-  const responses = [await add(REX), await send("/v1/pets"), await send("/v1/pets/1")];
-  responses.push(await send("/v1/pets/2"), await sendBare("/v1/pets"), await add("{"));
-  assertEquals(responses.map(({ status }) => status), [201, 200, 200, 404, 401, 400]);
-  for (const response of responses) {
-    assertEquals(response.headers.get("content-type"), "application/json");
-    await response.json();
-  }
-});
-
-/** Bodies of section 2 that are refused, with the message. */
-const REFUSED_BODIES: [rule: string, message: string, bodies: unknown[]][] = [
-  [
-    "PetStatus: only available, pending and sold are accepted",
-    'Field "status" must be one of available, pending, sold',
-    ["Available", "SOLD", "sold ", "", "lost", 1, ["sold"], {}].map((it) => ({
-      ...REX,
-      status: it,
-    })),
-  ],
-  ["NewPet: name is required", 'Field "name" is missing', [{ categoryId: 1 }]],
-  [
-    "NewPet: name is a string",
-    'Field "name" must be a string',
-    [null, 1, true, ["Rex"], { first: "Rex" }].map((name) => ({ ...REX, name })),
-  ],
-  ["NewPet: categoryId is required", 'Field "categoryId" is missing', [{ name: "Rex" }]],
-  [
-    "NewPet: categoryId is an integer",
-    `Field "categoryId" must be ${INT64}`,
-    [null, "1", 1.5, true, [1], {}].map((categoryId) => ({ ...REX, categoryId })),
-  ],
-  [
-    "NewPet: categoryId is an int64",
-    `Field "categoryId" must be ${INT64}`,
-    ["9223372036854775808", "-9223372036854775809", "1e19"].map((it) =>
-      `{"name":"Rex","categoryId":${it}}`
-    ),
-  ],
-  [
-    "rule 1: an id from a client is refused",
-    `Field "id" is not known; the fields are ${Object.keys(NewPet.shape).join(", ")}`,
-    [{ id: 7, ...REX }],
-  ],
+/** One body for each rule of section 2, with the message. `pet_body_test` has more. */
+const REFUSED_BODIES: [message: string, body: unknown][] = [
+  ['Field "status" must be one of available, pending, sold', { ...REX, status: "Available" }],
+  ['Field "name" is missing', { categoryId: 1 }],
+  ['Field "name" must be a string', { ...REX, name: 1 }],
+  ['Field "categoryId" is missing', { name: "Rex" }],
+  [`Field "categoryId" must be ${INT64}`, { ...REX, categoryId: "1" }],
+  [`Field "categoryId" must be ${INT64}`, '{"name":"Rex","categoryId":9223372036854775808}'],
+  ['Field "id" is assigned by the service: leave it out', { id: 7, ...REX }],
 ];
 
-for (const [rule, message, bodies] of REFUSED_BODIES) {
-  test(`section 2, ${rule}`, async (service) => {
-    for (const body of bodies) {
-      await assertRefused(service, () => service.add(body), invalidBody(message));
-    }
-  });
-}
+test("sections 2, 4.2 and 7: a body without a valid pet gets 400 with an Error", async (service) => {
+  for (const [message, body] of REFUSED_BODIES) {
+    const expected = { status: 400, code: "invalid_body", message: new RegExp(`^${message}$`) };
+    await assertRefused(service, () => service.add(body), expected);
+  }
+  const expected = { status: 400, code: "malformed_body" };
+  await assertRefused(service, () => service.add(""), expected);
+});
 
 test("section 2, NewPet: categoryId is exact in both directions", async (service) => {
   const exact = ["9223372036854775807", "-9223372036854775808", "9007199254740993", "0", "-1"];
@@ -98,40 +56,16 @@ test("section 2: a pet has its id, name and categoryId, and the status that it w
   assertEquals(await list(service, "?status=available"), [2]);
 });
 
-const OPERATIONS: Record<string, [path: string, init?: RequestInit]> = {
-  listPets: ["/v1/pets"],
-  createPet: ["/v1/pets", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(REX),
-  }],
-  getPet: ["/v1/pets/1"],
-};
-
-for (const [operation, [path, init = {}]] of Object.entries(OPERATIONS)) {
-  test(`sections 5 and 7, ${operation}: the key is the bearer token, or else 401 with an Error`, async (service) => {
-    await service.add(REX);
-    const { token, sendBare } = service;
-    const sendWith = (key: string) => () =>
-      sendBare(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
-    const response = await sendWith(token)();
-    assert(response.ok);
-    await response.body?.cancel();
-    const missing = { status: 401, code: "missing_credentials" };
-    await assertRefused(service, () => sendBare(path, init), missing);
-    for (const key of ["x", newToken((length) => new Uint8Array(length))]) {
-      const invalid = { status: 401, code: "invalid_credentials" };
-      await assertRefused(service, sendWith(key), invalid);
-    }
-  });
-}
-
-test("section 4.1: GET /pets returns 200 with a bare array of pets", async ({ add, send }) => {
-  const empty = await send("/v1/pets");
-  assertEquals([empty.status, await empty.text()], [200, "[]"]);
-  await add(REX);
-  const response = await send("/v1/pets");
-  assertEquals([response.status, await response.json()], [200, [{ id: 1, ...REX }]]);
+test("sections 5 and 7: the key is the bearer token, or else 401 with an Error", async (service) => {
+  const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+  assertEquals((await service.sendBare("/v1/pets", bearer(service.token))).status, 200);
+  const missing = { status: 401, code: "missing_credentials" };
+  await assertRefused(service, () => service.sendBare("/v1/pets"), missing);
+  const unknown = newToken((length) => new Uint8Array(length));
+  for (const key of ["x", unknown]) {
+    const invalid = { status: 401, code: "invalid_credentials" };
+    await assertRefused(service, () => service.sendBare("/v1/pets", bearer(key)), invalid);
+  }
 });
 
 test("section 4.1, rule 2: status filters by availability", async (service) => {
@@ -141,20 +75,6 @@ test("section 4.1, rule 2: status filters by availability", async (service) => {
   assertEquals(await list(service, "?status=pending"), [2]);
   assertEquals(await list(service, "?status=sold"), [3]);
   assertEquals(await list(service, ""), [5, 4, 3, 2, 1]);
-});
-
-test("sections 4.2 and 7: a body without a valid pet gets 400 with an Error", async (service) => {
-  const bodies: [body: unknown, expected: Expected][] = [
-    [{}, invalidBody('Field "name" is missing; Field "categoryId" is missing')],
-    [
-      { name: 1, categoryId: "1", status: "lost" },
-      invalidBody('Field "name" must .*; Field "categoryId" must .*; Field "status" must .*'),
-    ],
-    ["", { status: 400, code: "malformed_body" }],
-  ];
-  for (const [body, expected] of bodies) {
-    await assertRefused(service, () => service.add(body), expected);
-  }
 });
 
 test("sections 4.3 and 7: an unknown identifier gets 404 with an Error", async (service) => {
@@ -170,7 +90,7 @@ test("section 8: limit is 1 to 100, and 20 by default (4.1, rule 1)", async (ser
   for (const [query, length] of [["?limit=1", 1], ["?limit=100", 100], ["", 20]] as const) {
     assertEquals((await list(service, query)).length, length);
   }
-  for (const limit of ["0", "101", "-1", "1.5", "ten", "", "99999999999999999999"]) {
+  for (const limit of ["0", "101"]) {
     await assertRefused(service, () => service.send(`/v1/pets?limit=${limit}`), {
       status: 400,
       code: "invalid_parameter",

@@ -1,11 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  allowOf,
-  findRoute,
-  originOfRequest,
-  requestTarget,
-  ROUTES,
-} from "../../src/http/routes.ts";
+import { allowOf, findRoute, originOfRequest, ROUTES } from "../../src/http/routes.ts";
 import { openTestService } from "../support/test_service.ts";
 
 Deno.test("findRoute() finds the route of a path and no other", () => {
@@ -58,15 +52,4 @@ Deno.test("the origin is the scheme of the URL and the Host, or else the authori
   assertEquals(originFor("https://a.example/v1/pets", "a.example:8443"), "https://a.example:8443");
   assertEquals(originFor("http://a.example:8000/v1/pets?x=/"), "http://a.example:8000");
   assertEquals(originFor("http://[::1]:8000?x"), "http://[::1]:8000");
-});
-
-Deno.test("requestTarget() splits a URL into its path and its query", () => {
-  const cases = [
-    ["http://a/v1/pets?limit=1", "/v1/pets", "limit=1"],
-    ["http://a/v1/pets?", "/v1/pets", ""],
-    ["http://a/v1/pets", "/v1/pets", ""],
-    ["http://a?x=/y", "/", "x=/y"],
-    ["http://a", "/", ""],
-  ];
-  for (const [url, path, search] of cases) assertEquals(requestTarget(url), { path, search }, url);
 });

@@ -1,6 +1,9 @@
-import { assertEquals, assertMatch } from "@std/assert";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { stub } from "@std/testing/mock";
+import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { serve } from "../../src/life_cycle/serve.ts";
+import { ServiceError } from "../../src/service_error.ts";
+import type { ServiceConfig } from "../../src/settings/config.ts";
 import { spawnTask } from "../support/run_task.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect, until } from "../support/raw_connection.ts";
@@ -121,3 +124,18 @@ for (const [args, expected, signal] of COMMANDS) {
     await task.stdin.close();
   });
 }
+
+Deno.test("serve() refuses to start by a clock beyond the year 9999", async () => {
+  using _ = stub(Date, "now", () => Date.UTC(12_345, 0));
+  const config: ServiceConfig = {
+    store: { kind: "memory" },
+    hostname: "127.0.0.1",
+    port: 0,
+    corsOrigins: [],
+    rateLimit: undefined,
+    addresses: {},
+    telemetry: false,
+    sendsLogs: false,
+  };
+  await assertRejects(() => serve(config), ServiceError, "says year 12345, which cannot be right");
+});

@@ -16,8 +16,8 @@ import { faultyStore, hold } from "../support/faulty_store.ts";
 
 /** A reader of a store in memory, and a way to replace the head of the store. */
 async function open() {
-  const store = faultyStore(new KvStore(await Deno.openKv(":memory:")));
   const runtime = new FakeRuntime();
+  const store = faultyStore(runtime.awaited(new KvStore(await Deno.openKv(":memory:"))));
   const report = spy();
   const heads = new HeadReader(store, runtime, report);
   const write = async (head: Partial<Head>) => {
@@ -118,7 +118,7 @@ Deno.test("fresh() rejects a head that is older than the latest or belongs to an
   const others: [head: Partial<Head>, known: string | undefined, reason: string][] = [
     [{ position: 2 }, undefined, "is an older one, version "],
     [{ position: 0 }, undefined, "is an older one, version "],
-    [{ position: 4 }, "00000000000000090000", "at position 4, and this instance has seen version "],
+    [{ position: 4 }, "f".repeat(20), "at position 4, and this instance has seen version "],
     [{ position: 3, lastHash: "1".repeat(64) }, undefined, "is that of another log"],
   ];
   for (const [head, known, reason] of others) {

@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { CHECKSUM_BYTES, withChecksum } from "../../src/store/checksum.ts";
 import { decodeJson, encodeJson } from "../../src/encoding/json.ts";
 import {
   decodeHeadRecord,
@@ -15,6 +17,7 @@ const HEAD: Head = {
   position: 12_345_678_901,
   lastPetId: 12_345,
   lastHash: "0123456789abcdef".repeat(4),
+  counts: { available: 12_340, none: 0, pending: 5, sold: 0 },
   changePosition: 99,
   keyPosition: 7,
   schemas: { ApiKeyIssued: 2, PetUpdated: 1 },
@@ -24,7 +27,7 @@ const HEAD: Head = {
 Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
   for (const head of [EMPTY_HEAD, HEAD, { ...HEAD, removing: 2 }]) {
     const value = encodeHead(head);
-    assertEquals(decodeJson(value), JSON.parse(JSON.stringify(head)));
+    assertEquals(decodeJson(value.subarray(CHECKSUM_BYTES)), JSON.parse(JSON.stringify(head)));
     const versionstamp = "00000000000000010000";
     assertEquals(headEntryOf({ key: ["head"], value, versionstamp }), { head, versionstamp });
   }
@@ -32,7 +35,7 @@ Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
 
 const MARK: RestoreMark = {
   format: "restore",
-  storeFormat: 4,
+  storeFormat: 5,
   run: "01HZZZZZZZ0000000000000001",
   position: 9,
   lastHash: HEAD.lastHash,
@@ -41,30 +44,38 @@ const MARK: RestoreMark = {
 
 Deno.test("decodeHeadRecord() recognises a head and a restore mark, whatever the order of their fields", () => {
   const reversed = (record: object) =>
-    encodeJson(Object.fromEntries(Object.entries(record).reverse()));
+    withChecksum(HEAD_KEY, encodeJson(Object.fromEntries(Object.entries(record).reverse())));
   assertEquals(decodeHeadRecord(reversed(HEAD)), { kind: "head", head: HEAD });
   assertEquals(decodeHeadRecord(reversed(MARK)), { kind: "restore_mark", mark: MARK });
 });
+
+function assertOther(value: unknown, advice: RegExp) {
+  const decoded = decodeHeadRecord(value);
+  assert(decoded.kind === "other_format");
+  assertMatch(decoded.message, advice);
+}
 
 Deno.test("decodeHeadRecord() says what to do with a store of another format", () => {
   const { storeFormat: _, ...oldMark } = MARK;
   const others: [record: object, advice: RegExp][] = [
     [{ ...HEAD, format: 1, other: "fields" }, /format 1, .* export it with that version/],
     [{ ...HEAD, format: 3 }, /format 3, .* export it with that version/],
-    [{ ...HEAD, format: 5 }, /format 5, .* use that version/],
-    [{ ...HEAD, schemas: { PetSold: 1 } }, /events of the schema PetSold:1, .* use that version/],
-    [{ ...HEAD, schemas: { PetCreated: 1, ApiKeyIssued: 3 } }, /schema ApiKeyIssued:3, of a newer/],
+    [{ ...HEAD, format: 4 }, /format 4, .* export it with that version/],
+    [{ ...HEAD, format: 6 }, /format 6, .* use that version/],
     [oldMark, /an unfinished restore of another version/],
-    [{ ...MARK, storeFormat: 5 }, /an unfinished restore of another version/],
+    [{ ...MARK, storeFormat: 6 }, /an unfinished restore of another version/],
   ];
   for (const [record, advice] of others) {
-    // Formats 1 to 3 were texts.
-    for (const value of [JSON.stringify(record), encodeJson(record)]) {
-      const decoded = decodeHeadRecord(value);
-      assert(decoded.kind === "other_format");
-      assertMatch(decoded.message, advice);
+    // Formats 1 to 3 were texts, and format 4 had no checksum.
+    const bytes = encodeJson(record);
+    for (const value of [JSON.stringify(record), bytes, withChecksum(HEAD_KEY, bytes)]) {
+      assertOther(value, advice);
     }
   }
+  const newer = { ...HEAD, schemas: { PetSold: 1 } };
+  assertOther(encodeHead(newer), /events of the schema PetSold:1, .* use that version/);
+  const member = { ...HEAD, schemas: { PetCreated: 1, ApiKeyIssued: 3 } };
+  assertOther(encodeHead(member), /schema ApiKeyIssued:3, of a newer/);
 });
 
 Deno.test("headEntryOf() refuses a value that this service did not write", () => {
@@ -73,8 +84,13 @@ Deno.test("headEntryOf() refuses a value that this service did not write", () =>
     ...[{ ...HEAD, more: 1 }, { ...HEAD, position: -1 }, { ...HEAD, lastHash: "x" }],
     { ...MARK, restored: -1 },
   ];
-  for (const value of [...foreign, ...almost.map((it) => encodeJson(it))]) {
+  const unchecked = [HEAD, MARK].map((it) => encodeJson(it));
+  const sealed = [...almost, []].map((it) => withChecksum(HEAD_KEY, encodeJson(it)));
+  const flipped = [...encodeHead(HEAD).keys()].flatMap((index) =>
+    [1, 128].map((bit) => encodeHead(HEAD).with(index, encodeHead(HEAD)[index] ^ bit))
+  );
+  for (const value of [...foreign, ...unchecked, ...sealed, ...flipped]) {
     const entry = { key: ["head"], value, versionstamp: "1" };
-    assertThrows(() => headEntryOf(entry), ForeignStoreError, "is not one of Animal Store");
+    assertThrows(() => headEntryOf(entry), ForeignStoreError, "not one of Animal Store");
   }
 });

@@ -6,9 +6,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { issueKey } from "../../src/commands/issue_key.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
 import { readHead } from "../../src/log/head.ts";
-import { audit } from "../../scripts/audit/audit.ts";
+import { audit } from "../../scripts/verify/audit.ts";
 import type { Service } from "../../src/service.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { PostgresServer } from "../support/postgres_server.ts";

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { POSTGRES, PostgresServer } from "../support/postgres_server.ts";
 import { until } from "../support/store_server.ts";

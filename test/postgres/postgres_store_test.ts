@@ -1,11 +1,12 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { setTimeout as sleep } from "node:timers/promises";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { encodeKey } from "../../src/store/key_encoding.ts";
 import { expiringRecordsOf } from "../../scripts/audit/read_expiring_records.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { scan } from "../../src/store/scan.ts";
-import type { Key, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -23,7 +24,7 @@ import { settingsOf } from "../support/real_store.ts";
 import { until } from "../support/store_server.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
-import { testStoreContract } from "../support/store_contract.ts";
+import { put, set, testStoreContract } from "../support/store_contract.ts";
 import { testIf } from "../support/test_if.ts";
 import { utf8 } from "../support/utf8.ts";
 
@@ -160,28 +161,21 @@ test("commit() waits for its standby although the default changed meanwhile, and
   store.close();
 });
 
-/** Opens a store in which that statement is executed before every record is stored. */
-async function openWithTrigger(statement: string): Promise<Store> {
+test("a warning without a cancelled wait for the standby is ignored, and a full disk is a StoreFullError", async () => {
   const database = await server().createDatabase();
   const store = await openDatabase(server().url(database));
-  await server().sql(
-    `create function act() returns trigger language plpgsql as
-        $$ begin ${statement}; return new; end $$;
-      create trigger act before insert on animal_store.records for each row execute function act()`,
-    database,
-  );
-  return store;
-}
-
-test("a warning without a cancelled wait for the standby is ignored", async () => {
-  const store = await openWithTrigger("raise warning 'must be vacuumed'");
+  const before = (statement: string) =>
+    server().sql(
+      `create or replace function act() returns trigger language plpgsql as
+          $$ begin ${statement}; return new; end $$;
+        create or replace trigger act before insert on animal_store.records
+          for each row execute function act()`,
+      database,
+    );
+  await before("raise warning 'must be vacuumed'");
   await put(store, ["key"], "value");
   await put(store, ["key"], "other");
-  store.close();
-});
-
-test("a commit for which the database has no space is rejected with StoreFullError", async () => {
-  const store = await openWithTrigger("raise 'could not extend' using errcode = 'disk_full'");
+  await before("raise 'could not extend' using errcode = 'disk_full'");
   await assertRejects(() => put(store, ["key"], "value"), StoreFullError);
   store.close();
 });
@@ -207,11 +201,8 @@ test("open() types errors alike whatever the language of the server", async () =
     () => server().port,
     (text) => text.replaceAll("SERROR\0", "SFEHLE\0"),
   );
-  const url = server().url(database, {
-    user: "stranger",
-    password: "secret",
-    ports: [proxy.port],
-  });
+  const user = { user: "stranger", password: "secret" };
+  const url = server().url(database, { ...user, ports: [proxy.port] });
   await assertRejects(() => openDatabase(url), StoreRefusedError, "may not create the schema");
 });
 
@@ -220,7 +211,7 @@ test("commit() is unclear if its connection ends, and later calls reject at once
   const store = await openDatabase(server.url(await server.createDatabase()));
   server.pause();
   const committing = put(store, ["key"], "value").catch((error) => error);
-  await after(100);
+  await sleep(100);
   await server.kill();
   const error = await committing;
   assert(error instanceof UnclearOutcomeError, String(error));
@@ -293,17 +284,18 @@ test("a session calls no function of another role, even if the search path of it
   const user = { user: "visitor", password: "secret" };
   const url = server().url(database, user);
   const store = await openDatabase(url);
+  const bytesOfOne = Uint8Array.of(1);
   const keys = Array.from({ length: 60 }, (_, index) => ["key", index]);
-  const mutations = keys.map((key) => {
-    return { type: "set" as const, key, value: new Uint8Array(), expireIn: 60_000 };
-  });
-  const leftOut = { ...mutations[0], key: SOME_IDEMPOTENCY_KEY };
-  assertNotEquals(await store.commit({ checks: [], mutations: [...mutations, leftOut] }), null);
+  const mutations = keys.map((key) => set(key, "", 60_000));
+  const endless = set(SOME_IDEMPOTENCY_KEY, bytesOfOne);
+  assertNotEquals(await store.commit({ checks: [], mutations: [...mutations, endless] }), null);
   assertEquals((await store.get(["key", 0]))?.value, new Uint8Array());
   assertEquals((await store.list({ prefix: [] }, { limit: 500 })).length, 61);
   const location = { kind: "postgres", settings: settingsOf(url) } as const;
   const read = expiringRecordsOf(location)!;
-  assertEquals((await read()).map(({ key }) => key), keys);
+  const expiring = await Array.fromAsync(read());
+  assertEquals(expiring.map(({ key }) => key), [...keys, SOME_IDEMPOTENCY_KEY]);
+  assertEquals(expiring.at(-1), { key: SOME_IDEMPOTENCY_KEY, value: bytesOfOne });
   store.close();
 });
 
@@ -314,8 +306,8 @@ test("no version repeats if the sequence of versions falls behind, before open()
   const url = server().url(database, { user: "limited", password: "secret" });
   let store = await openDatabase(url);
   const next = async (versionstamp: string | null) => {
-    const mutations = [{ type: "set" as const, key: HEAD_KEY, value: new Uint8Array() }];
-    return await store.commit({ checks: [{ key: HEAD_KEY, versionstamp }], mutations });
+    const checks = [{ key: HEAD_KEY, versionstamp }];
+    return await store.commit({ checks, mutations: [set(HEAD_KEY, "")] });
   };
   let last = await next(null);
   for (let times = 0; times < 5; times++) last = await next(last);
@@ -367,29 +359,18 @@ test("expired records are swept once a minute, and no others", async () => {
   };
   const url = server().url(await server().createDatabase());
   const store = await openDatabase(url, {}, { runtime });
-  const expiring = Array.from({ length: 700 }, (_, index) => ({
-    type: "set" as const,
-    key: ["expired", index],
-    value: new Uint8Array(),
-    expireIn: 1,
-  }));
-  const later = { type: "set" as const, key: ["later"], value: new Uint8Array(), expireIn: 60_000 };
+  const expiring = Array.from({ length: 700 }, (_, index) => set(["expired", index], "", 1));
+  const later = set(["later"], "", 60_000);
   assertNotEquals(await store.commit({ checks: [], mutations: [...expiring, later] }), null);
   await put(store, ["lasting"], "");
-  await after(50);
+  await sleep(50);
   const all = async () => (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
   assertEquals((await all()).length, 702);
   sweep();
-  while ((await all()).length > 2) await after(20);
+  while ((await all()).length > 2) await sleep(20);
   assertEquals((await all()).map(({ key }) => key), [["lasting"], ["later"]]);
   store.close();
 });
-
-async function put(store: Store, key: Key, value: string | Uint8Array): Promise<void> {
-  const bytes = typeof value === "string" ? utf8(value) : value;
-  const mutations = [{ type: "set" as const, key, value: bytes }];
-  assertNotEquals(await store.commit({ checks: [], mutations }), null);
-}
 
 async function openNew(): Promise<Store> {
   return await openDatabase(server().url(await server().createDatabase()));
@@ -412,8 +393,4 @@ async function lock(database: string, table: string): Promise<AsyncDisposable> {
 /** Resolves when a query returns rows. */
 function untilSome(server: PostgresServer, query: string): Promise<void> {
   return until(async () => assertNotEquals(await server.sql(query), ""), `No row of ${query}`);
-}
-
-function after(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

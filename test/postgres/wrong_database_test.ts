@@ -33,7 +33,7 @@ test("a program says on one line why it cannot use its database, and no password
   for (
     const [args, address, exitCode, reason] of [
       [["keys", "issue", "--label", "refused"], wrong, 2, "there is no database nowhere"],
-      [["start"], wrong, 1, "there is no database nowhere"],
+      [["start"], wrong, 2, "there is no database nowhere"],
       [["log"], away, 2, "it does not answer"],
     ] as const
   ) {

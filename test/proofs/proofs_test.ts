@@ -71,16 +71,12 @@ test("Tessera's fsck accepts a published log and refuses it with one altered lin
   }
 });
 
-test("Go's tlog and note verify the checkpoint, an inclusion and that the log extends the older one", async () => {
-  const { dir, forkedDir, old, proof, line } = published!;
+test("Go's tlog and note verify the checkpoint and that the log extends the older one", async () => {
+  const { dir, forkedDir, old } = published!;
   const verify = (command: string, ...args: string[]) =>
     run(`${BIN}/verify_log`, [command, `${dir}/log.vkey`, ...args]);
   for (
-    const [command, ...args] of [
-      ["checkpoint", `${dir}/checkpoint`],
-      ["inclusion", proof, line],
-      ["consistency", old, dir],
-    ]
+    const [command, ...args] of [["checkpoint", `${dir}/checkpoint`], ["consistency", old, dir]]
   ) {
     assertEquals(await verify(command, ...args), { code: 0, output: "" }, command);
   }
@@ -90,8 +86,6 @@ test("Go's tlog and note verify the checkpoint, an inclusion and that the log ex
   const forked = await verify("consistency", old, forkedDir);
   assertEquals(forked.code, 1);
   assertStringIncludes(forked.output, "invalid transparency proof");
-  const altered = await verify("inclusion", proof, await alteredCopy(line));
-  assertEquals(altered.code, 1);
 });
 
 Deno.test({

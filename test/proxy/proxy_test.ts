@@ -4,7 +4,6 @@
  *     deno task test:proxy
  */
 
-import { existsSync } from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
 import { assert, assertEquals, assertLess } from "@std/assert";
@@ -13,6 +12,7 @@ import { BODY_LIMIT_BYTES } from "../../src/http/requests/request_body.ts";
 import { freePort } from "../support/free_port.ts";
 import { until } from "../support/raw_connection.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
+import { isInstalled } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { expectDone, install } from "../support/third_party_tools.ts";
 import { testIf } from "../support/test_if.ts";
@@ -23,27 +23,40 @@ const CLIENT_CONNECTION_LIMIT = 100;
 /** How many connections there are of each kind of hostile client. */
 const HOSTILE = 1_000;
 
-const HAPROXY = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].find(existsSync) ?? "haproxy";
+const HAPROXY = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].find(isInstalled) ?? "haproxy";
 
-const isInstalled = await install("HAProxy", async () => {
-  if (Deno.build.os !== "linux") throw new Error("all of 127.0.0.0/8 is loopback only on Linux");
-  await expectDone(HAPROXY, ["-v"]);
-  await expectDone("openssl", ["version"]);
-});
-const testIfInstalled = testIf(isInstalled);
+const testIfInstalled = testIf(
+  await install("HAProxy", async () => {
+    if (Deno.build.os !== "linux") throw new Error("all of 127.0.0.0/8 is loopback only on Linux");
+    await expectDone(HAPROXY, ["-v"]);
+    await expectDone("openssl", ["version"]);
+  }),
+);
 
-/** Declares a test on a proxy before a service with a valid key. */
+interface Parts {
+  proxy: Proxy;
+  client: Deno.HttpClient;
+  token: string;
+  services: ServiceProcess[];
+}
+
+/** Declares a test on a proxy before one service with a valid key, or two. By default, they have one store. */
 function test(
   name: string,
-  check: (parts: { proxy: Proxy; client: Deno.HttpClient; token: string }) => Promise<void>,
+  check: (parts: Parts) => Promise<void>,
+  { services: count = 1, secondStore }: { services?: number; secondStore?: string } = {},
 ): void {
   testIfInstalled(`the proxy ${name}`, async () => {
-    await using temp = await TempStore.make();
+    await using stack = new AsyncDisposableStack();
+    const temp = stack.use(await TempStore.make());
     const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    await using proxy = await startProxy(new URL(service.address).host);
+    const paths = [temp.kvPath, secondStore ?? temp.kvPath].slice(0, count);
+    const starting = paths.map(async (path) => stack.use(await ServiceProcess.start(path)));
+    const services = await Promise.all(starting);
+    const [host, other] = services.map(({ address }) => new URL(address).host);
+    const proxy = stack.use(await startProxy(host, other));
     using client = makeClient(proxy);
-    await check({ proxy, client, token });
+    await check({ proxy, client, token, services });
   });
 }
 
@@ -81,8 +94,49 @@ test("refuses most of 3,000 connections from one address, and serves the others"
   await assertServes(proxy, token, 20);
 });
 
+test(
+  "sends requests to ready services only, or to any service if none is ready",
+  async ({ proxy, client, token, services: [ready] }) => {
+    const statuses = async () => {
+      const seen = new Set<number>();
+      for (let i = 0; i < 10; i++) {
+        const headers = headersOf(token);
+        const { status, body } = await fetch(`${proxy.address}/v1/pets`, { client, headers });
+        await body?.cancel();
+        seen.add(status);
+      }
+      return [...seen];
+    };
+    // The key is not in the other store.
+    await until(async () => (await statuses()).join() === "200");
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    assertEquals(await statuses(), [200]);
+    await ready.stop("SIGKILL");
+    await until(async () => (await statuses()).join() === "401");
+  },
+  { services: 2, secondStore: ":memory:" },
+);
+
+test(
+  "uses both services, and loses no addition if one of them is stopped",
+  async ({ proxy, client, token, services: [, second] }) => {
+    const instances = new Set<string>();
+    const add = async () => {
+      const response = await post(proxy, client, token, '{"name":"Rex","categoryId":7}');
+      assertEquals(response.status, 201, await response.text());
+      instances.add(response.headers.get("x-request-id")!.split("-")[0]);
+    };
+    for (let i = 0; i < 10; i++) await add();
+    assertEquals(instances.size, 2);
+    const stopped = second.stop("SIGTERM");
+    for (let i = 0; i < 30; i++) await add();
+    assertEquals(await stopped, 0);
+  },
+  { services: 2 },
+);
+
 test("forwards a body of 64 KiB, and refuses a larger one", async ({ proxy, client, token }) => {
-  for (const bytes of [BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1]) {
+  for (const bytes of [BODY_LIMIT_BYTES, BODY_LIMIT_BYTES + 1, ...Array(10).fill(150_000)]) {
     const body = '{"name":"Rex","categoryId":7}'.padEnd(bytes);
     // A stream has no Content-Length.
     for (const sent of [body, ReadableStream.from([new TextEncoder().encode(body)])]) {
@@ -115,6 +169,16 @@ testOnFakeService(
     assertEquals(service.connections, 0);
   },
 );
+
+testOnFakeService("itself answers 400 to a malformed body", false, async (proxy) => {
+  using connection = await connectTo(proxy);
+  const write = (text: string) => connection.write(new TextEncoder().encode(text));
+  await write("POST /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  // Together with the headers, HAProxy 2.6 answers with a page of its own.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await write("zz\r\n");
+  await assertError(await readResponse(connection), 400, "malformed_request");
+});
 
 test("refuses headers that are larger than 16 KiB", async ({ proxy, client }) => {
   const get = (headerLength: number) =>
@@ -160,13 +224,13 @@ test("answers 429 to an address whose requests were refused too often", async ({
   await assertError(refused, 429, "rate_limited");
 });
 
-const UNANSWERED: Record<string, { code: string; isSilent: boolean; isAway: boolean }> = {
-  "is away": { code: "store_unavailable", isSilent: false, isAway: true },
-  "is silent": { code: "outcome_unknown", isSilent: true, isAway: false },
-  "closes the connection": { code: "outcome_unknown", isSilent: false, isAway: false },
-};
+const UNANSWERED: [fault: string, code: string, isSilent: boolean, isAway: boolean][] = [
+  ["is away", "store_unavailable", false, true],
+  ["is silent", "outcome_unknown", true, false],
+  ["closes the connection", "outcome_unknown", false, false],
+];
 
-for (const [fault, { code, isSilent, isAway }] of Object.entries(UNANSWERED)) {
+for (const [fault, code, isSilent, isAway] of UNANSWERED) {
   testOnFakeService(`answers 503 if the service ${fault}`, isSilent, async (proxy, service) => {
     using client = makeClient(proxy);
     if (isAway) service.close();
@@ -259,7 +323,7 @@ class HostileClients implements Disposable {
   }
 }
 
-/** A service without responses: it closes a connection when bytes arrive, or keeps it open. */
+/** A service that responds only to checks: it closes a connection when bytes arrive, or keeps it open. */
 class FakeService implements Disposable {
   connections = 0;
   readonly host: string;
@@ -278,8 +342,14 @@ class FakeService implements Disposable {
 
   async #accept(isSilent: boolean): Promise<void> {
     for await (const connection of this.#listener) {
+      const bytes = new Uint8Array(1_024);
+      await connection.read(bytes);
+      if (new TextDecoder().decode(bytes).startsWith("GET /readyz ")) {
+        await connection.write(new TextEncoder().encode("HTTP/1.0 200 OK\r\n\r\n"));
+        connection.close();
+        continue;
+      }
       this.connections++;
-      await connection.read(new Uint8Array(1_024));
       if (isSilent) this.#open.push(connection);
       else connection.close();
     }
@@ -368,14 +438,14 @@ interface Proxy extends AsyncDisposable {
 
 /**
  * Starts HAProxy with the configuration that operators install, on loopback and a free port. Resolves when it
- * listens. `upstream` is the address of the service, such as `127.0.0.1:8000`.
+ * listens. The services have addresses such as `127.0.0.1:8000`; there may be one of them.
  */
-async function startProxy(upstream: string): Promise<Proxy> {
+async function startProxy(first: string, second = first): Promise<Proxy> {
   const folder = await Deno.makeTempDir();
   const port = freePort();
   const certificate = await makeCertificate(folder);
   const configuration = `${folder}/haproxy.cfg`;
-  await Deno.writeTextFile(configuration, await readConfiguration({ folder, port, upstream }));
+  await Deno.writeTextFile(configuration, await readConfiguration({ folder, port, first, second }));
   await expectDone(HAPROXY, ["-c", "-f", configuration]);
   const process = new Deno.Command(HAPROXY, { args: ["-f", configuration], stderr: "null" })
     .spawn();
@@ -392,7 +462,7 @@ async function startProxy(upstream: string): Promise<Proxy> {
 
 /** The configuration, with other addresses and files, and without another user. */
 async function readConfiguration(
-  { folder, port, upstream }: { folder: string; port: number; upstream: string },
+  { folder, port, first, second }: { folder: string; port: number; first: string; second: string },
 ): Promise<string> {
   const changes: [from: string, to: string][] = [
     ["    user haproxy\n", ""],
@@ -400,12 +470,13 @@ async function readConfiguration(
     ["    chroot /var/lib/haproxy\n", ""],
     ["bind :443,:::443 v6only ", `bind 127.0.0.1:${port} `],
     ["/etc/haproxy/pets.pem", `${folder}/pets.pem`],
-    ["127.0.0.1:8000", upstream],
+    ["127.0.0.1:8000", first],
+    ["127.0.0.1:8001", second],
   ];
   let text = await Deno.readTextFile(new URL("../../scripts/deploy/haproxy.cfg", import.meta.url));
   for (const [from, to] of changes) {
-    assert(text.split(from).length === 2, `the configuration has ${JSON.stringify(from)} once`);
-    text = text.replace(from, to);
+    assert(text.includes(from), `the configuration has ${JSON.stringify(from)}`);
+    text = text.replaceAll(from, to);
   }
   return text;
 }

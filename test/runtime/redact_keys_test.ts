@@ -1,5 +1,5 @@
 import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
-import { newToken } from "../../src/projections/api_key.ts";
+import { newToken } from "../../src/keys/token.ts";
 import { redactKeys } from "../../src/runtime/redact_keys.ts";
 
 const TOKEN = newToken((length) => new Uint8Array(length).fill(171));

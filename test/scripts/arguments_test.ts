@@ -26,7 +26,6 @@ const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
 const OPENING: { [Name in CommandName]?: string[] } = {
   keys: ["list"],
   backup: ["/dev/null/pets.jsonl"],
-  report: ["--audit"],
   restore: ["-"],
   publish: ["/dev/null/published", "--key", "/dev/null/key"],
   prove: ["1", "--published", "/dev/null/published"],
@@ -85,6 +84,25 @@ for (const [name, command] of Object.entries<Command>(COMMANDS)) {
   });
 }
 
+Deno.test({
+  name: "a wrong flag gets one line, which names the nearest one",
+  ignore,
+  async fn() {
+    const cases: [args: string[], fault: string][] = [
+      [["log", "--form", "3"], "Unknown option '--form'; the nearest is --from"],
+      [["audit", "--checkpiont=x"], "Unknown option '--checkpiont'; the nearest is --checkpoint"],
+      [
+        ["replay", "--grace", "-1"],
+        "Option '--grace' needs a value that does not begin with a dash",
+      ],
+    ];
+    for (const [args, fault] of cases) {
+      const stderr = `error: ${fault}; see --help\n`;
+      assertEquals(await runTask(args, NO_STORE), { code: 2, stdout: "", stderr });
+    }
+  },
+});
+
 Deno.test("--help repeats what the code says: the types of events, and the grace of a replay", () => {
   assertMatch(COMMANDS.log.flags["--type TYPE"], new RegExp(`: ${EVENT_TYPES.join(", ")}$`));
   assertMatch(COMMANDS.replay.flags["--grace SECONDS"], RegExp(`default: ${GRACE_MS / 1_000}\\)`));
@@ -95,7 +113,6 @@ async function variablesReadBy(module: string, args: string[]): Promise<Set<stri
   const { stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "--quiet", "--allow-all", "--preload", "test/scripts/record_env.ts"],
-      ...(module.includes("report") ? ["--lock=scripts/report/report.lock"] : []),
       module,
       ...args,
     ],

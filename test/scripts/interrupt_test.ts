@@ -1,7 +1,7 @@
 /** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
 
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
-import { decodeLease } from "../../scripts/replay/replay_lease.ts";
+import { decodeLease } from "../../scripts/guarded/replay_lease.ts";
 import { decodeHeadRecord } from "../../src/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "../../src/keyspace.ts";
 import type { Key } from "../../src/store/store.ts";
@@ -15,7 +15,7 @@ import { testIf } from "../support/test_if.ts";
 const test = testIf(permitted("env", "net", "read", "run", "write") && Deno.build.os !== "windows");
 
 /** Enough pets for a rebuild to be interrupted. */
-const PETS = 60_000;
+const PETS = 30_000;
 
 /** Exit code of a command that SIGINT has interrupted. */
 const INTERRUPTED = 130;
@@ -149,7 +149,7 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   assert(!(await reader.read()).done);
   reader.releaseLock();
   const inLog = await interrupt(unread);
-  const [, to] = /^Interrupted after position (\d+) of 60001\. deno task log --from (\d+) prints/m
+  const [, to] = /^Interrupted after position (\d+) of 30001\. deno task log --from (\d+) prints/m
     .exec(inLog.stderr) ?? [];
   assertEquals([inLog.code, to !== undefined], [INTERRUPTED, true], inLog.stderr);
 
@@ -171,7 +171,7 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   );
   const restored = await runTask(["restore", file], { kvPath: copy });
   assertEquals(restored.code, 0, restored.stderr);
-  assertMatch((await runTask(["audit"], { kvPath: copy })).stdout, /^Sound: 60,001 events/);
+  assertMatch((await runTask(["audit"], { kvPath: copy })).stdout, /^Sound: 30,001 events/);
 });
 
 /** Resolves when the file of a backup is not empty. */

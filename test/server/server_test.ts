@@ -1,5 +1,5 @@
 import http2 from "node:http2";
-import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
 import { Server } from "../../src/server/server.ts";
 import { type Gauges, NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
@@ -222,7 +222,13 @@ testOnServer(
       [400, "GET /healthz HTTP/1.1\r\nHost: a, b\r\n"],
       [400, "GET /healthz HTTP/1.1\r\nHost: a:b\r\n"],
       [400, "GET /healthz HTTP/1.1\r\nHost:\r\n"],
-      [400, "GET /healthz HTTP/1.1\r\n"],
+      // Checks of load balancers have no Host.
+      [200, "GET /healthz HTTP/1.0\r\n"],
+      [503, "GET /readyz HTTP/1.0\r\n"],
+      [204, "OPTIONS /readyz HTTP/1.0\r\n"],
+      [204, "OPTIONS / HTTP/1.0\r\n"],
+      [400, `GET /v1/pets HTTP/1.0\r\n${key}`],
+      [400, `GET /v1/pets HTTP/1.1\r\n${key}`],
       [400, "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n"],
       [200, "GET /healthz HTTP/1.1\r\nHost: a\r\n"],
       [200, "GET /healthz HTTP/1.1\r\nHost: [::1]:8000\r\n"],
@@ -236,7 +242,7 @@ testOnServer(
       using connection = await connect(port);
       await connection.write(`${head}\r\n`);
       await until(() => connection.received !== "" || connection.ended);
-      assertStringIncludes(connection.received, `HTTP/1.1 ${status} `, head);
+      assertMatch(connection.received, new RegExp(`^HTTP/1\\.[01] ${status} `), head);
     }
     using connection = await connect(port);
     const target = "http://evil.example>/v1/pets/1";

@@ -47,7 +47,8 @@ export class Checker {
       this.#checkTime(exchange);
       if (exchange.response === undefined) continue;
       const { status } = exchange.response;
-      if (status === 500 || status === 503 && exchange.isFaultFree) {
+      const mayFail = exchange.mayFail && isWrite(exchange.operation);
+      if (status === 500 && !mayFail || status === 503 && exchange.isFaultFree) {
         this.#report(exchange, "The request failed without faults");
       }
       this.#checkCredentials(exchange);

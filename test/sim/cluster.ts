@@ -2,6 +2,7 @@ import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Service } from "../../src/service.ts";
 import type { Store } from "../../src/store/store.ts";
 import { assertDescribed } from "../support/assert_described.ts";
+import { failing, failingInstrumentation } from "../support/failing.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
   type Exchange,
@@ -68,6 +69,8 @@ export class Cluster {
   readonly faultProfiles: FaultProfile[] = [];
   /** Whether the service has recovered from all faults, so that requests may not fail. */
   hasRecovered = false;
+  /** Probability that a callback of an instance throws. */
+  callbackThrows = 0;
   #code: Code;
   #instances: (Instance | undefined)[];
   #starts = 0;
@@ -158,6 +161,7 @@ export class Cluster {
       endStep: Infinity,
       endAt: Infinity,
       isFaultFree: this.#isFaultFree,
+      mayFail: this.callbackThrows > 0,
     };
     this.history.exchanges.push(exchange);
     simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
@@ -249,13 +253,22 @@ export class Cluster {
   #startService(role: string, store = this.store) {
     const node = this.#createNode(role);
     const client = new StoreClient(store, node, this.#code);
+    const whenFailing = () => {
+      if (this.callbackThrows === 0 || node.random() >= this.callbackThrows) return undefined;
+      this.simulation.trace(`a callback of ${node.name} throws`);
+      return node.random() < 0.5 ? "before" : "after";
+    };
     const service = this.#code.createService({
       store: client,
       runtime: node,
       report: (level, event, details) =>
         this.simulation.trace(`${node.name} ${level} ${event} ${JSON.stringify(details ?? {})}`),
       isDurable: true,
+      instrumentation: failingInstrumentation(whenFailing),
     });
+    const { deps } = service.appender;
+    deps.project = failing(deps.project, whenFailing);
+    deps.onCommitted = failing(deps.onCommitted!, whenFailing);
     return { node, client, service };
   }
 }

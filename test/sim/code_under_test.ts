@@ -2,14 +2,14 @@
 
 export { createService } from "../../src/service.ts";
 export { shutDown } from "../../src/life_cycle/shut_down.ts";
-export { issueKey } from "../../src/commands/issue_key.ts";
-export { revokeKey } from "../../src/commands/revoke_key.ts";
-export { rotateKey } from "../../src/commands/rotate_key.ts";
-export { followLog } from "../../src/log/follow_log.ts";
+export { issueKey } from "../../src/keys/write_key.ts";
+export { revokeKey } from "../../src/keys/write_key.ts";
+export { rotateKey } from "../../src/keys/write_key.ts";
+export { followLog } from "../../scripts/cli/follow_log.ts";
 export { readLog } from "../../src/log/read_log.ts";
 export { replay } from "../../scripts/replay/replay.ts";
 export { restore, verifyExport } from "../../scripts/restore/restore.ts";
-export { audit } from "../../scripts/audit/audit.ts";
+export { audit } from "../../scripts/verify/audit.ts";
 export { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 export {
   NotAppliedError,

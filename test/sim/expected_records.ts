@@ -15,8 +15,8 @@ export function idempotencyKeyExpiresAt({ event }: CommittedLine): number {
 export class ExpectedRecords {
   /** The text of each record, and when the store may remove it. */
   readonly all = new Map<string, { text: string; expiresAt?: number }>();
-  /** The record of each pet. */
-  #ofPets = new Map<number, string>();
+  /** The records of each pet. */
+  #ofPets = new Map<number, string[]>();
 
   /** Adds what a line implies. Returns the names of the records that it sets and removes. */
   add(line: CommittedLine): string[] {
@@ -42,11 +42,14 @@ export class ExpectedRecords {
       set(["key_by_token", tokenHash, position], text);
     } else {
       const { id, status = "none" } = data;
-      const former = this.#ofPets.get(id);
-      if (former !== undefined) names.push(former);
-      this.all.delete(former ?? "");
-      set(["pet", status, id], petText);
-      this.#ofPets.set(id, names.at(-1)!);
+      const former = this.#ofPets.get(id) ?? [];
+      names.push(...former);
+      for (const name of former) this.all.delete(name);
+      // The parsed number of a large category is not exact.
+      const [, category] = /,"categoryId":(-?\d+)/.exec(petText)!;
+      set(["pet", status, id], `${position}${petText}`);
+      set(["pet_by_category", category, status, id], `${position}${petText}`);
+      this.#ofPets.set(id, names.slice(-2));
     }
     return names;
   }

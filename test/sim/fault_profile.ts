@@ -9,6 +9,8 @@ export interface FaultProfile {
   store: StoreFaultProfile;
   /** Absent if only the store has faults. */
   cluster?: ClusterFaultProfile;
+  /** Probability that a callback of an instance throws: the projection, onCommitted(), each call of the telemetry. */
+  callbackThrows?: number;
 }
 
 /** Faults of single store calls, with their weights. */

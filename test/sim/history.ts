@@ -99,10 +99,17 @@ export interface Exchange {
   response?: ReceivedResponse;
   /** Whether the store had no faults throughout the request, so that 503 is not allowed. */
   isFaultFree: boolean;
+  /** Whether callbacks threw, so that a write may get 500. */
+  mayFail: boolean;
 }
 
 /** Error codes that promise that nothing was stored. */
-export const NOTHING_STORED = ["store_unavailable", "overloaded", "shutting_down"];
+export const NOTHING_STORED = [
+  "store_unavailable",
+  "overloaded",
+  "shutting_down",
+  "internal_error",
+];
 
 /** An operator's command that succeeded. */
 export interface KeyCommand {

@@ -179,7 +179,7 @@ export async function verifyForgedExport(
 /** The record under the head's key; an empty one if there is none. */
 export function headRecordOf(model: ModelStore) {
   const entry = model.read(["head"]);
-  return entry === null ? {} : JSON.parse(textOf(entry.value));
+  return entry === null ? {} : JSON.parse(textOf(entry));
 }
 
 /** Reports a violation if a command reports damage, because the store was never damaged. */

@@ -47,6 +47,10 @@ export class ModelStore implements Store {
     return Promise.try(() => this.read(key));
   }
 
+  getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
+    return Promise.try(() => keys.map((key) => this.read(key)));
+  }
+
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     return Promise.try(() => this.scan(range, options));
   }

@@ -1,13 +1,15 @@
 /** Deliberate faults in the code. The simulator must find each of them. */
 
+import SEEDS from "./mutant_seeds.json" with { type: "json" };
+
 export interface Mutant {
   name: string;
   /** Path within the repository. */
   file: string;
   /** Texts that occur exactly once in the file, and what replaces them. */
   edits: [text: string, instead: string][];
-  /** Whether only few seeds find it. Then only `deno task sim --mutants` searches for it. */
-  isRare: boolean;
+  /** The seed that found it last. `deno task sim --mutants` updates these. */
+  seed?: number;
 }
 
 /** Number of seeds, from 1 on, within which every mutant must be found. */
@@ -23,7 +25,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "bytesEqual(entry?.value, firstLogRecord.value)": "true",
     },
     "a commit that landed is appended again": {
-      "return this.#acknowledge(batch);": "return this.#requeue(batch);",
+      "        this.#acknowledge(batch);": "        this.#requeue(batch);",
     },
     "commands are acknowledged before the commit": {
       "for (const { queued } of members) queued.mayHaveLanded = true;": "this.#acknowledge(batch);",
@@ -53,26 +55,31 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "next.keyPosition !== base.head.keyPosition || bytes": "bytes",
     },
     "two changes of a pet are decided on the same state": {
-      "memberAfter(next, queued, changed)": "memberAfter(next, queued, undefined)",
+      "memberAfter(next, queued, preparation, changed)":
+        "memberAfter(next, queued, preparation, undefined)",
     },
     "a request is refused by a change that no commit has stored": {
-      "changed === undefined ? this.#finish": "true ? this.#finish",
+      "if (changed === undefined) this.#finish": "if (true) this.#finish",
     },
     "two concurrent requests with one Idempotency-Key share a commit": {
-      "if (names.has(name)) {": "if (false) {",
+      "idempotencyKeys.has(idempotencyKey)": "false",
     },
     "a settled command is still appended": { "      if (queued.isSettled) continue;\n": "" },
+    "commands whose records cannot be made get no outcome": { "queued.refuse(own);": "" },
     "a command that produced no events on a stale head is not requeued": {
       "if (queued.wasRepeated && areRecordsKept) return settle();": "return settle();",
     },
   },
   "src/log/head.ts": {
+    "a pet that was sold still counts under its former status": {
+      "head.counts[from] - 1": "head.counts[from]",
+    },
     "a revocation does not move the key position of the head": {
       'case "ApiKeyIssued":\n    case "ApiKeyRevoked":\n      next':
         'case "ApiKeyRevoked":\n      return next;\n    case "ApiKeyIssued":\n      next',
     },
   },
-  "src/log/log_verifier.ts": {
+  "scripts/verify/log_verifier.ts": {
     "an export passes although a change names other former values": {
       "        this.#checkPrevious(event);\n": "",
     },
@@ -90,7 +97,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "HEAD_LIMIT_MS = 9_000": "HEAD_LIMIT_MS = 9_000_000",
     },
   },
-  "src/projections/api_key_reader.ts": {
+  "src/keys/api_key_reader.ts": {
     "a cached key is used after key events": {
       "at?.keyPosition === keyPosition && at.generation === generation": "true",
     },
@@ -106,42 +113,34 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/projections/pet_reader.ts": {
     "the cached newest page is used after pets were added": {
-      "cached.lastPetId === head.lastPetId);": "true);",
+      "newest <= cached.lastPetId": "cursor > 0",
     },
     "a cached page below a cursor is used although the cursor was beyond the newest pet": {
-      "cursor <= cached.lastPetId + 1": "true",
+      "newest <= cached.lastPetId": "(cursor < Infinity || lastPetId <= cached.lastPetId)",
     },
     "a pet beyond the head is read": {
-      "if (id < 1 || id > entry.head.lastPetId) return undefined;": "",
+      "if (id < 1 || id > head.lastPetId) return undefined;": "",
     },
-    "a page starts with the pet of its cursor": { "lastPetId, cursor - 1)": "lastPetId, cursor)" },
+    "a page starts with the pet of its cursor": { "(cursor - 1, head.": "(cursor, head." },
     "an instance does not follow the changes of others": {
-      "if (changePosition > this.#position) return false;": "",
+      "generation === head.generation && changePosition < head.changePosition": "false",
     },
     "a page that lost a pet stays cached": {
-      "[undefined, former, status].includes": "[undefined, status].includes",
+      "this.#caches = newCaches(head)":
+        "this.#caches = { ...newCaches(head), pages: this.#caches.pages }",
     },
-    "a pet that left a status stays among its cached newest pets": {
-      "const pets = newest.pets.filter(({ id }) => id !== pet.id);":
-        "if (!hasStatus) return;\n  const pets = newest.pets.filter(({ id }) => id !== pet.id);",
-    },
-    "what was read before a change is cached after it": {
-      "      this.#changes++;\n      const former": "      const former",
+    "a pet stays cached after a change": {
+      "this.#caches = newCaches(head)":
+        "this.#caches = { ...newCaches(head), pets: this.#caches.pets }",
     },
     "a page that was changed while it was read is not read again": {
-      "if (isLater && attempt < READ_ATTEMPTS) {": "if (false) {",
+      "if (await this.#isChanged({ oldest, newest, status }, head, entry.head)) continue;": "",
     },
-    "a page on an earlier head shows later changes without the additions before them": {
-      "this.#lastPetId = Math.max(this.#lastPetId, lastPetId);": "",
-    },
-    "a commit that is reported late brings back an earlier state of a pet": {
-      "lines.filter(({ event }) => event.position > this.#position)": "lines",
-    },
-    "an update of the cached newest pets of a status misses one": {
-      "this.#between(known.lastPetId + 1,": "this.#between(known.lastPetId + 2,",
+    "a page does not stop at the newest pet of its head": {
+      "(cursor - 1, head.lastPetId)": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
     },
   },
-  "src/projections/event_feed.ts": {
+  "src/feed/event_feed.ts": {
     "the id of an event is not checked against the hash of the line": {
       "if (before !== id) throw": "if (false) throw",
     },
@@ -170,7 +169,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "        if (place.position < entry.head.position) alarm.ring();\n": "",
     },
   },
-  "src/http/limits/followers.ts": {
+  "src/feed/followers.ts": {
     "streams and waits of a revoked key go on": {
       "if (!(error instanceof StoreError)) this.#end(token, error);\n      return;": "",
     },
@@ -181,11 +180,12 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/commands/write_pet.ts": {
     "an Idempotency-Key never expires": {
-      "Date.parse(decodeRecord(entry).expiresAt) > now": "entry",
+      "if (entry === undefined || Date.parse(decodeRecord(entry).expiresAt) <= now)":
+        "if (entry === undefined)",
     },
     "an Idempotency-Key is not looked up again after the head changed": {
-      "      if (logged) {":
-        "      if (logged && !(this as any).looked) {\n        (this as any).looked = true;",
+      "      if (logged !== undefined) {":
+        "      if (logged !== undefined && !(this as any).looked) {\n        (this as any).looked = true;",
     },
     "a write is authorized by the clock alone, which may have been set back": {
       "Math.max(runtime.now(), eventTimeMs)": "runtime.now()",
@@ -195,7 +195,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "earlier !== undefined && !rule.isOutcome(earlier)": "false",
     },
     "a pet is not read again after the head changed": {
-      "const found = await deps": "const found = text || await deps",
+      "const found = await deps": 'const found = text !== "" ? { text } : await deps',
     },
     "a condition is not checked": { "if (!isExpected(encodePet(before))) {": "if (false) {" },
   },
@@ -204,7 +204,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));": "",
     },
     "a changed pet stays in the list of its former status": {
-      "if (status !== undefined) records.push({ key: petKey(petListOf(status), id) });": "",
+      "for (const key of petKeysOf(data, data.previous)) records.push({ key });": "",
     },
   },
   "src/store/commit_size.ts": {
@@ -258,7 +258,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
     "the old generation is not removed": { "  await remove(job, removing);\n": "" },
   },
-  "src/store/guarded_record.ts": {
+  "scripts/guarded/guarded_record.ts": {
     "a replay writes without checking its lease": {
       "checks: [{ key, versionstamp: guard }, ...checks]": "checks",
     },
@@ -279,12 +279,12 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "position >= next && position <= to)": "position <= to)",
     },
   },
-  "scripts/audit/compare.ts": {
+  "scripts/verify/compare.ts": {
     "an audit takes changes during the audit for differences": {
       "if (!isServed) return;": "return;",
     },
   },
-  "src/log/follow_log.ts": {
+  "scripts/cli/follow_log.ts": {
     "followLog() yields the last line again": {
       "next = batch.at(-1)!.position + 1;": "next = batch.at(-1)!.position;",
     },
@@ -297,16 +297,13 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
 };
 
-const RARE = new Set([
-  "a commit that is reported late brings back an earlier state of a pet",
-  "what was read before a change is cached after it",
-  "data read from a removed generation is returned",
-  "a page on an earlier head shows later changes without the additions before them",
-  "idempotency records expire without a margin for wrong clocks",
-]);
-
 export const MUTANTS: Mutant[] = Object.entries(EDITS).flatMap(([file, mutants]) =>
   Object.entries(mutants).map(([name, edits]) => {
-    return { name, file, edits: Object.entries(edits), isRare: RARE.has(name) };
+    return {
+      name,
+      file,
+      edits: Object.entries(edits),
+      seed: (SEEDS as Record<string, number>)[name],
+    };
   })
 );

@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import { crc32 } from "node:zlib";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Commit, Key, Mutation, SetMutation } from "../../src/store/store.ts";
@@ -40,8 +42,6 @@ interface StoredHead extends Record<string, unknown> {
 export const GENESIS = "0".repeat(64);
 
 const DATA_MARK = ',"data":';
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Records what the store really holds, and checks every commit: no line is changed or removed, the hash chain
@@ -102,7 +102,7 @@ export class Oracle {
           this.#violations.push(`${mutation.key.join("/")} was deleted although it is in use`);
         }
       } else if (space === "~log") this.#addRecord(mutation, node);
-      else if (space === "head") head = JSON.parse(textOf(mutation.value));
+      else if (space === "head") head = JSON.parse(textOf(mutation));
     }
     const added = this.lines.slice(before);
     this.#checkCommit(mutations, added, served, model);
@@ -119,10 +119,10 @@ export class Oracle {
   /** Checks that a store holds exactly the lines of the log, each once, in any grouping. */
   checkLog(model: ModelStore): void {
     const texts: string[] = [];
-    for (const { key, value } of model.all(["~log"])) {
-      texts.push(...linesOf(value));
-      if (key[1] !== texts.length) {
-        this.#violations.push(`The record ~log/${key[1]} ends at line ${texts.length}`);
+    for (const entry of model.all(["~log"])) {
+      texts.push(...linesOf(entry));
+      if (entry.key[1] !== texts.length) {
+        this.#violations.push(`The record ~log/${entry.key[1]} ends at line ${texts.length}`);
       }
     }
     if (!isDeepStrictEqual(texts, this.lines.map(({ text }) => text))) {
@@ -134,9 +134,9 @@ export class Oracle {
     return this.#head.generation;
   }
 
-  #addRecord({ key, value }: SetMutation, node: Node): void {
-    const last = key[1] as number;
-    const texts = linesOf(value);
+  #addRecord(mutation: SetMutation, node: Node): void {
+    const last = mutation.key[1] as number;
+    const texts = linesOf(mutation);
     if (last !== this.lines.length + texts.length) {
       this.#violations.push(
         `${texts.length} lines were committed at ${last} after ${this.lines.length} lines`,
@@ -198,10 +198,18 @@ export class Oracle {
     states.push({ ...line, id, status, petText, before, endStep: Infinity });
   }
 
+  /** The number of pets of each status now. */
+  #counts(): Record<string, number> {
+    const counts: Record<string, number> = { available: 0, none: 0, pending: 0, sold: 0 };
+    for (const states of this.pets) counts[states.at(-1)!.status ?? "none"]++;
+    return counts;
+  }
+
   #checkHead(head: StoredHead, model: ModelStore): void {
     const expected: Record<string, unknown> = {
       position: this.lines.length,
       lastPetId: this.pets.length,
+      counts: this.#counts(),
       lastHash: this.#lastHash,
       keyPosition: this.#keyPosition,
       changePosition: this.#changePosition,
@@ -254,7 +262,7 @@ export class Oracle {
   #checkRecords(names: Iterable<string>, generation: number, model: ModelStore): void {
     for (const name of new Set(names)) {
       const entry = model.read(["projection", generation, ...JSON.parse(name)]);
-      const found = entry === null ? undefined : textOf(entry.value);
+      const found = entry === null ? undefined : textOf(entry);
       const { text, expiresAt = Infinity } = this.#records.all.get(name) ?? {};
       if (found === text || found === undefined && expiresAt <= this.#simulation.now) continue;
       const [held, expected] = [found, text].map((it = "nothing") => shortened(it));
@@ -268,14 +276,17 @@ function nameOf(key: Key): string {
   return JSON.stringify(key.slice(2));
 }
 
-/** The text of a value; what no record holds if the value is not one of bytes. */
-export function textOf(value: unknown): string {
-  return value instanceof Uint8Array ? decoder.decode(value) : "not bytes";
+/** The text of a record; what no record holds if the checksum before it is not that of its key and its text. */
+export function textOf({ key, value }: { key: Key; value: unknown }): string {
+  const bytes = Buffer.from(value as Uint8Array);
+  const content = bytes.subarray(4);
+  const isRight = bytes.readUInt32BE() === crc32(Buffer.concat([Buffer.from(`${key}`), content]));
+  return isRight ? content.toString() : "a wrong checksum";
 }
 
-/** The lines of a value, in which a line feed follows each line; none if it is anything else. */
-function linesOf(value: unknown): string[] {
-  const lines = textOf(value).split("\n");
+/** The lines of a record, in which a line feed follows each line; none if it is anything else. */
+function linesOf(record: { key: Key; value: unknown }): string[] {
+  const lines = textOf(record).split("\n");
   return lines.pop() === "" && !lines.includes("") ? lines : [];
 }
 

@@ -11,11 +11,14 @@ Runs the real service on simulated nodes and a simulated store. A seed decides t
 
   deno task sim [--seeds N] [--from S]   run N seeds (default: 1000), starting with S (default: 1)
   deno task sim --seed S [--trace]       repeat one seed exactly; --trace prints every event
-  deno task sim --mutants [NAME]         check that the simulator finds known faults in the code
+  deno task sim --mutants [NAME]         check that the simulator finds known faults in the code, and
+                                         keep the seeds that find them
 
 A failing seed prints its violations, its fault profiles and the command that repeats it.
 Exit codes: 0 no violation, 1 a violation or a mutant that was not found, 2 it could not run.
 `;
+
+const SEEDS_FILE = new URL("mutant_seeds.json", import.meta.url);
 
 const options = {
   seeds: { type: "string" },
@@ -74,6 +77,7 @@ function reportFailure({ seed, violations, instances, faultProfiles }: Simulatio
 /** Runs all mutants whose names contain a text. */
 async function runMutants(text: string): Promise<boolean> {
   const mutants = MUTANTS.filter(({ name }) => name.includes(text));
+  const seeds = Object.fromEntries(MUTANTS.map(({ name, seed }) => [name, seed]));
   let found = 0;
   for (const mutant of mutants) {
     const kill = await findKillingSeed(mutant);
@@ -82,9 +86,11 @@ async function runMutants(text: string): Promise<boolean> {
       continue;
     }
     found++;
+    seeds[mutant.name] = kill.seed;
     console.log(`found by seed ${String(kill.seed).padStart(4)}: ${mutant.name}`);
     console.log(`  ${kill.violation.slice(0, 160)}`);
   }
+  await Deno.writeTextFile(SEEDS_FILE, `${JSON.stringify(seeds, null, 2)}\n`);
   console.log(`${found} of ${mutants.length} mutants found`);
   return found === mutants.length && found > 0;
 }

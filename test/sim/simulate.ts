@@ -10,7 +10,8 @@
  *     +-----------+ commands +------------------+             +----------------+
  *           |                   ^ kill, stop,     ^ failed,      ^ outage   |
  *           |                   | pause,          | lost or      |          |
- *           |                   | clock jump      | late calls   |          |
+ *           |                   | clock jump,     | late calls   |          |
+ *           |                   | callback throws |              |          |
  *           |                   +-- FaultProfile -+--------------+          |
  *           | requests,                                                     | every
  *           v responses                                                     v commit
@@ -106,7 +107,7 @@ export async function simulate(
   const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
   const { history, oracle, violations } = cluster;
   let isOver = false;
-  const running = runPhases(cluster, code, new Random(-seed))
+  const running = runPhases(cluster, code, new Random(-seed), new Random(~seed))
     .catch((error) => violations.push(`${SIMULATOR_FAILED}: ${error.stack}`))
     .finally(() => isOver = true);
   if (await simulation.run(() => isOver, STEP_LIMIT)) await running;
@@ -127,7 +128,12 @@ export async function simulate(
   };
 }
 
-async function runPhases(cluster: Cluster, code: Code, ownRandom: Random): Promise<void> {
+async function runPhases(
+  cluster: Cluster,
+  code: Code,
+  ownRandom: Random,
+  callbackRandom: Random,
+): Promise<void> {
   const { simulation } = cluster;
   const { random } = simulation;
   const workload: Workload = {
@@ -149,7 +155,9 @@ async function runPhases(cluster: Cluster, code: Code, ownRandom: Random): Promi
   for (let round = 1; round <= rounds; round++) {
     // Continue on the next day, when Idempotency-Keys have expired.
     if (round > 1) await simulation.sleep(DAY_MS + random.between(-60_000, 120_000));
+    cluster.callbackThrows = callbackRandom.pick([0, 0, 0, 0.01, 0.1]);
     await runRound(workload, round);
+    cluster.callbackThrows = 0;
   }
   await expectRecovery(workload);
   await expectIdle(cluster);
@@ -160,7 +168,9 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   const { cluster, consumers } = workload;
   const { simulation, store } = cluster;
   const { random } = simulation;
-  const profile: FaultProfile = { phase: `round ${round}`, store: drawStoreFaultProfile(random) };
+  const { callbackThrows } = cluster;
+  const drawn = drawStoreFaultProfile(random);
+  const profile: FaultProfile = { phase: `round ${round}`, store: drawn, callbackThrows };
   cluster.faultProfiles.push(profile);
   store.faultProfile = profile.store;
   let isOver = false;

@@ -66,6 +66,11 @@ export class StoreClient implements Store {
     return this.#read(`get ${key.join("/")}`, () => this.#store.model.read(key));
   }
 
+  getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
+    const name = keys.map((key) => key.join("/")).join(" and ");
+    return this.#read(`get ${name}`, () => keys.map((key) => this.#store.model.read(key)));
+  }
+
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     const name = Object.values(range).map((key) => key.join("/")).join(" to ");
     return this.#read(`list ${name}`, () => this.#store.model.scan(range, options));

@@ -1,7 +1,8 @@
-import { assert, assertEquals, assertGreater } from "@std/assert";
+import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
 import { fillOf, groupIntoCommits } from "../../src/store/commit_size.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { type Mutation, STORE_LIMITS } from "../../src/store/store.ts";
+import { set } from "../support/store_contract.ts";
 
 /** Mutations that reach the limits of a commit in one way each. */
 const CASES: Record<string, Mutation[]> = {
@@ -17,7 +18,7 @@ const CASES: Record<string, Mutation[]> = {
 const seal = (mutations: readonly Mutation[]) => ({ mutations: [...mutations] });
 
 Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit together with a head", async () => {
-  const head: Mutation = { type: "set", key: ["head"], value: new Uint8Array(400) };
+  const head = set(["head"], new Uint8Array(400));
   for (const [name, mutations] of Object.entries(CASES)) {
     const batches = [mutations.slice(0, 7), mutations.slice(7)];
     const commits = await Array.fromAsync(
@@ -25,7 +26,12 @@ Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit 
       ({ mutations }) => mutations,
     );
     assertEquals(commits.flat(), mutations, name);
-    for (const commit of commits) await commitToKv([...commit, head]);
+    for (const commit of commits) {
+      using kv = await Deno.openKv(":memory:");
+      // Deno KV checks its limits.
+      const mutations = [...commit, head];
+      assertNotEquals(await new KvStore(kv).commit({ checks: [], mutations }), null);
+    }
     // The first commit shows how large the items are.
     for (const commit of commits.slice(1, -1)) {
       assertGreater(fillOf(commit, STORE_LIMITS), 0.8, name);
@@ -36,29 +42,12 @@ Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit 
 Deno.test("groupIntoCommits() gathers a limited number of items that make few mutations, and makes no empty commit", async () => {
   assertEquals(await Array.fromAsync(groupIntoCommits([[]], seal, STORE_LIMITS)), []);
   const items = CASES["many small values"].flatMap((it) => Array(10).fill(it));
-  const counts = await Array.fromAsync(
-    groupIntoCommits(
-      [items],
-      (some) => ({ count: some.length, mutations: [some[0]] }),
-      STORE_LIMITS,
-    ),
-    ({ count }) => count,
-  );
+  const sealFirst = (some: readonly Mutation[]) => ({ count: some.length, mutations: [some[0]] });
+  const commits = await Array.fromAsync(groupIntoCommits([items], sealFirst, STORE_LIMITS));
+  const counts = commits.map(({ count }) => count);
   assertEquals([Math.max(...counts), counts.reduce((sum, it) => sum + it)], [5_000, 50_000]);
 });
 
-/** Commits mutations to Deno KV, which checks its limits. */
-async function commitToKv(mutations: Mutation[]): Promise<void> {
-  const store = new KvStore(await Deno.openKv(":memory:"));
-  try {
-    assert(await store.commit({ checks: [], mutations }) !== null);
-  } finally {
-    store.close();
-  }
-}
-
 function numbered(count: number, length: (index: number) => number): Mutation[] {
-  return Array.from({ length: count }, (_, index) => {
-    return { type: "set", key: ["n", index], value: new Uint8Array(length(index)) };
-  });
+  return Array.from({ length: count }, (_, n) => set(["n", n], new Uint8Array(length(n))));
 }

@@ -10,6 +10,7 @@ import {
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { type Faults, faultyStore } from "../support/faulty_store.ts";
+import { put, set } from "../support/store_contract.ts";
 
 /** More entries than fit into four batches, with a neighbour on either side. */
 const LAST = 4 * STORE_LIMITS.listEntries + 17;
@@ -18,8 +19,7 @@ async function openStore(): Promise<ModelStore> {
   const store = new ModelStore();
   const keys = [["a"], ...Array.from({ length: LAST }, (_, index) => ["b", index + 1]), ["c"]];
   for (let start = 0; start < keys.length; start += 500) {
-    const part = keys.slice(start, start + 500);
-    const mutations = part.map((key) => ({ type: "set" as const, key, value: new Uint8Array() }));
+    const mutations = keys.slice(start, start + 500).map((key) => set(key, ""));
     await store.commit({ checks: [], mutations });
   }
   return store;
@@ -60,10 +60,7 @@ Deno.test("scan() yields what another program stored, such as null", async () =>
 Deno.test("scan() reads fewer entries at once if they are large", async () => {
   const store = faultyStore(new ModelStore());
   const value = new Uint8Array(60_000);
-  for (let index = 0; index < 100; index++) {
-    const mutations = [{ type: "set" as const, key: ["b", index], value }];
-    await store.commit({ checks: [], mutations });
-  }
+  for (let index = 0; index < 100; index++) await put(store, ["b", index], value);
   const batches = await Array.fromAsync(scan(store, { prefix: ["b"] }));
   assertEquals(batches.flat().length, 100);
   for (const batch of batches) assert(batch.length <= 17, `${batch.length} entries`);

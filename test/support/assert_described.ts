@@ -6,6 +6,7 @@ type Schema = Record<string, unknown>;
 
 interface Operation {
   operationId: string;
+  "x-codeSamples": { label: string }[];
   responses: Record<string, DescribedAnswer>;
 }
 

@@ -1,4 +1,7 @@
+import { setImmediate } from "node:timers";
 import type { Runtime } from "../../src/runtime/runtime.ts";
+import type { Store } from "../../src/store/store.ts";
+import { faultyStore } from "./faulty_store.ts";
 
 const SETTLE_STEP_MS = 100;
 
@@ -64,6 +67,17 @@ export class FakeRuntime implements Runtime {
     return await work;
   }
 
+  /** Decorates a store, so that its calls finish before time advances. */
+  awaited(store: Store): Store {
+    const during = <T>(apply: () => Promise<T>) => this.during(apply());
+    return faultyStore(store, {
+      onGet: during,
+      onGetMany: during,
+      onList: during,
+      onCommit: during,
+    });
+  }
+
   /** Registers pending work. Time does not advance until it has finished. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.#working++;
@@ -77,7 +91,7 @@ export class FakeRuntime implements Runtime {
   /** Resolves when no work can make progress without more time. */
   async #settled(): Promise<void> {
     for (let quietTurns = 0; quietTurns < 2;) {
-      await new Promise((resolve) => setTimeout(resolve));
+      await new Promise((resolve) => setImmediate(resolve));
       quietTurns = this.#working === 0 ? quietTurns + 1 : 0;
     }
   }

@@ -23,6 +23,7 @@ export type CommitFault = Fault<string | null, [commit: Commit, number: number]>
 
 export interface Faults {
   onGet: Fault<StoreEntry | null, [key: Key]>;
+  onGetMany: Fault<(StoreEntry | null)[], [keys: Key[]]>;
   onList: Fault<StoreEntry[], [range: KeyRange, options: ListOptions]>;
   onCommit: CommitFault;
 }
@@ -46,12 +47,17 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
     lists: [] as KeyRange[],
     commits: [] as Commit[],
     onGet: ((apply) => apply()) as Faults["onGet"],
+    onGetMany: ((apply) => apply()) as Faults["onGetMany"],
     onList: ((apply) => apply()) as Faults["onList"],
     onCommit: ((apply) => apply()) as Faults["onCommit"],
     ...faults,
     get(key: Key) {
       own.gets.push(key);
       return own.onGet(() => inner.get(key), key);
+    },
+    getMany(keys: Key[]) {
+      own.gets.push(...keys);
+      return own.onGetMany(() => inner.getMany(keys), keys);
     },
     list(range: KeyRange, options: ListOptions) {
       own.lists.push(range);

@@ -1,5 +1,5 @@
 import type { NewPet } from "../../events/pet.ts";
-import { issueKey } from "../../src/commands/issue_key.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
 import { createService } from "../../src/service.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import type { Command } from "../../src/append/command.ts";

@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { decodeEvent } from "../../events/event.ts";
 import { encodePet, patchPet, PET_STATUSES } from "../../events/pet.ts";
-import { audit } from "../../scripts/audit/audit.ts";
+import { audit } from "../../scripts/verify/audit.ts";
 import { entityTag } from "../../src/http/conditional_read.ts";
 import type { Service } from "../../src/service.ts";
 import type { ServiceProcess } from "./service_process.ts";

@@ -15,8 +15,8 @@ const GROUP_SIZES: readonly number[] = [1, 4, 2, 7];
  * after commits of these sizes.
  */
 export async function openSampleStore(length: number, groupSizes = GROUP_SIZES) {
-  const store = new KvStore(await Deno.openKv(":memory:"));
   const runtime = new FakeRuntime();
+  const store = runtime.awaited(new KvStore(await Deno.openKv(":memory:")));
   const lines = sampleLog(length, runtime.now());
   // The sample has used the first ids of the runtime, so skip them.
   for (let used = 0; used < length; used++) runtime.newId();

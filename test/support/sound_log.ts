@@ -5,6 +5,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { projectionKey } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
 import { readLog } from "../../src/log/read_log.ts";
+import { checkedContent } from "../../src/store/checksum.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -37,15 +38,16 @@ export async function readLogLines(store: Store): Promise<string[]> {
   return batches.flat().map(({ line }) => new TextDecoder().decode(line));
 }
 
-/** The texts of the records of a generation by their keys, which do not name the generation. */
+/** The contents of the records of a generation by their keys, which do not name the generation. */
 export async function contentOfGeneration(
   store: Store,
   generation: number,
 ): Promise<Record<string, string>> {
   const entries = await Array.fromAsync(scan(store, { prefix: projectionKey(generation, []) }));
   return Object.fromEntries(
-    entries.flat().map(({ key, value }) => {
-      return [JSON.stringify(key.slice(2)), new TextDecoder().decode(value as Uint8Array)];
+    entries.flat().map((entry) => {
+      const name = JSON.stringify(entry.key.slice(2));
+      return [name, new TextDecoder().decode(checkedContent(entry))];
     }),
   );
 }

@@ -3,6 +3,7 @@ import { scan } from "../../src/store/scan.ts";
 import {
   type Key,
   type KeyRange,
+  type SetMutation,
   type Store,
   type StoreEntry,
   VALUE_BYTES_LIMIT,
@@ -46,6 +47,7 @@ export function testStoreContract({ name, ignore = false, open }: StoreUnderTest
   const isClosed: Criterion = async (store) => {
     store.close();
     await assertRejects(() => store.get(["key"]), Error);
+    await assertRejects(() => store.getMany([["key"]]), Error);
     await assertRejects(() => store.list({ prefix: [] }, { limit: 1 }), Error);
     await assertRejects(() => put(store, ["key"], "value"), Error);
   };
@@ -53,6 +55,15 @@ export function testStoreContract({ name, ignore = false, open }: StoreUnderTest
 }
 
 const CONTRACT: Record<string, Criterion> = {
+  "getMany() returns the entries of its keys, in their order": async (store) => {
+    const keys: Key[] = Array.from({ length: 10 }, (_, index) => ["key", 9 - index, "ä"]);
+    for (const key of keys.slice(0, 5)) await put(store, key, key.join());
+    const entries = await store.getMany([...keys.slice(3), ...keys.slice(0, 3)]);
+    const expected = [...keys.slice(3), ...keys.slice(0, 3)].map((key) => store.get(key));
+    assertEquals(entries, await Promise.all(expected));
+    assertEquals(entries.filter((entry) => entry === null).length, 5);
+  },
+
   "get() returns bytes exactly": async (store) => {
     const values = [
       new Uint8Array(),
@@ -74,26 +85,20 @@ const CONTRACT: Record<string, Criterion> = {
     }
   },
 
-  "get() and list() return whole entries, also ones that expire later, by parts of any type":
-    async (
-      store,
-    ) => {
-      const keys = [["part", bytesOf(49)], ["part", "1"], ["part", 1], ["part", 1, ""]];
-      const entries: StoreEntry[] = [];
-      for (const [index, key] of keys.entries()) {
-        const value = utf8(`value ${index}`);
-        const mutations = [{
-          type: "set" as const,
-          key,
-          value,
-          expireIn: index * 3_600_000 || undefined,
-        }];
-        const versionstamp = (await store.commit({ checks: [], mutations }))!;
-        entries.push({ key, value, versionstamp });
-      }
-      for (const entry of entries) assertEquals(await store.get(entry.key), entry);
-      assertEquals(await store.list({ prefix: ["part"] }, { limit: 10 }), entries);
-    },
+  "get() and list() return whole entries, also ones that expire later, of any key": async (
+    store,
+  ) => {
+    const keys = [["part", bytesOf(49)], ["part", "1"], ["part", 1], ["part", 1, ""]];
+    const entries: StoreEntry[] = [];
+    for (const [index, key] of keys.entries()) {
+      const value = utf8(`value ${index}`);
+      const mutations = [set(key, value, index * 3_600_000 || undefined)];
+      const versionstamp = (await store.commit({ checks: [], mutations }))!;
+      entries.push({ key, value, versionstamp });
+    }
+    for (const entry of entries) assertEquals(await store.get(entry.key), entry);
+    assertEquals(await store.list({ prefix: ["part"] }, { limit: 10 }), entries);
+  },
 
   "commit() gives its entries one versionstamp, greater than any before": async (store) => {
     let before = "";
@@ -109,9 +114,7 @@ const CONTRACT: Record<string, Criterion> = {
     }
   },
 
-  "commit() writes if every check passes, and otherwise returns null and writes nothing": async (
-    store,
-  ) => {
+  "commit() writes if every check passes, else returns null and writes nothing": async (store) => {
     const stale = await put(store, ["there"], "1");
     const passing = [{ key: ["there"], versionstamp: stale }, { key: ["not"], versionstamp: null }];
     const mutations = [set(["there"], "2")];
@@ -130,9 +133,7 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals(await store.list({ prefix: [] }, { limit: 10 }), [entry]);
   },
 
-  "commit() applies exactly one of several concurrent commits that check the same key": async (
-    store,
-  ) => {
+  "commit() applies exactly one of several commits that check the same key": async (store) => {
     const versionstamp = await put(store, ["head"], "0");
     const outcomes = await Promise.all(Array.from({ length: 10 }, (_, index) =>
       store.commit({
@@ -192,10 +193,8 @@ const CONTRACT: Record<string, Criterion> = {
     await put(store, ["key"], "");
     const { listEntries: limit } = store.limits;
     assertEquals((await store.list({ prefix: [] }, { limit })).length, 1);
-    await assertRejects(
-      () => store.list({ prefix: [] }, { limit: limit + 1 }),
-      StoreRefusedError,
-    );
+    const tooMany = () => store.list({ prefix: [] }, { limit: limit + 1 });
+    await assertRejects(tooMany, StoreRefusedError);
   },
 
   "list() returns bytes, texts and numbers in key order": async (store) => {
@@ -232,9 +231,7 @@ const CONTRACT: Record<string, Criterion> = {
     assertEquals((await store.list({ prefix: [] }, { limit: 100 })).length, 6);
   },
 
-  "list() of a range includes its start, excludes its end, and stops at its limit": async (
-    store,
-  ) => {
+  "list() of a range includes its start, not its end, and stops at its limit": async (store) => {
     await store.commit({ checks: [], mutations: numbered(9) });
     const numbers = async (range: KeyRange, limit = 100, reverse = false) =>
       (await store.list(range, { limit, reverse })).map(({ key }) => key[1]);
@@ -282,21 +279,22 @@ const CONTRACT: Record<string, Criterion> = {
   },
 };
 
-async function put(store: Store, key: Key, value: string | Uint8Array): Promise<string> {
+/** Commits one record without checks, and resolves to its versionstamp. */
+export async function put(store: Store, key: Key, value: string | Uint8Array): Promise<string> {
   const versionstamp = await store.commit({ checks: [], mutations: [set(key, value)] });
   assert(versionstamp !== null, "a commit without checks finds no conflict");
   return versionstamp;
 }
 
-function set(key: Key, value: string | Uint8Array) {
-  return { type: "set" as const, key, value: typeof value === "string" ? utf8(value) : value };
+export function set(key: Key, value: string | Uint8Array, expireIn?: number): SetMutation {
+  return { type: "set", key, value: typeof value === "string" ? utf8(value) : value, expireIn };
 }
 
 function remove(key: Key) {
   return { type: "delete" as const, key };
 }
 
-async function expectRefused(store: Store, mutations: ReturnType<typeof set>[]): Promise<void> {
+async function expectRefused(store: Store, mutations: SetMutation[]): Promise<void> {
   await assertRejects(() => store.commit({ checks: [], mutations }), StoreRefusedError);
   assertEquals(await count(store), 0);
 }

@@ -1,4 +1,4 @@
-import { issueKey } from "../../src/commands/issue_key.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
 import type { Service } from "../../src/service.ts";
 import { useRealStore } from "./real_store.ts";
 

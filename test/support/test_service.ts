@@ -1,11 +1,10 @@
-import { issueKey } from "../../src/commands/issue_key.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
 import type { RequestHandler } from "../../src/http/handler.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
-import { faultyStore } from "./faulty_store.ts";
 
 /** A service on a store in memory, wired as in production, with one live key. */
 export interface TestService extends Service, Client {
@@ -44,7 +43,7 @@ export async function openTestService(
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];
-  const store = wrap(awaitedBy(runtime, await TEST_STORES.open()));
+  const store = wrap(runtime.awaited(await TEST_STORES.open()));
   const service = createService({
     store,
     runtime,
@@ -67,12 +66,6 @@ export async function openTestService(
     reports,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** Lets the calls of the store finish before the fake time advances. */
-function awaitedBy(runtime: FakeRuntime, store: Store): Store {
-  const during = <T>(apply: () => Promise<T>) => runtime.during(apply());
-  return faultyStore(store, { onGet: during, onList: during, onCommit: during });
 }
 
 /** Another instance on the same store, or the same one after a restart, with its client. */

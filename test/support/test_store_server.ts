@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { issueKey } from "../../src/commands/issue_key.ts";
-import { revokeKey } from "../../src/commands/revoke_key.ts";
+import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { createService } from "../../src/service.ts";
 import { serviceErrorCode } from "../../src/service_error.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
@@ -59,13 +58,13 @@ export function testStoreServer({ name, ignore, cutShare, start }: StoreServers)
     const { address, env, message } = server.wrongSecret();
     const stderr = `error: ${message}\n`;
     const options = { kvPath: address, env: { ...env, PORT: "0" } };
-    assertEquals(await runTask(["start"], options), { code: 1, stdout: "", stderr });
+    assertEquals(await runTask(["start"], options), { code: 2, stdout: "", stderr });
     assertEquals(await runTask(["keys", "list"], options), { code: 2, stdout: "", stderr });
 
     await server.kill();
     await using service = await ServiceProcess.start(address, env);
     await server.start();
-    assertEquals(await service.ended(), 1);
+    assertEquals(await service.ended(), 2);
     assertEquals(service.lines.at(-1), stderr.trimEnd());
   });
 

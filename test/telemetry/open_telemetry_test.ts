@@ -52,6 +52,7 @@ function startCollector() {
     spans,
     /** All requests, as text. */
     text: () => texts.join(""),
+    metrics,
     /** The value of a metric with these attributes, if it was received. */
     valueOf(name: string, attributes: Record<string, string> = {}): number | undefined {
       const point = metrics.get(name)?.find((point) =>
@@ -156,6 +157,9 @@ test("A service with OTEL_DENO=true sends metrics, and spans below the spans of 
   assertEquals(valueOf("animal_store.credentials.refused", { reason: "invalid" }), 3);
   const pageHits = valueOf("animal_store.cache.reads", { cache: "pages", result: "hit" });
   assertEquals(pageHits, 1);
+  const manual = await Deno.readTextFile(new URL("../../scripts/README.md", import.meta.url));
+  const own = [...collector.metrics.keys()].filter((name) => name.startsWith("animal_store."));
+  for (const name of own) assertIncludes(manual.match(/(?<=^\| `)[\w.]+(?=`)/gm)!, name);
 
   assertStringIncludes(collector.text(), "db.collection.name");
   assert(!collector.text().includes(token), "the key is not in the telemetry");

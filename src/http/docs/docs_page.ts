@@ -4,14 +4,29 @@
  */
 
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
-import { type BaseAddresses, describeInterface } from "./openapi.ts";
+import { type BaseAddresses, describeInterface, EXAMPLE_BASE } from "./openapi.ts";
 
 const UTF_8 = "charset=utf-8";
 
+/** Responds to a request for that base address. */
+type DocsAsset = (requestHeaders: Headers, baseUrl: string) => ReturnType<StaticAsset>;
+
 /** The page, its files and the description, each by its path. A proxy may add a path prefix. */
-export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, StaticAsset> {
-  return new Map([
-    ["/openapi.json", staticAsset("application/json", () => describeInterface(addresses))],
+export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, DocsAsset> {
+  let text: string | undefined;
+  const describedAt = (baseUrl: string) =>
+    staticAsset(
+      "application/json",
+      () => (text ??= describeInterface(addresses)).replaceAll(EXAMPLE_BASE, baseUrl),
+    );
+  let first: { baseUrl: string; description: StaticAsset } | undefined;
+  return new Map<string, DocsAsset>([
+    ["/openapi.json", (requestHeaders, baseUrl) => {
+      first ??= { baseUrl, description: describedAt(baseUrl) };
+      if (baseUrl === first.baseUrl) return first.description(requestHeaders);
+      // Without PUBLIC_URL, a client may call any number of addresses, so these are neither kept nor compressed.
+      return describedAt(baseUrl)(new Headers());
+    }],
     ["/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, contentPolicy(addresses))],
     ...FILES.map(([name, type, load]): [string, StaticAsset] => [
       `/docs/${name}`,

@@ -2,14 +2,9 @@
 
 import { ERRORS } from "../errors.ts";
 import { DEPRECATION_HEADERS } from "../pets.ts";
-import { FOLLOWERS_OF_KEY_LIMIT } from "../limits/followers.ts";
-import {
-  EVENTS_LIMIT_DEFAULT,
-  EVENTS_LIMIT_MAX,
-  EVENTS_TIMEOUT_MAX,
-} from "../requests/events_query.ts";
+import { FOLLOWERS_OF_KEY_LIMIT } from "../../feed/followers.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../requests/idempotency_key.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
+import * as QUERY from "../requests/query.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
 import SAMPLES from "./code_samples.md" with { type: "text" };
 import GUIDES from "./guides.md" with { type: "text" };
@@ -21,23 +16,18 @@ export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 export function guides(base: string) {
   const { status, when: message } = ERRORS.pet_not_found;
   const values: Record<string, unknown> = {
+    ...QUERY,
     base,
     "body-KiB": BODY_LIMIT_BYTES / 1024,
     "body-seconds": BODY_LIMIT_MS / 1_000,
-    "events-default": EVENTS_LIMIT_DEFAULT,
-    "events-max": EVENTS_LIMIT_MAX,
-    "wait-seconds": EVENTS_TIMEOUT_MAX / 1_000,
-    streams: FOLLOWERS_OF_KEY_LIMIT,
-    "key-length": IDEMPOTENCY_KEY_MAX_LENGTH,
-    "limit-default": LIMIT_DEFAULT,
-    "limit-max": LIMIT_MAX,
-    "limit-min": LIMIT_MIN,
+    "wait-seconds": QUERY.EVENTS_TIMEOUT_MAX / 1_000,
+    FOLLOWERS_OF_KEY_LIMIT,
+    IDEMPOTENCY_KEY_MAX_LENGTH,
     reused: ERRORS.idempotency_key_reused.status,
     reset: ERRORS.feed_reset.status,
     failed: ERRORS.precondition_failed.status,
     "removal-date": REMOVAL_DATE,
-    deprecation: DEPRECATION_HEADERS.deprecation,
-    sunset: DEPRECATION_HEADERS.sunset,
+    ...DEPRECATION_HEADERS,
     "example-error": JSON.stringify({ code: "pet_not_found", message, status }, null, 2),
     // A list, because a table of so many words does not fit a phone.
     errors: Object.entries(ERRORS).map(([code, { status, when, remedy }]) =>
@@ -50,9 +40,9 @@ export function guides(base: string) {
 /** The languages of the samples, as the Markdown and as people name them. */
 const LANGUAGES = { shell: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
 
-/** Samples of a request, as `x-codeSamples`: whole programs, which read the API key from `KEY`. */
+/** Samples of a request, as `x-codeSamples`: whole programs, which read the API key from `KEY`. A missing one is left out. */
 export function codeSamples(kind: string, url: string, body: object = {}) {
-  const { description } = sectionsOf(SAMPLES).find(({ name }) => name.includes(kind))!;
+  const section = sectionsOf(SAMPLES).find(({ name }) => name.includes(kind));
   const spaced = JSON.stringify(body, null, 1).replaceAll(/\n */g, " ");
   const values = {
     url,
@@ -62,9 +52,11 @@ export function codeSamples(kind: string, url: string, body: object = {}) {
     javascript: spaced.replaceAll(/"(\w+)":/g, "$1:"),
     python: spaced.replace("{ ", "{").replace(" }", "}"),
   };
-  return Object.entries(LANGUAGES).map(([lang, label]) => {
-    const [, source] = new RegExp(`^\`\`\`${lang}\n([^]+?)\n\`\`\`$`, "m").exec(description)!;
-    return { lang, label, source: fill(source, values) };
+  return Object.entries(LANGUAGES).flatMap(([lang, label]) => {
+    const block = new RegExp(`^\`\`\`${lang}\n([^]+?)\n\`\`\`$`, "m").exec(
+      section?.description ?? "",
+    );
+    return block === null ? [] : { lang, label, source: fill(block[1], values) };
   });
 }
 

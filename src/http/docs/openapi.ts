@@ -1,26 +1,26 @@
 /** The OpenAPI 3.1 description, generated from the schemas and tables of the code itself. */
 
 import { z } from "zod";
-import { EVENT_SOURCE, PET_EVENT_TYPES, sequenceOf } from "../../../events/event.ts";
+import { EVENT_SOURCE, PET_EVENT_TYPES, schemaOf, sequenceOf } from "../../../events/event.ts";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
-import { FEED_ID_PATTERN } from "../../projections/event_feed.ts";
+import { FEED_ID_PATTERN } from "../../feed/event_feed.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
 import { type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { BATCH_TYPE, STREAM_TYPE } from "../events.ts";
 import {
-  EVENTS_LIMIT_DEFAULT,
-  EVENTS_LIMIT_MAX,
-  EVENTS_TIMEOUT_MAX,
-  NOW,
-} from "../requests/events_query.ts";
-import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
 } from "../requests/idempotency_key.ts";
 import { IF_MATCH_PATTERN } from "../requests/if_match.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../requests/page_query.ts";
+import {
+  EVENTS_LIMIT_MAX,
+  EVENTS_PARAMETERS,
+  LIMIT_DEFAULT,
+  LIMIT_MAX,
+  PAGE_PARAMETERS,
+} from "../requests/query.ts";
 import { ACCEPT_PATCH, PATCH_TYPES } from "../requests/request_body.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
@@ -37,9 +37,12 @@ export interface BaseAddresses {
 const PETS_TAG = { name: "Pets", description: "The animals offered in the store" };
 const EVENTS_TAG = { name: "Events", description: "How the animals came to be as they are" };
 
-/** The description as JSON text. */
+/** An address that the description has in examples, until it is replaced by the one that was called. */
+export const EXAMPLE_BASE = `http://localhost:8000${BASE_PATH}`;
+
+/** Returns the description as JSON text, with samples for the production address or else for {@linkcode EXAMPLE_BASE}. */
 export function describeInterface(addresses: BaseAddresses): string {
-  const base = addresses.production ?? `http://localhost:8000${BASE_PATH}`;
+  const base = addresses.production ?? EXAMPLE_BASE;
   const guideTags = guides(base);
   const description = {
     openapi: "3.1.1",
@@ -81,7 +84,8 @@ export function describeInterface(addresses: BaseAddresses): string {
     },
   };
   // The bounds of int64 are text until here, because a JavaScript number cannot hold all their digits.
-  return JSON.stringify(description).replaceAll(/"((?:min|max)imum)":"(-?\d+)"/g, '"$1":$2');
+  return JSON.stringify(description).replaceAll(/"((?:min|max)imum)":"(-?\d+)"/g, '"$1":$2')
+    .replaceAll(EXAMPLE_BASE, () => base);
 }
 
 /** NewPet under another name: Go generators name the constructor of Pet `NewPet`. */
@@ -96,6 +100,8 @@ const PatchBody = PetPatch.meta({
   minProperties: 1,
 });
 
+const DATASCHEMA_PATTERN = new RegExp(`^(${PET_EVENT_TYPES.map(schemaOf).join("|")}):\\d+$`);
+
 /** An event as `encodePublicEvent` writes it. */
 const PetEvent = z.strictObject({
   specversion: z.literal("1.0"),
@@ -107,7 +113,7 @@ const PetEvent = z.strictObject({
   time: z.string().meta({ format: "date-time", maxLength: 24 }),
   sequence: z.string().regex(/^\d{16}$/).max(16),
   subject: z.string().regex(/^pets\/[1-9]\d*$/).max(21),
-  dataschema: z.string().regex(/^urn:animal-store:pet-(created|updated):\d+$/).max(100),
+  dataschema: z.string().regex(DATASCHEMA_PATTERN).max(100),
   datacontenttype: z.literal("application/json"),
   data: Pet.extend({ previous: PatchBody.optional() }).meta({
     description: "The animal as it is after the event, and in `previous` of a `PetUpdated` the " +
@@ -139,7 +145,7 @@ const EXAMPLE_EVENT = {
   time: "2026-01-02T03:04:05.678Z",
   sequence: sequenceOf(2),
   subject: `pets/${EXAMPLE_PET.id}`,
-  dataschema: `${EVENT_SOURCE}:pet-created:1`,
+  dataschema: `${schemaOf("PetCreated")}:1`,
   datacontenttype: "application/json",
   data: EXAMPLE_PET,
 };
@@ -149,7 +155,7 @@ const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT.id}\nevent: PetCreated\ndata: ${
 
 /** The absolute address of the list, on whatever host. */
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
-const EXAMPLE_PETS_URL = `http://localhost:8000${PETS_PATH}`;
+const EXAMPLE_PETS_URL = `${EXAMPLE_BASE}/pets`;
 
 /** Response headers of this interface. A header with several meanings has one after a dot. */
 const HEADERS = {
@@ -198,7 +204,7 @@ const HEADERS = {
   "Link.events": sometimes(
     "The address of the next request (RFC 8288); absent on a stream",
     pattern(`^<https?://[^<>]+${EVENTS_PATH}\\?lastEventId=[^<>]+>; rel="next"$`),
-    `<http://localhost:8000${EVENTS_PATH}?lastEventId=${EXAMPLE_EVENT.id}&limit=100&timeout=0>; rel="next"`,
+    `<${EXAMPLE_BASE}/events?lastEventId=${EXAMPLE_EVENT.id}&limit=100&timeout=0>; rel="next"`,
   ),
   "ETag": always(
     "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal in `If-Match`",
@@ -295,7 +301,7 @@ const OF_LISTS: ErrorCode[] = [
   "shutting_down",
   "store_unavailable",
 ];
-const OF_CHANGES = without(CODES, ["method_not_allowed", "not_found", "not_ready"]);
+const OF_CHANGES = without(CODES, ["feed_reset", "method_not_allowed", "not_found", "not_ready"]);
 const OF_ADDITIONS = without(OF_CHANGES, ["pet_not_found", "precondition_failed"]);
 
 // The parameters without an example are those that a page must not fill in, with one value for every request.
@@ -334,51 +340,17 @@ const PET_ID = {
   example: EXAMPLE_PET.id,
 };
 
-const PAGE_PARAMETERS = [
-  query("limit", "The maximum number of animals on a page", {
-    ...integer("int32", LIMIT_MIN, LIMIT_MAX),
-    default: LIMIT_DEFAULT,
-  }),
-  query("status", "Lists only animals of this status; by default all", schemaRef("PetStatus")),
-  query("cursor", "The start of the page, taken from the `Link` header of the previous page", {
-    ...pattern("^[1-9][0-9]{0,18}$", 19),
-    minLength: 1,
-  }),
-];
-
-const ID_PATTERN = FEED_ID_PATTERN.source.slice(1, -1);
-
-const EVENTS_PARAMETERS = [
-  query(
-    "lastEventId",
-    "Lists only the events after the one with this `id`, or later ones (`now`); by default all",
-    pattern(`^(${NOW}|${ID_PATTERN})$`, 33),
-  ),
-  query("limit", "The maximum number of events in a batch", {
-    ...integer("int32", 1, EVENTS_LIMIT_MAX),
-    default: EVENTS_LIMIT_DEFAULT,
-  }),
-  query("timeout", "If there is no event, a batch waits so many milliseconds for one", {
-    ...integer("int32", 0, EVENTS_TIMEOUT_MAX),
-    default: 0,
-  }),
-  query("type", "Lists only events of this type", { type: "string", enum: PET_EVENT_TYPES }),
-  query(
-    "status",
-    "Lists only events by which an animal enters, keeps or leaves this status",
-    schemaRef("PetStatus"),
-  ),
-];
-
-function query(name: string, description: string, schema: object) {
-  return { name, in: "query", description, schema };
+/** The parameters of a query. */
+function queryOf(parameters: typeof PAGE_PARAMETERS | typeof EVENTS_PARAMETERS) {
+  return Object.entries(parameters)
+    .map(([name, { description, schema }]) => ({ name, in: "query", description, schema }));
 }
 
 const LAST_EVENT_ID = {
   name: "Last-Event-ID",
   in: "header",
   description: "Replaces `lastEventId`; clients of streams send it when they resume",
-  schema: pattern(`^(${ID_PATTERN})?$`, 33),
+  schema: pattern(`^(${FEED_ID_PATTERN.source.slice(1, -1)})?$`, 33),
 };
 
 interface DescribedOperation extends Record<string, unknown> {
@@ -393,7 +365,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     summary: "List animals",
     description: "Lists the animals of the store, newest first, one page at a time.",
     query: `?status=available&limit=${LIMIT_DEFAULT}`,
-    parameters: [...PAGE_PARAMETERS, { $ref: "#/components/parameters/IfNoneMatch" }],
+    parameters: [...queryOf(PAGE_PARAMETERS), { $ref: "#/components/parameters/IfNoneMatch" }],
     responses: {
       200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
@@ -465,7 +437,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     description: "Lists additions and changes of animals, oldest first: as a batch, or with " +
       `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guide "Follow the store".`,
     sample: "stream",
-    parameters: [...EVENTS_PARAMETERS, LAST_EVENT_ID],
+    parameters: [...queryOf(EVENTS_PARAMETERS), LAST_EVENT_ID],
     responses: {
       200: response(
         "A batch of events, empty if there are none, whose `Link` header names the next request; or a stream",

@@ -1,5 +1,6 @@
 /** Limits the requests of each API key on one instance. Instances do not share their counts. */
 
+import { BoundedCache } from "../../projections/bounded_cache.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 
 /** Highest configurable rate, in requests per second. */
@@ -36,7 +37,7 @@ export class RateLimiter {
   readonly #capacity: number;
   readonly #runtime: Runtime;
   /** Ordered by last use, the least recent first. */
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new BoundedCache<Bucket>(BUCKETS_LIMIT);
   #heldBack = 0;
 
   /** `perSecond` is a whole number from 1 to {@linkcode RATE_LIMIT_MAX}. */
@@ -52,10 +53,6 @@ export class RateLimiter {
     const bucket = this.#buckets.get(keyId) ?? { tokens: this.#capacity, atMs: now };
     const refill = (now - bucket.atMs) * this.perSecond / 1_000;
     const tokens = Math.min(this.#capacity, bucket.tokens + refill);
-    this.#buckets.delete(keyId);
-    if (this.#buckets.size >= BUCKETS_LIMIT) {
-      this.#buckets.delete(this.#buckets.keys().next().value!);
-    }
     this.#buckets.set(keyId, bucket);
     // A refused request does not change the bucket; otherwise rounding errors would add up.
     if (tokens < 1) return { isAdmitted: false, headers: this.#headers(0) };

@@ -19,11 +19,25 @@ export const IDEMPOTENCY_KEY_PATTERN =
 export function parseIdempotencyKey(field: string): string {
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
   if (match === null) {
-    const message =
-      `Header Idempotency-Key must occur once, with 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of ` +
-      "visible ASCII without a comma, or with such characters, commas and spaces in double quotes";
-    throw new HttpError("invalid_idempotency_key", message);
+    throw new HttpError("invalid_idempotency_key", `Header Idempotency-Key ${faultOf(field)}`);
   }
   const [, quoted, bare] = match;
   return bare ?? quoted.replace(/\\(.)/g, "$1");
+}
+
+/** The longest start of a field that {@linkcode IDEMPOTENCY_KEY_PATTERN} accepts but for its length. */
+const VALID_START = /^(?:"(?:[ !#-[\]-~]|\\["\\])*"?|[!#-+\--~]*)/;
+
+function faultOf(field: string): string {
+  const send = `send 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters, such as a UUID`;
+  if (/^(?:"")?$/.test(field)) return `is empty: ${send}`;
+  const [{ length }] = VALID_START.exec(field)!;
+  // A comma joins repeated fields.
+  if (field[length] === ",") return "occurs twice, or has a comma that is not in double quotes";
+  if (length < field.length) {
+    return `has a character that is not allowed at place ${length + 1}: ` +
+      "use visible ASCII, and a space only in double quotes";
+  }
+  const isOpen = /^"(?:[^"\\]|\\.)*$/.test(field);
+  return isOpen ? "lacks the double quote at its end" : `is too long: ${send}`;
 }

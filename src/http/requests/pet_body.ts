@@ -6,6 +6,9 @@ import { HttpError, quoted } from "../errors.ts";
 /** Maximum number of faults that an error names. */
 const FAULTS_NAMED = 5;
 
+const ASSIGNED = "is assigned by the service: leave it out";
+const NOT_KNOWN = "is not known";
+
 const FIELDS = Object.keys(NewPet.shape).join(", ");
 
 /** Parses a body into a NewPet. Throws `malformed_body` or `invalid_body`. */
@@ -29,8 +32,9 @@ function parseBody<T>(text: string, schema: z.ZodObject & z.ZodType<T>): T {
     : parsed.error.issues.flatMap((issue) => describe(issue, body, schema));
   if (parsed.success && faults.length === 0) return parsed.data;
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
-  const isUnknown = parsed.error?.issues.some(({ code }) => code === "unrecognized_keys");
-  const known = isUnknown ? `; the fields are ${FIELDS}` : "";
+  const known = faults.some((fault) => fault.endsWith(NOT_KNOWN))
+    ? `; the fields are ${FIELDS}`
+    : "";
   const message = faults.slice(0, FAULTS_NAMED).join("; ") + more + known;
   throw new HttpError("invalid_body", message);
 }
@@ -60,7 +64,8 @@ function syntaxFault(text: string, error: unknown): string {
 
 function describe(issue: z.core.$ZodIssue, body: object, { shape }: z.ZodObject): string[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((name) => `Field ${quoted(name)} is not known`);
+    const fault = (name: string) => name === "id" ? ASSIGNED : NOT_KNOWN;
+    return issue.keys.map((name) => `Field ${quoted(name)} ${fault(name)}`);
   }
   const name = String(issue.path[0]);
   if (!Object.hasOwn(body, name)) return [`Field "${name}" is missing`];

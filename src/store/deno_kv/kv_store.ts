@@ -1,4 +1,5 @@
 import { type Key, type KeyRange, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
+import { damageOf } from "./file_damage.ts";
 import {
   NotAppliedError,
   StoreDamagedError,
@@ -7,39 +8,51 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import type { SqliteReader } from "./sqlite_reader.ts";
 
 /** Opens a Deno KV; without a path, the database that the platform attaches. */
 export const openKv = (path?: string): Promise<Deno.Kv> => Deno.openKv(path);
+
+interface KvStoreOptions {
+  /** A reader of the same file, to which all reads go. */
+  reader?: Store;
+  /** Commits in the place of Deno KV. */
+  commit?: Store["commit"];
+  onClose?: () => void;
+}
 
 /** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
   readonly limits = STORE_LIMITS;
   #kv: Deno.Kv;
-  #reader: SqliteReader | undefined;
-  #onClose: () => void;
+  #options: KvStoreOptions;
 
-  /** If a reader of the same file is given, all reads go to it. */
-  constructor(kv: Deno.Kv, reader?: SqliteReader, onClose = () => {}) {
+  constructor(kv: Deno.Kv, options: KvStoreOptions = {}) {
     this.#kv = kv;
-    this.#reader = reader;
-    this.#onClose = onClose;
+    this.#options = options;
   }
 
   get: Store["get"] = (key) =>
     withTypedErrors(async () => {
-      if (this.#reader !== undefined) return decoded(await this.#reader.get(key));
+      const { reader } = this.#options;
+      if (reader !== undefined) return decoded(await reader.get(key));
       const entry = await this.#kv.get(key);
       return entry.versionstamp === null ? null : storeEntry(entry);
+    });
+
+  getMany: Store["getMany"] = (keys) =>
+    withTypedErrors(async () => {
+      const { reader } = this.#options;
+      if (reader !== undefined) return (await reader.getMany(keys)).map(decoded);
+      const entries = await this.#kv.getMany(keys as readonly unknown[] as Deno.KvKey[]);
+      return entries.map((entry) => entry.versionstamp === null ? null : storeEntry(entry));
     });
 
   list: Store["list"] = (range, { limit, reverse = false }) =>
     withTypedErrors(async () => {
       const { listEntries } = this.limits;
       if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
-      if (this.#reader !== undefined) {
-        return (await this.#reader.list(range, { limit, reverse })).map(decoded);
-      }
+      const { reader } = this.#options;
+      if (reader !== undefined) return (await reader.list(range, { limit, reverse })).map(decoded);
       // KV reads each batch from one snapshot, so one batch must hold the whole result.
       const options = { limit, reverse, batchSize: limit };
       return (await Array.fromAsync(this.#kv.list(selectorOf(range), options))).map(storeEntry);
@@ -47,6 +60,8 @@ export class KvStore implements Store {
 
   commit: Store["commit"] = ({ checks, mutations }) =>
     withTypedErrors(async () => {
+      const { commit } = this.#options;
+      if (commit !== undefined) return await commit({ checks, mutations });
       const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
       for (const mutation of mutations) {
         if (mutation.type === "delete") atomic.delete(mutation.key);
@@ -58,9 +73,9 @@ export class KvStore implements Store {
 
   close(): void {
     // The last to close the file writes the log of SQLite into it, and a reader cannot.
-    this.#reader?.close();
+    this.#options.reader?.close();
     this.#kv.close();
-    this.#onClose();
+    this.#options.onClose?.();
   }
 }
 
@@ -89,21 +104,6 @@ function storeEntry({ key, value, versionstamp }: Deno.KvEntry<unknown>): StoreE
 /** The messages of the errors with which Deno KV and its client from npm refuse a call before they send it. */
 const REFUSALS =
   /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key |expireIn must be |Bad 'expireIn')/;
-
-/** The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. */
-const DAMAGES =
-  /^(database disk image is malformed|file is not a database|could not deserialize value|The value encoding |Invalid column type )/;
-
-/** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
-const DAMAGE_CODES = [11, 26];
-
-/** The damage of the store's file that an error of SQLite or Deno KV shows; `undefined` if it shows none. */
-export function damageOf(error: unknown): StoreDamagedError | undefined {
-  if (error instanceof StoreDamagedError) return error;
-  const { errcode = 0, message } = error as Error & { errcode?: number };
-  const isDamage = DAMAGE_CODES.includes(errcode & 0xff) || DAMAGES.test(message);
-  return isDamage ? new StoreDamagedError(message) : undefined;
-}
 
 /** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */
 async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
+import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { reasonOf } from "../../runtime/logger.ts";
 import {
@@ -13,7 +14,7 @@ import {
   type StoreEntry,
 } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
-import { damageOf } from "./kv_store.ts";
+import { damageOf } from "./file_damage.ts";
 
 /** How long a read waits for a locked file. */
 const BUSY_LIMIT_MS = 10_000;
@@ -32,8 +33,8 @@ interface Row {
 const SELECT = "select k, v, v_encoding, version from kv where";
 
 /** The time is at most the latest one of a `Date`. */
-const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expiresAt from kv
-  where expiration_ms >= 0 and instr(k, ?) = 0`;
+const SELECT_EXPIRING = `select k, v, min(expiration_ms, 8640000000000000) as expiresAt from kv
+  where expiration_ms >= 0 or instr(k, ?) > 0`;
 
 /**
  * Reads the SQLite file of a Deno KV beside Deno KV, and writes nothing. A read blocks the thread, some 10 µs for a
@@ -63,6 +64,19 @@ export class SqliteReader implements Store, Disposable {
     });
   }
 
+  // deno-lint-ignore require-await -- the port is asynchronous
+  async getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
+    const encoded = keys.map(encodeKey);
+    const marks = keys.map(() => "?").join();
+    return withDamageError(() => {
+      const rows = this.#statement(`${SELECT} k in (${marks})`).all(...encoded) as unknown as Row[];
+      return keys.map((key, index) => {
+        const row = rows.find(({ k }) => bytesEqual(k, encoded[index]));
+        return row === undefined ? null : entryOf(row, key);
+      });
+    });
+  }
+
   async list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
     // A scan must not keep the thread from other work until its end.
     await nextTurn();
@@ -75,14 +89,16 @@ export class SqliteReader implements Store, Disposable {
     });
   }
 
-  /** Reads the records that expire, without those whose keys have these bytes. */
-  expiringRecords(leftOut: Uint8Array): ExpiringRecord[] {
-    return withDamageError(() => {
-      const rows = this.#statement(SELECT_EXPIRING).all(leftOut);
-      return rows.map(({ k, expiresAt }) => {
-        return { key: decodeKey(k as Uint8Array), expiresAt: expiresAt as number };
-      });
-    });
+  /** Reads the records that expire, and those whose keys have these bytes. */
+  *expiringRecords(others: Uint8Array): Generator<ExpiringRecord> {
+    const rows = this.#statement(SELECT_EXPIRING).iterate(others);
+    for (;;) {
+      const { value: row, done } = withDamageError(() => rows.next());
+      if (done) return;
+      const key = withDamageError(() => decodeKey(row.k as Uint8Array));
+      const expiresAt = row.expiresAt as number;
+      yield { key, value: row.v as Uint8Array, ...(expiresAt >= 0 ? { expiresAt } : {}) };
+    }
   }
 
   commit(): Promise<never> {

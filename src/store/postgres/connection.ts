@@ -27,6 +27,7 @@ export type Row = (string | null)[];
 /** The used part of pg's client. It has no types of its own, and its @types would add Node's globals. */
 interface Client {
   connect(): Promise<void>;
+  processID: number;
   /** Sends bytes in binary. */
   query(
     query: Partial<Statement> & { values: Parameter[] } & typeof AS_TEXT,
@@ -86,6 +87,11 @@ export class Connection {
     } catch (error) {
       throw connectError(error, settings);
     }
+  }
+
+  /** The process of the connection, as it was announced: a pooler announces a number of its own. */
+  get announcedPid(): number {
+    return this.#client.processID;
   }
 
   /** Executes a statement without lasting effects, such as a read. */

@@ -1,7 +1,6 @@
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
-import type { OpenOptions } from "../open_store.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
@@ -25,11 +24,24 @@ const SWEEP_MS = 60_000;
 /** How long a server counts as the primary after a commit has proved it, in milliseconds. */
 const PROVEN_MS = 2_000;
 
+/** Number of records that an audit of the times of expiry reads at once. */
+const EXPIRING_AT_ONCE = 10_000;
+
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
 
 /** The record whose reads prove that the server is the primary, and whether each of them does. */
 type Proof = { key: Uint8Array; strictReads: boolean };
+
+export interface DatabaseOptions {
+  /** Whether the tables are created in an empty database. */
+  create: boolean;
+  /** Every commit checks and writes one of these records. A read of the first must come from the primary. */
+  guardKeys: readonly Key[];
+  runtime: Runtime;
+  /** Called after the tables were created in a database, which it names. */
+  onSchemaCreated?: (database: string) => void;
+}
 
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
@@ -51,7 +63,7 @@ export class PostgresStore implements Store {
   /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
   static async open(
     settings: PostgresSettings,
-    { create, onSchemaCreated, guardKeys, runtime }: Omit<OpenOptions, "accept" | "onRefused">,
+    { create, onSchemaCreated, guardKeys, runtime }: DatabaseOptions,
     signal: AbortSignal,
   ): Promise<PostgresStore> {
     const encodedKeys = guardKeys.map(encodeKey);
@@ -82,6 +94,15 @@ export class PostgresStore implements Store {
     const [row] = await this.#primary.reads.read(statement, [encoded]);
     if (mustProve) this.#provenAt = sentAt;
     return row === undefined || row[0] === null ? null : entryOf(key, row);
+  }
+
+  async getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
+    const encoded = keys.map(encodeKey);
+    const rows = await this.#primary.reads.read(SQL.GET_MANY, [SQL.encodeArray(encoded)]);
+    return keys.map((key, index) => {
+      const row = rows.find((row) => bytesEqual(bytesOf(row[2]), encoded[index]));
+      return row === undefined ? null : entryOf(key, row);
+    });
   }
 
   list: Store["list"] = async (range, { limit, reverse = false }) => {
@@ -124,12 +145,18 @@ export class PostgresStore implements Store {
     return null;
   }
 
-  /** Reads the records that expire, without those whose keys have these bytes. */
-  async expiringRecords(leftOut: Uint8Array): Promise<ExpiringRecord[]> {
-    const rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, [leftOut]);
-    return rows.map(([key, expiresAt]) => {
-      return { key: decodeKey(bytesOf(key)), expiresAt: Number(expiresAt) };
-    });
+  /** Reads the records that expire, and those whose keys have these bytes. */
+  async *expiringRecords(others: Uint8Array): AsyncGenerator<ExpiringRecord> {
+    for (let last: Uint8Array = new Uint8Array();;) {
+      const parameters = [others, last, EXPIRING_AT_ONCE];
+      const rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, parameters);
+      for (const [key, value, expiresAt] of rows) {
+        last = bytesOf(key);
+        const expiry = expiresAt === null ? {} : { expiresAt: Number(expiresAt) };
+        yield { key: decodeKey(last), value: bytesOf(value), ...expiry };
+      }
+      if (rows.length < EXPIRING_AT_ONCE) return;
+    }
   }
 
   close(): void {
@@ -177,7 +204,7 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
   const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
   for (const mutation of mutations) {
     const key = encodeKey(mutation.key);
-    last.set(String.fromCharCode(...key), { key, mutation });
+    last.set(key.toHex(), { key, mutation });
   }
   const deleted: Uint8Array[] = [];
   const keys: Uint8Array[] = [];

@@ -13,6 +13,14 @@ export const GET: Statement = {
     where key = $1 and value is not null`,
 };
 
+/** Parameter: the keys. Columns: version, value, key. */
+export const GET_MANY: Statement = {
+  name: "get_many",
+  text: `
+    select version, value, key from animal_store.records
+    where key = any($1::pg_catalog.bytea[]) and value is not null`,
+};
+
 /**
  * Like {@linkcode GET}, and commits a record that changes nothing. So the answer was still true at a time when
  * this server was the primary. A missing record has the version null.
@@ -37,14 +45,17 @@ export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");
 
 /**
- * Parameter: bytes in the keys that are left out. Columns: the key, and the time in milliseconds, at most the latest one
- * of a `Date`.
+ * Parameters: bytes in the keys of records that need not expire; the key to start after; the limit. Columns: the key, the
+ * value, and the time in milliseconds, at most the latest one of a `Date`; null if the record does not expire, which
+ * `least` would ignore.
  */
 export const LIST_EXPIRING = `
-  select key, least(extract(epoch from expires_at) * 1000, 8640000000000000)
+  select key, value, case when expires_at is not null
+    then least(extract(epoch from expires_at) * 1000, 8640000000000000) end
   from animal_store.records
-  where expires_at is not null and position($1::pg_catalog.bytea in key) = 0
-  order by key`;
+  where (expires_at is not null or position($1::pg_catalog.bytea in key) > 0)
+    and value is not null and key > $2
+  order by key limit $3`;
 
 /** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */
 export const RESERVE: Statement = {

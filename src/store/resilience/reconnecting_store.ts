@@ -28,6 +28,8 @@ export class ReconnectingStore implements Store {
 
   get: Store["get"] = (key) => this.#store?.get(key) ?? notReached();
 
+  getMany: Store["getMany"] = (keys) => this.#store?.getMany(keys) ?? notReached();
+
   list: Store["list"] = (range, options) => this.#store?.list(range, options) ?? notReached();
 
   commit: Store["commit"] = (commit) => this.#store?.commit(commit) ?? notReached();

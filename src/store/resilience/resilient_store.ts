@@ -68,6 +68,8 @@ export class ResilientStore implements Store {
 
   get: Store["get"] = (key) => this.#read("get", key, () => this.#store.get(key));
 
+  getMany: Store["getMany"] = (keys) => this.#read("get", keys[0], () => this.#store.getMany(keys));
+
   list: Store["list"] = (range, options) =>
     this.#read("list", range.prefix ?? range.start, () => this.#store.list(range, options));
 

@@ -1,6 +1,4 @@
 import java.net.http.HttpClient;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.EventsApi;
@@ -11,10 +9,8 @@ import org.openapitools.client.model.PetInput;
 import org.openapitools.client.model.PetPatch;
 import org.openapitools.client.model.PetStatus;
 
-/** Calls the operations and reads all pages with the Java client of openapi-generator, unchanged. */
+/** Calls the operations with the Java client of openapi-generator, unchanged. */
 public class OpenapiGenerator {
-  private static final Pattern NEXT = Pattern.compile("<https?://.+[?&]cursor=(\\d+)>; rel=\"next\"");
-
   public static void main(String[] args) throws Exception {
     ApiClient client = new ApiClient();
     // By default, it asks to upgrade to HTTP/2 over clear text. Deno refuses that for a request with a body.
@@ -44,17 +40,7 @@ public class OpenapiGenerator {
     PetEvent event = events.get(events.size() - 1);
     expect(event.getData().getPrevious().getStatus() == PetStatus.SOLD, event);
 
-    long id = pet.getId();
-    for (String cursor = null;;) {
-      var page = pets.listPetsWithHttpInfo(100, null, cursor, null);
-      for (Pet listed : page.getData()) expect(listed.getId() == id--, listed);
-      var links = page.getHeaders().get("link");
-      if (links == null) break;
-      Matcher next = NEXT.matcher(links.get(0));
-      expect(next.matches(), links);
-      cursor = next.group(1);
-    }
-    expect(id == 0, id);
+    expect(pets.listPets(1, null, null, null).get(0).getId().equals(pet.getId()), pet);
   }
 
   private static void expect(boolean isTrue, Object found) {

@@ -1,4 +1,4 @@
-/** Calls the operations and reads all pages with the TypeScript client of openapi-generator, unchanged. */
+/** Calls the operations with the TypeScript client of openapi-generator, unchanged. */
 
 import { Configuration, EventsApi, PetsApi, PetStatus, ResponseError } from "./generated";
 
@@ -23,17 +23,8 @@ export async function callOperations(basePath: string, accessToken: string): Pro
   const { type, data } = page.at(-1)!;
   expect(type === "PetUpdated" && data.previous?.status === PetStatus.Sold, data);
 
-  let id = pet.id;
-  let cursor: string | undefined;
-  for (;;) {
-    const page = await pets.listPetsRaw({ limit: 100, cursor });
-    for (const listed of await page.value()) expect(listed.id === id--, listed);
-    const link = page.raw.headers.get("link");
-    if (link === null) break;
-    cursor = /^<https?:\/\/.+[?&]cursor=(\d+)>; rel="next"$/.exec(link)?.[1];
-    expect(cursor !== undefined, link);
-  }
-  expect(id === 0, id);
+  const [listed] = await pets.listPets({ limit: 1 });
+  expect(listed.id === pet.id, listed);
 }
 
 function expect(isTrue: boolean, found: unknown): void {

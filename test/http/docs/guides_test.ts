@@ -1,10 +1,11 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { revokeKey } from "../../../src/commands/revoke_key.ts";
-import { guides } from "../../../src/http/docs/guides.ts";
+import { revokeKey } from "../../../src/keys/write_key.ts";
+import { codeSamples, guides } from "../../../src/http/docs/guides.ts";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
+import { DESCRIPTION } from "../../support/assert_described.ts";
 import { permitted } from "../../support/permitted.ts";
-import { canRun, type Language, runSample } from "./run_sample.ts";
+import { canRun, type Language, LANGUAGES, runSample } from "./run_sample.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { openTestService } from "../../support/test_service.ts";
 
@@ -39,6 +40,16 @@ Deno.test("the guides have a value for every placeholder, and only addresses of 
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
   assertEquals(addresses.length, 20);
   for (const address of addresses) assertMatch(address.slice(BASE.length), /^\/(pets|events)\b/);
+});
+
+Deno.test("each operation has a sample in each language; one without samples is described, too", () => {
+  for (const [path, operations] of Object.entries(DESCRIPTION.paths)) {
+    for (const [method, { "x-codeSamples": samples }] of Object.entries(operations)) {
+      const languages = samples.map(({ label }) => label);
+      assertEquals(languages, LANGUAGES, `code_samples.md lacks a sample of ${method} ${path}`);
+    }
+  }
+  assertEquals(codeSamples("NONE", BASE), []);
 });
 
 const PETS = 250;

@@ -197,7 +197,9 @@ async function sampleOf(
   const option = page.getByRole("option", { name: language, exact: true });
   for (let tries = 0; !await option.isVisible() && tries < 10; tries++) {
     await section(page, operation).getByRole("button", { name: names }).click();
-    await page.waitForTimeout(500);
+    for (let waits = 0; !await option.isVisible() && waits < 20; waits++) {
+      await page.waitForTimeout(25);
+    }
   }
   await option.click();
   // The page shows the sample of the language only a moment after the click.

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { assertSpyCalls, spy } from "@std/testing/mock";
-import { issueKey } from "../../../src/commands/issue_key.ts";
-import { revokeKey } from "../../../src/commands/revoke_key.ts";
+import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
 import {
   HELD_BACK_LIMIT,
   HOLD_BACK_MS,

@@ -33,15 +33,24 @@ const NEW_PETS: Bodies = [
   [`{"name":"Rex","categoryId":${INT64_MIN}}`, { name: "Rex", categoryId: INT64_MIN }],
   ...["", `${LONGEST}!`].map((name): Bodies[0] => [named(name), LENGTH]),
   ...["\\ud83d", "\\udc08\\ud83d", "Rex \\uD83D!"].map((name): Bodies[0] => [named(name), UNICODE]),
-  ...["7.5", "1e30", '"7"'].map((it): Bodies[0] => [`{"name":"Rex","categoryId":${it}}`, INT64]),
-  ...["colour", "id", "__proto__", "toString", "Name", "name ", "", "é"].map((it): Bodies[0] => [
+  ...["7.5", "1e30", '"7"', "null", "true", "[1]"].map((
+    it,
+  ): Bodies[0] => [`{"name":"Rex","categoryId":${it}}`, INT64]),
+  ...["colour", "__proto__", "toString", "Name", "name ", "", "é"].map((it): Bodies[0] => [
     rex(`"${it}":1`),
     unknown(it),
   ]),
-  ['{"name":null,"categoryId":7}', 'Field "name" must be a string'],
+  ...["null", "1", '["Rex"]', "{}"].map((it): Bodies[0] => [
+    `{"name":${it},"categoryId":7}`,
+    'Field "name" must be a string',
+  ]),
+  ["{}", 'Field "name" is missing; Field "categoryId" is missing'],
   ['{"name":"Rex"}', 'Field "categoryId" is missing'],
   ['{"categoryId":7}', 'Field "name" is missing'],
-  [rex('"status":"lost"'), STATUS],
+  ...['"lost"', '"SOLD"', '""', '["sold"]', "1"].map((it): Bodies[0] => [
+    rex(`"status":${it}`),
+    STATUS,
+  ]),
   [rex('"status":null'), `${STATUS}, or be left out`],
   [rex('"name":"Tom"'), repeated("name")],
   [rex('"n\\u0061me":"Rex"'), repeated("name")],
@@ -62,7 +71,7 @@ const PATCHES: Bodies = [
   ['{"status":"sold","name":"Mia"}', { name: "Mia", status: "sold" }],
   ['{"status":null}', { status: null }],
   ["{}", `The body names no field to change: send any of ${FIELDS}`],
-  ['{"id":1}', unknown("id")],
+  ['{"id":1}', 'Field "id" is assigned by the service: leave it out'],
   ['{"status":"sold","__proto__":1}', unknown("__proto__")],
   ['{"name":null}', 'Field "name" must be a string, or be left out'],
   ['{"name":""}', LENGTH],

@@ -1,12 +1,10 @@
 // Verifies what deno task publish and deno task prove write, with the libraries of Go's checksum database.
 //
 //	verify_log checkpoint VKEY_FILE CHECKPOINT
-//	verify_log inclusion VKEY_FILE PROOF LINE
 //	verify_log consistency VKEY_FILE OLD_CHECKPOINT FOLDER
 package main
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -45,12 +43,6 @@ func run(args []string) error {
 	case "checkpoint":
 		_, err = openCheckpoint(content, verifier)
 		return err
-	case "inclusion":
-		line, err := os.ReadFile(args[3])
-		if err != nil {
-			return err
-		}
-		return verifyInclusion(string(content), line, verifier)
 	case "consistency":
 		old, err := openCheckpoint(content, verifier)
 		if err != nil {
@@ -76,31 +68,6 @@ func openCheckpoint(content []byte, verifier note.Verifier) (tlog.Tree, error) {
 	}
 	root, err := tlog.ParseHash(lines[2])
 	return tlog.Tree{N: size, Hash: root}, err
-}
-
-func verifyInclusion(proof string, line []byte, verifier note.Verifier) error {
-	head, checkpoint, found := strings.Cut(proof, "\n\n")
-	lines := strings.Split(head, "\n")
-	if !found || len(lines) < 2 || lines[0] != "c2sp.org/tlog-proof@v1" {
-		return errors.New("not a tlog-proof")
-	}
-	index, err := strconv.ParseInt(strings.TrimPrefix(lines[1], "index "), 10, 64)
-	if err != nil {
-		return err
-	}
-	var hashes tlog.RecordProof
-	for _, encoded := range lines[2:] {
-		decoded, err := base64.StdEncoding.DecodeString(encoded)
-		if err != nil || len(decoded) != tlog.HashSize {
-			return errors.New("not a hash in the proof")
-		}
-		hashes = append(hashes, tlog.Hash(decoded))
-	}
-	tree, err := openCheckpoint([]byte(checkpoint), verifier)
-	if err != nil {
-		return err
-	}
-	return tlog.CheckRecord(hashes, tree.N, tree.Hash, index, tlog.RecordHash(line))
 }
 
 func verifyConsistency(old tlog.Tree, folder string, verifier note.Verifier) error {

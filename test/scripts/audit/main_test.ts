@@ -1,8 +1,13 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { petKey, projectionKey } from "../../../src/keyspace.ts";
+import { readHead } from "../../../src/log/head.ts";
+import { HeadLostError, HeadReader } from "../../../src/log/head_reader.ts";
+import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
+import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
+import { writeLog } from "../../support/sample_store.ts";
 import { withPublished } from "../publish/with_published.ts";
 import { test } from "../../support/test_processes.ts";
 
@@ -56,9 +61,10 @@ test("audit: an audit that cannot run exits 2 with one line that says why", () =
     const torn = `${folder}/torn.json`;
     await Deno.writeTextFile(torn, '{"position":');
     for (
-      const [args, path] of [
+      const [args, path, words = ""] of [
         [["audit"], `${folder}/nowhere.sqlite3`],
-        [["audit", "--file", `${folder}/nowhere.jsonl`], kvPath],
+        [["audit", "--file", `${folder}/nowhere.jsonl`], kvPath, "nowhere.jsonl does not exist"],
+        [["audit", "--file", folder], kvPath, " is a folder, not a file"],
         [["audit", "--checkpoint", torn], kvPath],
         [["audit", "--checkpoint", `${folder}/no/such/checkpoint.json`], kvPath],
       ] as const
@@ -66,6 +72,7 @@ test("audit: an audit that cannot run exits 2 with one line that says why", () =
       const { code, stdout, stderr } = await runTask([...args], { kvPath: path });
       assertEquals([code, stdout], [2, ""], stderr);
       assertMatch(stderr, /^error: [^\n]+\n$/);
+      assertStringIncludes(stderr, words);
     }
   }));
 
@@ -103,13 +110,43 @@ test("audit: a sound log replaces the checkpoint, and a log that was cut off doe
     );
   }));
 
+test("audit --checkpoint: with the checkpoint that an instance logs after a roll-back, the lost events are found", () =>
+  withSampleFile(async ({ folder, store, lines }) => {
+    const kvPath = `${folder}/rolled_back.sqlite3`;
+    const older = new KvStore(await Deno.openKv(kvPath));
+    await writeLog(older, systemRuntime, lines.slice(0, 35));
+    let logged: Record<string, unknown> = {};
+    const heads = new HeadReader(older, systemRuntime, (_, event, details) => {
+      assertEquals(event, "head_lost");
+      logged = details!;
+    });
+    heads.advance(await readHead(store));
+    await assertRejects(() => heads.fresh(), HeadLostError);
+    older.close();
+    assertEquals((await runTask(["audit"], { kvPath })).code, 0, "what remains is sound");
+
+    const seen = `${folder}/seen.json`;
+    assertStringIncludes(String(logged.remedy), "deno task audit --checkpoint seen.json");
+    await Deno.writeTextFile(seen, JSON.stringify(logged.checkpoint));
+    const { code, stdout } = await runTask(["audit", "--checkpoint", seen], { kvPath });
+    const fault = "The log ends at position 35, but the checkpoint was taken at position 40";
+    assertEquals([code, stdout.includes(fault)], [1, true], stdout);
+    await Deno.writeFile(`${folder}/backup`, linesToBytes(lines));
+    const args = ["audit", "--checkpoint", seen, "--file", `${folder}/backup`];
+    assertEquals((await runTask(args, { kvPath })).code, 0);
+  }));
+
 test("audit --file: audits an export without a store, and calls a partial one partial", () =>
   withSampleFile(async ({ folder, lines }) => {
     const whole = linesToBytes(lines);
     const partial = "Sound, but partial: the events from position 10 to 40. Only a whole export ";
     const cases: [stdin: Uint8Array, code: number, words: string][] = [
       [whole, 0, "Sound: 40 events, 25 pets."],
-      [whole.slice(0, -9), 1, "The first bad position is 40.\n- Line 40: The line is not JSON"],
+      [
+        whole.slice(0, -9),
+        1,
+        "The first bad position is 40.\n- Line 40: The line is incomplete: its end is missing",
+      ],
       [linesToBytes(lines.slice(9)), 0, partial],
     ];
     for (const [stdin, code, words] of cases) {

@@ -8,6 +8,7 @@ import { permitted } from "../../support/permitted.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { testIf } from "../../support/test_if.ts";
+import { setRecord } from "../../support/set_record.ts";
 
 const LENGTH = 40;
 
@@ -83,18 +84,22 @@ test("Backup refuses a file that is not an export of this log, and does not chan
   }
 });
 
-test("Backup refuses lines of the log that do not continue the chain, and writes none of them", async ({ sample, path }) => {
+test("Backup refuses lines of the log that are no events, or do not continue the chain, and writes none of them", async ({ sample, path }) => {
   const { lines, store } = sample;
   const nine = linesToBytes(lines.slice(0, 9));
   await Deno.writeFile(path, nine);
-  const value = linesToBytes([lines[14].replace("Zoë", "Max")]);
-  await store.commit({ checks: [], mutations: [{ type: "set", key: logKey(15), value }] });
-  await assertRejects(
-    () => backUp(sample, path),
-    LogDamagedError,
-    "Position 16 of the log does not continue the line before it; run deno task audit",
-  );
-  assertEquals(await Deno.readFile(path), nine);
+  const altered = lines[14].replace("Zoë", "Max");
+  const unsound = lines[14].replace('"categoryId"', '"category"');
+  const faults: [line: string, fault: string][] = [
+    [altered, "Position 16 of the log does not continue the line before it; run deno task audit"],
+    [unsound, "Position 15 of the log is not sound: "],
+  ];
+  for (const [line, fault] of faults) {
+    const mutations = [setRecord(logKey(15), linesToBytes([line]))];
+    await store.commit({ checks: [], mutations });
+    await assertRejects(() => backUp(sample, path), LogDamagedError, fault);
+    assertEquals(await Deno.readFile(path), nine);
+  }
 });
 
 test("Backup leaves only whole lines if the disk is full, says so, and continues later", async ({ sample, path }) => {

@@ -25,6 +25,11 @@ Deno.test({
   ignore: !hasSystemdAnalyze(),
   async fn() {
     const unit = await read("animal-store.service");
+    // systemd never gives up, whatever ends the service.
+    assertMatch(
+      unit,
+      /^StartLimitIntervalSec=0$[^]*^\[Service\]$[^]*^Restart=on-failure\nRestartSec=1$/m,
+    );
     const folder = await Deno.makeTempDir();
     const file = `${folder}/animal-store.service`;
     const analyze = async (...args: string[]) => {
@@ -63,6 +68,9 @@ Deno.test({
     const user = lines.indexOf("USER animal-store");
     assertEquals(lines.slice(user).filter((line) => line.startsWith("RUN")), []);
     assertMatch(lines.slice(user).join("\n"), /^CMD \["deno", "task", "--quiet", "start"\]$/m);
+    // An image in the OCI format loses it.
+    assert(lines.some((line) => line.startsWith("HEALTHCHECK CMD ")));
+    assertMatch(await read("README.md"), /^podman build --format docker /m);
     const ci = await Deno.readTextFile(new URL(".ci/run", ROOT));
     const [, version] = /npx -y deno@(\S+)/.exec(ci)!;
     assert(lines.some((line) => line.includes(`npm install --global deno@${version} `)), version);

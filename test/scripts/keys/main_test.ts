@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { logKey } from "../../../src/keyspace.ts";
+import { withSampleFile } from "../../support/sample_file.ts";
 import { runTask } from "../../support/run_task.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -110,6 +112,11 @@ test("keys: issue and revoke take effect at the next request to a running servic
   assertEquals(await statusOf(second), 200);
   assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 201);
   const { stdout: table } = await runTask(["keys", "list"], options);
+  const { stdout: json } = await runTask(["keys", "list", "--json"], options);
+  const [unused, { lastUse }] = JSON.parse(json);
+  assert(!("lastUse" in unused) && Date.now() - Date.parse(lastUse) < 60_000, json);
+  const uses = [...table.matchAll(/ write {3}\S+ {2}(\S+)/g)].map(([, use]) => use);
+  assertEquals(uses, ["-", lastUse.slice(0, 10)]);
   const id = /^(\S+) .* second$/m.exec(table)![1];
   assert(!table.includes(second) && !table.includes("pets_"), "a list shows no secret");
   assertEquals((await runTask(["keys", "revoke", id], options)).code, 0);
@@ -117,6 +124,15 @@ test("keys: issue and revoke take effect at the next request to a running servic
   assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 401);
   assertEquals(await statusOf(first), 200);
 });
+
+test("keys list shows the keys of a damaged log, and says that their last uses are not known", () =>
+  withSampleFile(async ({ kvPath, store, keyId }) => {
+    await store.commit({ checks: [], mutations: [{ type: "delete", key: logKey(40) }] });
+    const { code, stdout, stderr } = await runTask(["keys", "list", "--json"], { kvPath });
+    const key = JSON.parse(stdout).find(({ id }: { id: string }) => id === keyId);
+    assertEquals([code, key.lastUse], [0, undefined]);
+    assertMatch(stderr, /^The last uses are not known. Position \d+ of the log is missing; run /m);
+  }));
 
 test("keys: issue --read-only and rotate give keys that may only read", () =>
   withKeys(async (keys) => {
@@ -127,7 +143,7 @@ test("keys: issue --read-only and rotate give keys that may only read", () =>
     assertEquals(access, [true, true]);
   }));
 
-test("keys list takes at most 100 columns, whatever the labels and states", () =>
+test("keys list takes at most 112 columns, whatever the labels and states", () =>
   withKeys(async (keys) => {
     await keys("issue", "--label", "x".repeat(100), "--expires-in", "90d", "--read-only");
     await keys("issue", "--label", "\u732b".repeat(100));
@@ -139,9 +155,9 @@ test("keys list takes at most 100 columns, whatever the labels and states", () =
     for (const line of lines) {
       // A character outside of ASCII takes two columns on a terminal, except for the ellipsis.
       const columns = line.replaceAll("\u732b", "--").length;
-      assert(columns <= 100, `${columns}: ${line}`);
+      assert(columns <= 112, `${columns}: ${line}`);
     }
-    assertMatch(lines[1], / retiring until .* read {4}.* x+…$/);
+    assertMatch(lines[1], / retiring until .* read {4}.* - {9}x+…$/);
     assertMatch(lines[2], / live .* write {3}.* \u732b+…$/u);
   }));
 

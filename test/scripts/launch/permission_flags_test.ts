@@ -33,11 +33,10 @@ test("every program can access only its store, its port and the files of its arg
     };
     const elsewhere = `${project}/../elsewhere/pets.sqlite3`;
     const address = "http://127.0.0.1:1";
+    for (const tool of TOOLS) assertEquals([tool, await allowed([tool])], [tool, STORE]);
+    // The store's permissions depend on its path, not on the tool.
     for (const kvPath of ["", "other/pets.sqlite3", elsewhere]) {
       assertEquals(await allowed(["start"], kvPath), [...STORE, "listen"]);
-      for (const tool of TOOLS) {
-        assertEquals([tool, await allowed([tool], kvPath)], [tool, STORE]);
-      }
     }
     assertEquals(await allowedInDev(project), [...STORE, "listen"]);
     const database = "postgres://me@db.example,127.0.0.1:1/pets";
@@ -67,7 +66,6 @@ test("every program can access only its store, its port and the files of its arg
       [`prove --consistency ${file}`, [exported]],
       ["backup checkpoints/probe.txt --follow", [written]],
       ["prove 1 --line checkpoints/probe.txt", [written]],
-      [`report --file ${file}`, [exported]],
     ];
     for (const [args, names, kvPath = ":memory:"] of cases) {
       assertEquals([args, await allowed(args.split(" "), kvPath)], [args, names]);
@@ -95,8 +93,7 @@ test("every task works with its permissions, wherever the store file is", () =>
   withProjectCopy(async (project) => {
     const parent = `${project}/..`;
     await Deno.mkdir(`${parent}/a b, c`);
-    await Deno.mkdir(`${project}/new`);
-    const stores = ["", "pets.sqlite3", "new/pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
+    const stores = ["pets.sqlite3", `${parent}/a b, c/pets.sqlite3`];
     for (const [number, kvPath] of stores.entries()) {
       const run = async (args: string[], store = kvPath, stdin?: Uint8Array) => {
         const outcome: Outcome = await runTask(args, { kvPath: store, project, stdin });

@@ -7,8 +7,9 @@ import { EMPTY_HEAD } from "../../../src/log/head.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { utf8 } from "../../support/utf8.ts";
 import { test } from "../../support/test_processes.ts";
+import { checkedContent } from "../../../src/store/checksum.ts";
+import { setRecord } from "../../support/set_record.ts";
 
 /** Maximum time until the last event is printed, on a busy machine. */
 const SEEN_LIMIT_MS = 300_000;
@@ -162,7 +163,7 @@ test("log --recover prints every line that verifies, whatever the head says, and
     };
     const all = /^Printed all 40 events of the log; all of them verify\.\n$/;
     await recover(40, 0, all);
-    for (const record of [{}, { format: 4, position: -1 }, EMPTY_HEAD]) {
+    for (const record of [{}, { format: 5, position: -1 }, EMPTY_HEAD]) {
       const value = encodeJson(record);
       await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value }]);
       await recover(40, 0, all);
@@ -174,7 +175,7 @@ test("log --recover prints every line that verifies, whatever the head says, and
     }
     await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
     await recover(40, 0, all);
-    const text = decoder.decode(record!.value as Uint8Array);
+    const text = decoder.decode(checkedContent(record!));
     const rest = /^Printed the first 33 events of the log, which verify\. Left out the rest: /;
     // The second one looks like a line of a newer version, but the hash in the next line says that it was altered.
     for (
@@ -185,7 +186,7 @@ test("log --recover prints every line that verifies, whatever the head says, and
     ) {
       await changeFile(kvPath, [
         { type: "set", key: HEAD_KEY, value: head!.value as Uint8Array },
-        { type: "set", key: logKey(35), value: utf8(altered) },
+        setRecord(logKey(35), altered),
       ]);
       await recover(33, 1, rest);
     }

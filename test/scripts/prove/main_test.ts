@@ -1,11 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { test as testProcess } from "../../support/test_processes.ts";
 import { linesToBytes, rewritten } from "../../support/sample_log.ts";
-import { ORIGIN, type PublishedSample, withPublished } from "../publish/with_published.ts";
-
-function test(name: string, use: (sample: PublishedSample) => Promise<void>): void {
-  testProcess(name, () => withPublished(use));
-}
+import { ORIGIN, testPublished as test } from "../publish/with_published.ts";
 
 test("prove: prints a proof of the newest event of a pet, of a key's issue and of a position, and writes exactly the line", async (sample) => {
   const { folder, dir, lines, run } = sample;
@@ -84,7 +79,7 @@ test("prove, audit --published: read only regular files of the folder, of limite
   const { folder, dir, run } = sample;
   const outside = `${folder}/outside`;
   const tile = "tile/0/000.p/30";
-  const line = (name: string) => `${name} is not a regular file of at most 16777472 bytes`;
+  const line = (name: string) => `${name} is not a regular file of at most 16776448 bytes`;
   const replacements: [name: string, replace: (path: string) => Promise<void>][] = [
     ["checkpoint", (path) => Deno.symlink("/dev/zero", path)],
     [tile, (path) => Deno.symlink(outside, path)],

@@ -1,12 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { test as testProcess } from "../../support/test_processes.ts";
 import { runTask } from "../../support/run_task.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
-import { filesIn, ORIGIN, type PublishedSample, withPublished } from "./with_published.ts";
-
-function test(name: string, use: (sample: PublishedSample) => Promise<void>): void {
-  testProcess(name, () => withPublished(use));
-}
+import { filesIn, ORIGIN, testPublished as test } from "./with_published.ts";
 
 test("publish: publishes what is new; a store and an export give the same files", async (sample) => {
   const { dir, folder, key, lines, publish, run } = sample;

@@ -2,13 +2,13 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { generateKeyPairSync } from "node:crypto";
 import { dirname } from "node:path";
-import { leafHash } from "../../../scripts/publish/merkle_tree.ts";
+import { leafHash } from "../../../scripts/published/merkle_tree.ts";
 import { publishLog, type PublishOptions } from "../../../scripts/publish/publish_log.ts";
-import { readPublished, WritableFolder } from "../../../scripts/publish/published_folder.ts";
-import { PublishedLog } from "../../../scripts/publish/published_log.ts";
+import { readPublished, WritableFolder } from "../../../scripts/published/published_folder.ts";
+import { PublishedLog } from "../../../scripts/published/published_log.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
-import { encodeVerifierKey } from "../../../scripts/publish/signed_note.ts";
-import { TileBuilder, tilePath } from "../../../scripts/publish/tile_tree.ts";
+import { encodeVerifierKey } from "../../../scripts/published/signed_note.ts";
+import { TileBuilder, tilePath } from "../../../scripts/published/tile_tree.ts";
 import { permitted } from "../../support/permitted.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
 import { filesIn } from "./with_published.ts";
@@ -140,8 +140,11 @@ test("publishLog() refuses a log that is not sound, wherever the fault is", asyn
       [LOG.slice(1), "Line 1: its sequence says position 2"],
       [LOG.toSpliced(400, 1), "Line 401: its sequence says position 402"],
       [LOG.with(400, LOG[400].replace("2026", "2025")), "Line 402: its previoushash is not"],
-      [LOG.with(-1, LOG.at(-1)!.slice(0, -5)), "Line 1300: The line is not JSON"],
-      [LOG.with(9, "x".repeat(65_536)), "Line 10: The line is longer than 65535 bytes"],
+      [
+        LOG.with(-1, LOG.at(-1)!.slice(0, -5)),
+        "Line 1300: The line is incomplete: its end is missing",
+      ],
+      [LOG.with(9, "x".repeat(65_536)), "Line 10: The line is longer than 65531 bytes"],
       [
         rewritten(LOG, 404, LOG[404].replace(/"actor":"\w+"/, '"actor":"operator"')),
         "Line 405: its actor is the operator, but only a key adds and changes pets. Run deno task audit",

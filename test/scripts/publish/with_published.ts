@@ -2,6 +2,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Outcome, runTask } from "../../support/run_task.ts";
 import { type SampleFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
+import { test } from "../../support/test_processes.ts";
 
 export const ORIGIN = ["--origin", "log.shop.example/pets"];
 
@@ -15,6 +16,11 @@ export interface PublishedSample extends SampleFile {
   publish: (lines: string[], dir: string, ...args: string[]) => Promise<Outcome>;
   /** Asserts that a command exits with that code, and with one line on standard error. */
   refuses: (code: number, message: string, ...args: string[]) => Promise<Outcome>;
+}
+
+/** Registers a test with a published sample. */
+export function testPublished(name: string, use: (sample: PublishedSample) => Promise<void>): void {
+  test(name, () => withPublished(use));
 }
 
 export async function withPublished(

@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createPublicKey, generateKeyPairSync, hash, sign } from "node:crypto";
-import { HASH_BYTES, isConsistent, type TreeHead } from "../../../scripts/publish/merkle_tree.ts";
+import { HASH_BYTES, isConsistent, type TreeHead } from "../../../scripts/published/merkle_tree.ts";
 import { publishLog } from "../../../scripts/publish/publish_log.ts";
-import { WritableFolder } from "../../../scripts/publish/published_folder.ts";
+import { WritableFolder } from "../../../scripts/published/published_folder.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import {
   decodeVerifierKey,
@@ -11,7 +11,7 @@ import {
   openCheckpoint,
   partsOf,
   type VerifierKey,
-} from "../../../scripts/publish/signed_note.ts";
+} from "../../../scripts/published/signed_note.ts";
 import { permitted } from "../../support/permitted.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";

@@ -9,6 +9,7 @@ import { changeFile } from "../../support/sample_file.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
+import { setRecord } from "../../support/set_record.ts";
 
 /** A test of the command with a temporary folder. */
 function test(name: string, run: (folder: string) => Promise<void>): void {
@@ -120,7 +121,8 @@ test("restore: an export or a store that cannot be used exits 2 and says why", a
   const kvPath = `${folder}/pets.sqlite3`;
   const cases: [string[], string, RegExp][] = [
     [["restore"], kvPath, /An export is required/],
-    [["restore", `${folder}/none`], kvPath, /No such file/],
+    [["restore", `${folder}/none`], kvPath, /^error: \S+\/none does not exist\n$/],
+    [["restore", folder], kvPath, /^error: \S+ is a folder, not a file\n$/],
     // The export would be refused too, but the store is checked first.
     [
       ["restore", "-"],
@@ -140,8 +142,8 @@ test("restore: only the restore itself accepts a store with half a log", async (
   const kvPath = `${folder}/pets.sqlite3`;
   const lines = sampleLog(30);
   const [run, lastHash] = ["01HZZZZZZZ0000000000000001", sha256Hex(lines[29])];
-  const mark = { format: "restore", storeFormat: 4, run, position: 30, lastHash, restored: 0 };
-  await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value: encodeJson(mark) }]);
+  const mark = { format: "restore", storeFormat: 5, run, position: 30, lastHash, restored: 0 };
+  await changeFile(kvPath, [setRecord(HEAD_KEY, encodeJson(mark))]);
   for (const task of ["start", "log", "audit"]) {
     const { code, stdout, stderr } = await runTask([task], { kvPath });
     assertEquals([code !== 0, stdout], [true, ""], task);

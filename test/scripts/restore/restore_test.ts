@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { ServiceError } from "../../../src/service_error.ts";
-import { audit } from "../../../scripts/audit/audit.ts";
+import { audit } from "../../../scripts/verify/audit.ts";
 import {
   decodeHeadRecord,
   encodeHead,
@@ -25,7 +25,7 @@ import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts
 import { openSampleStore } from "../../support/sample_store.ts";
 import { contentOfGeneration, readLogLines } from "../../support/sound_log.ts";
 import { openTestService } from "../../support/test_service.ts";
-import { utf8 } from "../../support/utf8.ts";
+import { setRecord } from "../../support/set_record.ts";
 
 const LINES = sampleLog(1_300);
 
@@ -111,7 +111,10 @@ Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the st
 Deno.test("restore() refuses a bad line by its number, and writes nothing", async () => {
   const changed = LINES[599].replace('"id":', '"id": ');
   const cases: [lines: string[], refusal: string][] = [
-    [LINES.with(599, LINES[599].slice(0, -1)), "Line 600: The line is not JSON"],
+    [
+      LINES.with(599, LINES[599].slice(0, -1)),
+      "Line 600: The line is incomplete: its end is missing",
+    ],
     [LINES.with(599, changed), "Line 600: The line differs from the bytes"],
     [LINES.toSpliced(599, 1), "Line 600: its sequence says position 601"],
     [LINES.slice(1), "Line 1: its sequence says position 2, but 1 was expected"],
@@ -133,7 +136,7 @@ Deno.test("restore() refuses a store that is not empty, and does not change it",
   using sample = await openSampleStore(1);
   const { head } = sample;
   const set = (key: Key, record: unknown): Mutation => {
-    return { type: "set", key, value: encodeJson(record) };
+    return setRecord(key, encodeJson(record));
   };
   const oldMark = { format: "restore", run: head.lastHash, position: 30, restored: 3 };
   const cases: [mutation: Mutation, refusal: string][] = [
@@ -229,7 +232,7 @@ Deno.test("restore() rejects if another process writes to the store", async () =
     onCommit: atCommit(1, async (apply) => {
       const mutations: Mutation[] = [
         { type: "set", key: HEAD_KEY, value },
-        { type: "set", key: logKey(1), value: utf8("theirs") },
+        setRecord(logKey(1), "theirs"),
       ];
       await store.commit({ checks: [], mutations });
       return await apply();
@@ -240,7 +243,10 @@ Deno.test("restore() rejects if another process writes to the store", async () =
     Error,
     "Another restore or a service has begun to write",
   );
-  assertEquals(await recordsOf(store), [[["head"], value], [["~log", 1], utf8("theirs")]]);
+  assertEquals(await recordsOf(store), [[["head"], value], [
+    ["~log", 1],
+    setRecord(logKey(1), "theirs").value,
+  ]]);
 });
 
 async function readMark(store: Store): Promise<RestoreMark | undefined> {

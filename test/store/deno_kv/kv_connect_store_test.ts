@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { spy } from "@std/testing/mock";
+import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { openKvConnectStore } from "../../../src/store/deno_kv/kv_connect_store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
@@ -10,8 +11,8 @@ import {
 } from "../../../src/store/store_errors.ts";
 import { freePort } from "../../support/free_port.ts";
 import { permitted } from "../../support/permitted.ts";
+import { put } from "../../support/store_contract.ts";
 import { testIf } from "../../support/test_if.ts";
-import { utf8 } from "../../support/utf8.ts";
 
 const test = testIf(permitted("env", "net", "read"));
 
@@ -42,7 +43,10 @@ test("openKvConnectStore() rejects with StoreAwayError if no server answers, and
   await cutting;
   await using hanging = serve(() => new Promise(() => {}));
   const signal = AbortSignal.timeout(100);
-  await assertRejects(() => openKvConnectStore(hanging.address, signal), StoreAwayError);
+  await assertRejects(
+    () => openKvConnectStore(hanging.address, systemRuntime, signal),
+    StoreAwayError,
+  );
 });
 
 test("openKvConnectStore() that fails closes its HTTP client", async () => {
@@ -54,23 +58,38 @@ test("openKvConnectStore() that fails closes its HTTP client", async () => {
 });
 
 for (
-  const [status, Kind] of [
-    [400, StoreRefusedError],
-    [401, UnclearOutcomeError],
-    [429, UnclearOutcomeError],
-    [500, UnclearOutcomeError],
+  const [status, Kind, body, type, expected] of [
+    [400, StoreRefusedError, "No\nstack", "text/plain", "it answers with status 400: No"],
+    [401, UnclearOutcomeError, "No\nstack", "text/plain", "it answers with status 401: No"],
+    [429, UnclearOutcomeError, "No\nstack", "text/plain", "it answers with status 429: No"],
+    [500, UnclearOutcomeError, "No\nstack", "text/plain", "it answers with status 500: No"],
+    [200, UnclearOutcomeError, "<html>", "text/html", "it answers with text/html"],
+    [
+      200,
+      UnclearOutcomeError,
+      "\x08\x05",
+      "application/x-protobuf",
+      "it answers with the outcome 0805",
+    ],
+    [
+      200,
+      UnclearOutcomeError,
+      "\x08\x01",
+      "application/x-protobuf",
+      "it answers with the outcome 0801",
+    ],
   ] as const
 ) {
-  test(`KvConnectStore: a commit that is answered with ${status} rejects with ${Kind.name}, once`, async () => {
+  test(`KvConnectStore: a commit rejects with ${Kind.name}, once, if ${expected}`, async () => {
     let commits = 0;
     await using server = serve(({ url }) => {
       if (!url.endsWith("/atomic_write")) return metadata();
       commits++;
-      return new Response("No\nstack", { status });
+      return new Response(body, { status, headers: { "content-type": type } });
     });
     const store = await open(server.address);
-    const { message } = await assertRejects(() => put(store, ""), Kind);
-    assertEquals([message, commits], [`it answers with status ${status}: No`, 1]);
+    const { message } = await assertRejects(() => put(store, ["key"], ""), Kind);
+    assertEquals([message, commits], [expected, 1]);
     store.close();
   });
 }
@@ -87,7 +106,7 @@ test("KvConnectStore: a commit may have landed if its connection broke and the s
     listener.close();
   })();
   const store = await open(addressOf(listener));
-  const failure = await assertRejects(() => put(store, ""), Error);
+  const failure = await assertRejects(() => put(store, ["key"], ""), Error);
   assert(mayHaveLanded(failure), failure.message);
   await serving;
   store.close();
@@ -120,14 +139,7 @@ function serve(handler: (request: Request) => Response | Promise<Response>) {
 
 function open(address: string): Promise<Store> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-token");
-  return openKvConnectStore(address, new AbortController().signal);
-}
-
-function put(store: Store, value: string): Promise<string | null> {
-  return store.commit({
-    checks: [],
-    mutations: [{ type: "set", key: ["key"], value: utf8(value) }],
-  });
+  return openKvConnectStore(address, systemRuntime, new AbortController().signal);
 }
 
 function addressOf({ addr }: Deno.TcpListener): string {

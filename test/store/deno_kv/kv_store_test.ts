@@ -4,10 +4,10 @@ import { GUARD_KEYS } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { openStore } from "../../../src/store/open_store.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
-import type { Key, Store } from "../../../src/store/store.ts";
+import type { Key } from "../../../src/store/store.ts";
 import { NotAppliedError, StoreFullError } from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";
-import { testStoreContract } from "../../support/store_contract.ts";
+import { put, testStoreContract } from "../../support/store_contract.ts";
 import { testIf } from "../../support/test_if.ts";
 import { utf8 } from "../../support/utf8.ts";
 
@@ -37,7 +37,7 @@ test("KvStore on a file reads while a commit waits for the disk, and reads it on
   assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
   assert(!isOver, "the reads waited for the commit");
   database.exec("rollback");
-  const versionstamp = (await committed)!;
+  const versionstamp = await committed;
   assertEquals(await store.get(["key"]), { key: ["key"], value: utf8("new"), versionstamp });
   store.close();
   await dispose();
@@ -74,10 +74,6 @@ Deno.test("KvStore rejects a commit with StoreFullError if SQLite reports a full
   const commit = () => new KvStore(kv).commit({ checks: [], mutations: [] });
   await assertRejects(commit, StoreFullError);
 });
-
-function put(store: Store, key: Key, value: string): Promise<string | null> {
-  return store.commit({ checks: [], mutations: [{ type: "set", key, value: utf8(value) }] });
-}
 
 /** Opens a new file as a service does. */
 async function openFile() {

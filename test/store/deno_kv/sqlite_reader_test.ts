@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { petKey, projectionKey } from "../../../src/keyspace.ts";
-import { audit } from "../../../scripts/audit/audit.ts";
+import { audit } from "../../../scripts/verify/audit.ts";
 import { recoverLog } from "../../../scripts/log/recover_log.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";

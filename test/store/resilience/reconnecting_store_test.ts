@@ -20,6 +20,7 @@ function makeStore() {
   const connection = (name: string): Store => ({
     limits: STORE_LIMITS,
     get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),
+    getMany: () => Promise.resolve([]),
     list: () => Promise.resolve([]),
     commit: () => Promise.resolve(""),
     close: () => log.push(`close ${name}`),

@@ -33,16 +33,25 @@ function options(more: Partial<ResilientStoreOptions> = {}): ResilientStoreOptio
 
 const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   "get()": (store) => store.get(["key"]),
+  "getMany()": (store) => store.getMany([["key"]]),
   "list()": (store) => store.list({ prefix: [] }, { limit: 1 }),
   "commit()": (store) => store.commit({ checks: [], mutations: [] }),
 };
-const READS = ["get()", "list()"].map((name) => [name, CALLS[name]] as const);
+const READS = ["get()", "getMany()", "list()"].map((name) => [name, CALLS[name]] as const);
 
 /** A store that answers every call in the same way. */
 function storeThat(answer: () => Promise<never[]>, more: Partial<Store> = {}): Store {
   // deno-lint-ignore no-explicit-any -- one answer stands for those of three methods
   const call = answer as () => Promise<any>;
-  return { limits: STORE_LIMITS, get: call, list: call, commit: call, close: () => {}, ...more };
+  return {
+    limits: STORE_LIMITS,
+    get: call,
+    getMany: call,
+    list: call,
+    commit: call,
+    close() {},
+    ...more,
+  };
 }
 
 /** Calls that fail so many times, then succeed. */
@@ -169,7 +178,7 @@ Deno.test("ResilientStore: a damage of the file is reported once, is not retried
     const error = await assertRejects(() => call(store), StoreDamagedError);
     assertEquals(error.message, "The store's file is damaged");
   }
-  assertEquals([answer.calls.length, store.damage], [3, damage]);
+  assertEquals([answer.calls.length, store.damage], [Object.keys(CALLS).length, damage]);
   const { reason } = damage;
   const remedy = "Stop the service, run deno task audit, and follow its advice";
   assertEquals<unknown>(report.calls.map(({ args }) => args), [

@@ -1,4 +1,4 @@
-// Calls the operations and reads all pages with the client that oapi-codegen generates, unchanged.
+// Calls the operations with the client that oapi-codegen generates, unchanged.
 package main
 
 import (
@@ -7,12 +7,9 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"regexp"
 
 	pets "animal-store.example/contract/generated"
 )
-
-var nextCursor = regexp.MustCompile(`^<https?://.+[?&]cursor=(\d+)>; rel="next"$`)
 
 func main() {
 	baseUrl, token := os.Args[1], os.Args[2]
@@ -54,21 +51,9 @@ func main() {
 	batch := *events.ApplicationcloudeventsBatchJSON200
 	expect(*batch[len(batch)-1].Data.Previous.Status == sold, batch)
 
-	limit, next := int32(100), (*string)(nil)
-	for id := pet.Id; ; {
-		page, err := client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Limit: &limit, Cursor: next})
-		expect(err == nil && page.JSON200 != nil, err)
-		for _, listed := range *page.JSON200 {
-			expect(listed.Id == id, listed.Id)
-			id--
-		}
-		match := nextCursor.FindStringSubmatch(page.HTTPResponse.Header.Get("Link"))
-		if match == nil {
-			expect(id == 0, id)
-			break
-		}
-		next = &match[1]
-	}
+	limit := int32(1)
+	page, err := client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Limit: &limit})
+	expect(err == nil && (*page.JSON200)[0].Id == pet.Id, err)
 }
 
 func expect(isTrue bool, found any) {

@@ -1,0 +1,59 @@
+import { serviceErrorCode } from "../../src/service_error.ts";
+import { backoffMs, type Runtime, sleep } from "../../src/runtime/runtime.ts";
+import type { Store } from "../../src/store/store.ts";
+import { StoreRefusedError } from "../../src/store/store_errors.ts";
+import { ForeignStoreError } from "../../src/log/head.ts";
+import { HeadLostError, type HeadReader } from "../../src/log/head_reader.ts";
+import { readLog, type StoredLine } from "../../src/log/read_log.ts";
+
+/** Interval at which the head is read while the log does not grow. */
+export const FOLLOW_INTERVAL_MS = 200;
+
+export interface FollowDeps {
+  store: Store;
+  heads: HeadReader;
+  runtime: Runtime;
+  /** Called once with `false` and the reason if the store is away, and once with `true` when it is back. */
+  reachable: (isThere: boolean, reason?: string) => void;
+}
+
+export interface FollowRange {
+  from: number;
+  /** The last position to read; without it, reading continues until the signal aborts. */
+  to?: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Reads the stored lines from a position, in batches and in order, then the new ones that any instance
+ * commits. Ends soon after the signal aborts. It polls the head, because KV's `watch` does not work across
+ * processes. It waits while the store is away. Throws `HeadLostError` if another store has replaced the
+ * previous one, `LogDamagedError`, and `StoreRefusedError`.
+ */
+export async function* followLog(
+  { store, heads, runtime, reachable }: FollowDeps,
+  { from, to = Infinity, signal }: FollowRange,
+): AsyncGenerator<StoredLine[]> {
+  let next = from;
+  let failures = 0;
+  while (next <= to && !signal.aborted) {
+    try {
+      const { position } = (await heads.fresh()).head;
+      for await (const batch of readLog(store, { from: next, to: Math.min(position, to) })) {
+        yield batch;
+        next = batch.at(-1)!.position + 1;
+        if (signal.aborted) return;
+      }
+      if (failures > 0) reachable(true);
+      failures = 0;
+    } catch (error) {
+      if (serviceErrorCode(error) !== "store_unavailable") throw error;
+      const isLasting = [HeadLostError, ForeignStoreError, StoreRefusedError]
+        .some((it) => error instanceof it);
+      if (isLasting) throw error;
+      if (failures++ === 0) reachable(false, (error as Error).message);
+    }
+    if (next > to) return;
+    await sleep(runtime, failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(runtime, failures));
+  }
+}

@@ -1,0 +1,147 @@
+/** The lease of a replay: a record that only one replay at a time can hold. Each of its commits checks it. */
+
+import { z } from "zod";
+import { Instant, Ulid } from "../../events/api_key.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
+import { decodeJson, encodeJson } from "../../src/encoding/json.ts";
+import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
+import { REPLAY_KEY } from "../../src/keyspace.ts";
+import { checkedContent, withChecksum } from "../../src/store/checksum.ts";
+import { guardRecord } from "./guarded_record.ts";
+import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+import { RefusedError } from "../cli/refused_error.ts";
+
+/** How often a replay renews its lease. */
+const BEAT_MS = 1_000;
+
+/** A replay counts as dead if it has not renewed its lease for this long. */
+export const LEASE_LIMIT_MS = 5_000;
+
+const POLL_MS = 250;
+
+const LeaseRecord = z.strictObject({
+  /** ULID of the replay that holds the lease. */
+  owner: Ulid,
+  /** Number of the commit within the replay. With `owner`, it identifies the commit. */
+  beat: z.int().min(1),
+  /** Time of that commit, by the replay's clock. For people only. */
+  time: Instant,
+  /** The generation that this replay fills, which no head names; 0 if there is none. */
+  generation: z.int().min(0),
+  /** Position in the log up to which that generation is filled; 0 if it may still have records of an earlier try. */
+  filledTo: z.int().min(0),
+});
+type LeaseRecord = z.infer<typeof LeaseRecord>;
+
+/** How far a replay has filled which generation. */
+export type Filling = Pick<LeaseRecord, "generation" | "filledTo">;
+
+export const NO_FILLING: Filling = { generation: 0, filledTo: 0 };
+
+/** Another replay holds the lease or has taken it over. */
+export class ReplayUnderWayError extends RefusedError {
+  override name = "ReplayUnderWayError";
+}
+
+/** Decodes a stored lease; `undefined` if the value is not a lease. */
+export function decodeLease(value: unknown): LeaseRecord | undefined {
+  try {
+    return LeaseRecord.parse(decodeJson(checkedContent({ key: REPLAY_KEY, value })));
+  } catch {
+    return undefined;
+  }
+}
+
+export class ReplayLease {
+  /** The generation that this replay fills, or that the one before it was filling, and how far. */
+  filling: Filling;
+  #commit: ReturnType<typeof guardRecord>;
+  #runtime: Runtime;
+  #owner: string;
+  #beat = 0;
+  #beatAt = 0;
+
+  private constructor(store: Store, runtime: Runtime, found: StoreEntry | null) {
+    this.#commit = guardRecord(store, runtime, {
+      key: REPLAY_KEY,
+      versionstamp: found?.versionstamp ?? null,
+      lostError: () => new ReplayUnderWayError("Another replay has taken over from this one"),
+    });
+    this.#runtime = runtime;
+    this.#owner = runtime.newId();
+    const { generation, filledTo } = decodeLease(found?.value) ?? NO_FILLING;
+    this.filling = { generation, filledTo };
+  }
+
+  /**
+   * Takes the lease: at once if there is none, or if its replay does not renew it for {@linkcode LEASE_LIMIT_MS} by
+   * this clock, because the clocks of two machines may differ. Otherwise throws `ReplayUnderWayError`.
+   */
+  static async take(store: Store, runtime: Runtime, onWait: () => void): Promise<ReplayLease> {
+    let found = await store.get(REPLAY_KEY);
+    if (found !== null) onWait();
+    const deadline = runtime.monotonicNow() + LEASE_LIMIT_MS;
+    while (found !== null && runtime.monotonicNow() < deadline) {
+      await sleep(runtime, POLL_MS);
+      const now = await store.get(REPLAY_KEY);
+      if (now !== null && now.versionstamp !== found.versionstamp) {
+        throw new ReplayUnderWayError("Another replay is under way");
+      }
+      found = now;
+    }
+    const lease = new ReplayLease(store, runtime, found);
+    try {
+      await lease.commit({});
+    } catch (error) {
+      if (!(error instanceof ReplayUnderWayError)) throw error;
+      // Another replay took the lease at the same moment. Treat it like a replay that held the lease before.
+      return await ReplayLease.take(store, runtime, onWait);
+    }
+    return lease;
+  }
+
+  /**
+   * Commits and renews the lease, which then says what is filled. Resolves to whether it landed: not if a given check
+   * failed. Throws `ReplayUnderWayError` if another replay holds the lease: it can no longer land, but may have landed
+   * before.
+   */
+  async commit(
+    { checks = [], mutations = [] }: Partial<Commit>,
+    filling = this.filling,
+  ): Promise<boolean> {
+    const beat = this.#beat + 1;
+    const time = new Date(this.#runtime.now()).toISOString();
+    const record: LeaseRecord = { owner: this.#owner, beat, time, ...filling };
+    const renewal = withChecksum(REPLAY_KEY, encodeJson(record));
+    const set: Mutation = { type: "set", key: REPLAY_KEY, value: renewal };
+    const commit = { checks, mutations: [...mutations, set] };
+    if (!await this.#commit(commit, (value) => bytesEqual(value, renewal))) return false;
+    this.filling = filling;
+    this.#beat = beat;
+    this.#beatAt = this.#runtime.monotonicNow();
+    return true;
+  }
+
+  /** Renews the lease once per {@linkcode BEAT_MS}. Call it more often than every {@linkcode LEASE_LIMIT_MS}. */
+  async keep(): Promise<void> {
+    if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
+      await this.commit({});
+    }
+  }
+
+  /** Waits, and renews the lease meanwhile. */
+  async sleep(ms: number, progress: (done: number) => void): Promise<void> {
+    const start = this.#runtime.monotonicNow();
+    for (let done = 0; done < ms; done = this.#runtime.monotonicNow() - start) {
+      progress(done);
+      await sleep(this.#runtime, Math.min(ms - done, BEAT_MS));
+      await this.keep();
+    }
+  }
+
+  /** Deletes the lease. */
+  async release(): Promise<void> {
+    const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
+    await this.#commit({ checks: [], mutations }, (value) => value === undefined);
+  }
+}

@@ -1,0 +1,72 @@
+/** The kinds of faults that an audit finds, and the advice for each. scripts/README.md has the same table; a test compares them. */
+
+/**
+ * The actions that an audit advises. A line that begins with two spaces is a command. N is the last sound position,
+ * KIND the kind of the fault. The operator replaces BACKUP, and PATH by the argument of the audit.
+ */
+export const ACTIONS = {
+  upgrade: "Upgrade the program, then audit again: the newer lines may also explain other faults.",
+  recover: `\
+Stop the service, and keep a copy of all files of the store. Export every line that verifies:
+  deno task log --recover > recovered.jsonl
+The command prints how many events these are. Audit the newest backup. If it is sound and has more events, \
+or if nothing could be exported, restore it in place of recovered.jsonl:
+  deno task audit --file BACKUP
+Restore into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
+service use it:
+  KV_PATH=restored.sqlite3 deno task restore recovered.jsonl
+  KV_PATH=restored.sqlite3 deno task audit`,
+  evidence: `\
+Stop the service, and change nothing: an older copy of the store was put back, the history was altered, or this is \
+another log. Keep the store, the backups and PATH as evidence. Find the newest backup with which this audit exits with 0 \
+(if there is none, acknowledged events are lost, and the backup with the most events has most of them):
+  deno task audit --KIND PATH --file BACKUP
+Restore it into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
+service use it:
+  KV_PATH=restored.sqlite3 deno task restore BACKUP
+  KV_PATH=restored.sqlite3 deno task audit --KIND PATH`,
+  replay: `\
+Write all records again from the log, then audit again:
+  deno task replay
+  deno task audit`,
+  copy: `\
+Make the export again from the store, or use an older one:
+  deno task log > export.jsonl
+  deno task audit --file export.jsonl`,
+  cut: `\
+Make the export again from the store, or use an older one. If there is neither, restore the first events of this \
+one, up to position N:
+  head -n N BACKUP | KV_PATH=restored.sqlite3 deno task restore -
+  KV_PATH=restored.sqlite3 deno task audit`,
+} as const;
+
+type Action = keyof typeof ACTIONS;
+
+/** The kinds, the most urgent first. */
+export const FAULT_KINDS = {
+  newer_line: { meaning: "A newer version of the program wrote the line", action: "upgrade" },
+  file_damaged: { meaning: "SQLite cannot read a part of the store's file", action: "recover" },
+  checkpoint: { meaning: "The log does not extend the checkpoint", action: "evidence" },
+  published: { meaning: "The log does not extend the published log", action: "evidence" },
+  line: { meaning: "A line is damaged, missing, altered or impossible", action: "recover" },
+  head: { meaning: "The head is missing, or does not fit the log", action: "recover" },
+  log_expires: {
+    meaning: "The store will delete a part of the log or the head",
+    action: "recover",
+  },
+  foreign_record: { meaning: "Another program wrote the record", action: "recover" },
+  record_missing: { meaning: "A record that an event makes is missing", action: "replay" },
+  record_extra: { meaning: "No event makes the record", action: "replay" },
+  record_altered: { meaning: "The record is not what its event says", action: "replay" },
+  record_expires: { meaning: "The store will delete the record", action: "replay" },
+  no_lines: { meaning: "The export is empty", action: "copy" },
+  no_export: { meaning: "The file is not an export", action: "copy" },
+} as const satisfies Record<string, { meaning: string; action: Action }>;
+
+export type FaultKind = keyof typeof FAULT_KINDS;
+
+/** The advice for faults of a kind. The log is sound up to `lastSound`. */
+export function adviceFor(kind: FaultKind, lastSound: number, isExport = false): string {
+  const action = isExport && kind === "line" ? "cut" : FAULT_KINDS[kind].action;
+  return ACTIONS[action].replaceAll(/\bN\b/g, String(lastSound)).replaceAll("KIND", kind);
+}

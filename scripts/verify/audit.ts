@@ -1,0 +1,378 @@
+/** Audits a store or an export: reads every record or every line, and reports all faults. Writes nothing. */
+
+import { GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
+import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
+import {
+  HEAD_KEY,
+  isLogKey,
+  isPetKind,
+  isProjectionKey,
+  logKey,
+  REPLAY_KEY,
+  RETENTION_MARGIN_MS,
+  SOME_IDEMPOTENCY_KEY,
+} from "../../src/keyspace.ts";
+import {
+  EMPTY_HEAD,
+  encodeHead,
+  ForeignStoreError,
+  type Head,
+  headEntryOf,
+  readHead,
+} from "../../src/log/head.ts";
+import { isHeadBehind } from "../../src/log/accept_store.ts";
+import { readEvent } from "../../src/log/lines.ts";
+import { CHECKSUM_BYTES } from "../../src/store/checksum.ts";
+import { formatKey } from "../../src/store/key_encoding.ts";
+import { scan, scanOutside } from "../../src/store/scan.ts";
+import type { ExpiringRecord, Key, Store, StoreEntry } from "../../src/store/store.ts";
+import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { decodeRecord } from "../../src/projections/project.ts";
+import { decodeLease } from "../guarded/replay_lease.ts";
+import { Comparison, type ComparisonDeps, type Difference, ExpectedRecords } from "./compare.ts";
+import { type AuditReport, Findings } from "./findings.ts";
+import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
+
+/** How often an audit is tried while replays change the generations during it. */
+const ATTEMPTS = 3;
+
+/** The store to audit, and the means to audit it. */
+export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
+  /** Absent if the store does not expose which records expire. */
+  readExpiringRecords?: () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
+  /** Set if the file of the store is known to be damaged. */
+  damage?: StoreDamagedError;
+}
+
+export interface AuditOptions extends LogAuditOptions {
+  /** Called with the number of lines checked; `total` is unknown for a file. */
+  progress?: (done: number, total?: number) => void;
+}
+
+const ONLY_LOG = "Other records than those of the log were not audited";
+
+/**
+ * Audits a store, which must retry its reads, up to its current head. Audits only the log if that or the head has a
+ * fault, because the other records cannot be compared then. Throws if replays flip the projections during each attempt.
+ */
+export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promise<AuditReport> {
+  const { store, damage } = deps;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    let findings = new Findings(damage);
+    try {
+      const head = await readHeadFor(findings, store);
+      if (head !== undefined) {
+        const report = await auditRecords(deps, findings, options, head);
+        // If a replay changed the generations, it may have removed records during the audit. Then audit again.
+        if (report.sound || await generationsHold(store, head)) return report;
+        continue;
+      }
+    } catch (error) {
+      if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
+      findings = new Findings(damage);
+    }
+    findings.notes.push(ONLY_LOG);
+    // The index of the times of expiry may be what is damaged.
+    if (damage === undefined) await checkExpiry(findings, deps);
+    return await auditLog(store, options, findings);
+  }
+  throw new Error(
+    "A replay flipped the projections during each attempt; audit again when it has ended",
+  );
+}
+
+/** Audits only the lines that the records of a store's log hold, in the order of their keys, as those of an export. */
+export async function auditLog(
+  store: Store,
+  options: AuditOptions = {},
+  findings = new Findings(),
+): Promise<AuditReport> {
+  const log = new LogAudit(findings, options);
+  try {
+    for await (const lines of linesOfRecords(store)) {
+      for (const line of lines) log.verify(line);
+      options.progress?.(log.verifier.position);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreDamagedError)) throw error;
+    const { position } = log.verifier;
+    const message = `The log can be read only up to position ${position}: ${error.reason}`;
+    findings.add("file_damaged", message, position + 1);
+  }
+  log.end();
+  return findings.report(log.verifier.head);
+}
+
+/**
+ * The lines that the records of a store's log hold, sound or not, whatever the head says. A record without lines counts
+ * as an empty line. Rejects with `StoreDamagedError` at a damage of the file, after the lines before it.
+ */
+export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]> {
+  for await (const entries of scan(store, logRange(Number.MAX_SAFE_INTEGER - 1))) {
+    yield entries.filter(({ key }) => isLogKey(key)).flatMap(({ value }) => splitValue(value));
+  }
+}
+
+/** Splits a stored value at its line feeds, whether or not it is sound. */
+function splitValue(value: unknown): Uint8Array[] {
+  const bytes = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : new Uint8Array();
+  const lines: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const line = bytes.subarray(start, end === -1 ? undefined : end);
+    if (line.length > 0) lines.push(line);
+    start += line.length + 1;
+  }
+  return lines.length > 0 ? lines : [new Uint8Array()];
+}
+
+/**
+ * Audits the lines of an export, which must have an event. A partial export, which begins after the first event, is
+ * verified from its own first line. Rejects if it lacks what it must be compared with.
+ */
+export async function auditLines(
+  lines: AsyncIterable<Uint8Array[]>,
+  options: AuditOptions = {},
+): Promise<AuditReport> {
+  const findings = new Findings();
+  const log = new LogAudit(findings, options);
+  let from: number | undefined;
+  let isFirst = true;
+  let events = 0;
+  for await (const batch of lines) {
+    if (isFirst) from = startPartial(log, batch[0], options);
+    isFirst = false;
+    for (const line of batch) if (log.verify(line) !== undefined) events++;
+    options.progress?.(log.verifier.position);
+  }
+  if (isFirst) {
+    findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
+  } else if (events + findings.countOf("newer_line") === 0) {
+    const other = new Findings();
+    other.add("no_export", "The file is not an export of deno task log: it has no event");
+    return other.report(EMPTY_HEAD);
+  }
+  log.end();
+  return findings.report(log.verifier.head, { from, isExport: true });
+}
+
+/** Begins at the first line of a partial export, and returns its position; `undefined` if the export is not partial. */
+function startPartial(
+  log: LogAudit,
+  line: Uint8Array,
+  { checkpoint, published }: AuditOptions,
+): number | undefined {
+  const first = readEvent(line);
+  if (!("position" in first) || first.position < 2) return undefined;
+  const { position: from, previousHash } = first;
+  // Only the first line of a log has this hash, so its position is wrong.
+  if (previousHash === GENESIS_HASH) return undefined;
+  const partial = `The export begins at position ${from}, so it cannot be compared with`;
+  if (published !== undefined) {
+    throw new Error(`${partial} the published log; audit a whole export`);
+  }
+  if (checkpoint !== undefined && checkpoint.position < from - 1) {
+    throw new Error(
+      `${partial} the checkpoint at position ${checkpoint.position}; audit an export from there`,
+    );
+  }
+  log.startAfter(from - 1, previousHash);
+  return from;
+}
+
+/** Audits all records of a store with that head. */
+async function auditRecords(
+  deps: AuditDeps,
+  findings: Findings,
+  options: AuditOptions,
+  head: Head,
+): Promise<AuditReport> {
+  const log = new LogAudit(findings, options);
+  const expected = new ExpectedRecords(log.verifier, deps.runtime);
+  for await (const entries of scan(deps.store, logRange(head.position))) {
+    const lines: RecordedLine[] = [];
+    for (const entry of entries) {
+      if (isLogKey(entry.key)) lines.push(...log.verifyRecord(entry));
+      else addForeign(findings, entry.key);
+    }
+    if (log.isSound) expected.follow(lines);
+    options.progress?.(log.verifier.position, head.position);
+  }
+  log.end(head.position);
+  if (log.isSound) {
+    checkHead(findings, head, log.verifier.head);
+    await compareRest(deps, findings, head, expected);
+  } else findings.notes.push(ONLY_LOG);
+  await checkExpiry(findings, deps);
+  return findings.report(log.verifier.head);
+}
+
+function checkHead(findings: Findings, head: Head, expected: Head): void {
+  const { generation, removing } = head;
+  const wrong = (what: string) => findings.add("head", `The head is wrong: ${what}`);
+  const fields = [
+    "lastHash",
+    "lastPetId",
+    "counts",
+    "changePosition",
+    "keyPosition",
+    "schemas",
+  ] as const;
+  for (const field of fields) {
+    const [stored, right] = [head[field], expected[field]].map((it) =>
+      typeof it === "object" ? JSON.stringify(it) : it
+    );
+    if (stored !== right) wrong(`its ${field} is ${stored}, but the log says ${right}`);
+  }
+  if (generation < 1) wrong(`generation ${generation} is not possible`);
+  if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {
+    wrong(`generation ${removing} cannot be removed while ${generation} is served`);
+  }
+}
+
+/** Reads everything outside of the log, and compares the generation that is served. */
+async function compareRest(
+  deps: AuditDeps,
+  findings: Findings,
+  head: Head,
+  expected: ExpectedRecords,
+): Promise<void> {
+  const { store } = deps;
+  const { generation, removing } = head;
+  const lease = await readLease(store);
+  if (lease !== undefined || removing !== undefined) {
+    findings.notes.push("A replay has not ended; if no replay is running, run one to finish it");
+  }
+  const differs = (difference: Difference) =>
+    findings.add(`record_${difference.kind}`, wordsFor(difference), difference.position);
+  const comparison = new Comparison({ ...deps, generation, expected, isServed: true, differs });
+  const isServed = ({ key }: StoreEntry) =>
+    key[0] === "projection" && key[1] === generation && key.length > 2;
+  for await (const entries of scanOutside(store, logRange(head.position))) {
+    await comparison.judge(entries.filter(isServed));
+    const others = entries.filter((entry) => !isServed(entry));
+    if (others.length === 0) continue;
+    // Read after the entries, so that these cover all that was written since the audit began.
+    const { head: now } = await readHead(store);
+    const generations = [head, now].flatMap((it) => [it.generation, it.removing])
+      .concat(lease?.generation, (await readLease(store))?.generation)
+      .filter((generation) => generation !== 0);
+    for (const entry of others) {
+      const { key } = entry;
+      const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
+      const isOfReplay = key[0] === "projection" &&
+        generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
+      if (!isNewLine && !isOfReplay && !isOwn(entry)) addForeign(findings, key);
+    }
+  }
+  await comparison.finish();
+  const count = comparison.removedByWrongClock;
+  if (count === 0) return;
+  findings.notes.push(
+    `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
+      "clock explains it: an event lies in the future, or a later event has an earlier time",
+  );
+}
+
+function addForeign(findings: Findings, key: Key): void {
+  const message = `Record ${formatKey(key)} is not one that this service writes at this head`;
+  findings.add("foreign_record", message);
+}
+
+async function checkExpiry(findings: Findings, { readExpiringRecords }: AuditDeps): Promise<void> {
+  if (readExpiringRecords === undefined) {
+    findings.notes.push("The store does not expose which records expire, so this was not audited");
+    return;
+  }
+  for await (const { key, value, expiresAt } of readExpiringRecords()) {
+    const time = expiresAt === undefined ? "never" : `at ${new Date(expiresAt).toISOString()}`;
+    const message = `Record ${formatKey(key)} is set to expire ${time}`;
+    const position = isLogKey(key) ? key[1] : undefined;
+    if (position !== undefined || isRecord(HEAD_KEY, key)) {
+      findings.add("log_expires", message, position);
+    } else if (key[2] !== SOME_IDEMPOTENCY_KEY[2]) findings.add("record_expires", message);
+    else {
+      const validUntil = validityOf(key, value);
+      // The comparison reports a record that is damaged.
+      if (validUntil === undefined) continue;
+      const lateMs = (expiresAt ?? Infinity) - validUntil;
+      const until = ` instead of after ${new Date(validUntil).toISOString()}`;
+      if (lateMs < 0) findings.add("record_expires", message + until);
+      if (lateMs > 2 * RETENTION_MARGIN_MS) findings.add("record_altered", message + until);
+    }
+  }
+}
+
+/** The time until which the record of an Idempotency-Key is valid; `undefined` if it is damaged. */
+function validityOf(key: Key, value: Uint8Array): number | undefined {
+  try {
+    return Date.parse(decodeRecord({ key, value, versionstamp: "" }).expiresAt);
+  } catch {
+    return undefined;
+  }
+}
+
+const DIFFERS = {
+  missing: "is missing",
+  extra: "is there, but does not follow from the log",
+  altered: "is not what the log says",
+} as const satisfies Record<Difference["kind"], string>;
+
+/** The difference, worded for an operator. */
+export function wordsFor({ kind, key, position }: Difference): string {
+  const [, generation, name, ...place] = key as (string | number)[];
+  const [id, list, category] = place.reverse();
+  const ofCategory = category === undefined ? "" : ` of category ${category}`;
+  const what = isPetKind(name) && isProjectionKey(key.slice(2))
+    ? `Pet ${id} in the list ${list}${ofCategory} of generation ${generation}`
+    : `Record ${formatKey(key)}`;
+  return `${what} ${DIFFERS[kind]}${position === undefined ? "" : ` (event ${position})`}`;
+}
+
+/** The head to audit up to; `undefined` if there is no usable head. */
+async function readHeadFor(findings: Findings, store: Store): Promise<Head | undefined> {
+  try {
+    const entry = await store.get(HEAD_KEY);
+    const { head } = headEntryOf(entry);
+    if (entry !== null) {
+      if (await isHeadBehind(store, head)) {
+        const message = `The head is at position ${head.position}, but the log continues after it`;
+        findings.add("head", message);
+        return undefined;
+      }
+      if (!bytesEqual(entry.value, encodeHead(head))) {
+        findings.add("head", "The head record is not in the form that this service writes");
+      }
+      return head;
+    }
+    const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+    if (isEmpty) return EMPTY_HEAD;
+    findings.add("head", "The head record is missing");
+  } catch (error) {
+    if (!(error instanceof ForeignStoreError)) throw error;
+    findings.add("head", error.message);
+  }
+}
+
+async function generationsHold(store: Store, before: Head): Promise<boolean> {
+  const { head: now } = await readHead(store);
+  return (["generation", "removing"] as const).every((field) => now[field] === before[field]);
+}
+
+/** The lease of a replay, which names the generation that it fills. */
+async function readLease(store: Store) {
+  return decodeLease((await store.get(REPLAY_KEY))?.value);
+}
+
+function logRange(to: number) {
+  return { start: logKey(1), end: logKey(to + 1) };
+}
+
+function isRecord([name]: readonly [string], key: Key): boolean {
+  return key.length === 1 && key[0] === name;
+}
+
+function isOwn({ key, value }: StoreEntry): boolean {
+  return isRecord(HEAD_KEY, key) || isRecord(REPLAY_KEY, key) && decodeLease(value) !== undefined;
+}

@@ -1,0 +1,88 @@
+/** Number of entries of a chunk. Small, because the numbers of a damaged log may lie far apart. */
+const CHUNK_LENGTH = 512;
+
+/** There are at most 7 kinds, so that a kind and 48 bits fit into a number exactly. */
+const KINDS_LIMIT = 8;
+
+/**
+ * A kind, a digest of 48 bits of a content, and a position for each of the numbers 1, 2, 3 …, in 16 bytes. Each table has
+ * a random seed for its digests, so that nobody can choose two contents with the same digest.
+ */
+export class DigestTable {
+  #kinds: readonly string[];
+  #chunks = new Map<number, Float64Array>();
+  #seed = crypto.getRandomValues(new Uint32Array(2));
+
+  constructor(kinds: readonly string[]) {
+    this.#kinds = kinds;
+  }
+
+  set(number: number, kind: string, content: Uint8Array, position = number): void {
+    const index = Math.floor(number / CHUNK_LENGTH);
+    const chunk = this.#chunks.get(index) ?? new Float64Array(2 * CHUNK_LENGTH);
+    this.#chunks.set(index, chunk);
+    const offset = 2 * (number % CHUNK_LENGTH);
+    const digest = halfSipHash(content, this.#seed);
+    chunk[offset] = digest * KINDS_LIMIT + this.#kinds.indexOf(kind) + 1;
+    chunk[offset + 1] = position;
+  }
+
+  /** The kind of a number; `undefined` if it has none. */
+  kindOf(number: number): string | undefined {
+    return this.#kinds[this.#get(number) % KINDS_LIMIT - 1];
+  }
+
+  has(number: number, content: Uint8Array): boolean {
+    return Math.floor(this.#get(number) / KINDS_LIMIT) === halfSipHash(content, this.#seed);
+  }
+
+  positionOf(number: number): number {
+    return this.#get(number, 1);
+  }
+
+  clear(): void {
+    this.#chunks.clear();
+  }
+
+  #get(number: number, offset = 0): number {
+    const chunk = this.#chunks.get(Math.floor(number / CHUNK_LENGTH));
+    return chunk?.[2 * (number % CHUNK_LENGTH) + offset] ?? 0;
+  }
+}
+
+/**
+ * The first 48 bits of HalfSipHash-2-4 (https://github.com/veorq/SipHash). SHA-256 takes several times as long for the
+ * content of a record.
+ */
+export function halfSipHash(bytes: Uint8Array, [k0, k1]: Uint32Array): number {
+  let [v0, v1, v2, v3] = [k0, k1 ^ 0xee, k0 ^ 0x6c796765, k1 ^ 0x74656462];
+  let first = 0;
+  const words = (bytes.length >> 2) + 1;
+  for (let step = 0, at = 0; step < words + 2; step++, at += 4) {
+    let word = 0;
+    if (step < words) {
+      // A byte after the end is undefined, and counts as 0.
+      word = bytes[at] | bytes[at + 1] << 8 | bytes[at + 2] << 16 |
+        (step === words - 1 ? bytes.length : bytes[at + 3]) << 24;
+    } else if (step === words) v2 ^= 0xee;
+    else {
+      first = v1 ^ v3;
+      v1 ^= 0xdd;
+    }
+    v3 ^= word;
+    for (let rounds = step < words ? 2 : 4; rounds > 0; rounds--) {
+      v0 = v0 + v1 | 0;
+      v1 = (v1 << 5 | v1 >>> 27) ^ v0;
+      v0 = v0 << 16 | v0 >>> 16;
+      v2 = v2 + v3 | 0;
+      v3 = (v3 << 8 | v3 >>> 24) ^ v2;
+      v0 = v0 + v3 | 0;
+      v3 = (v3 << 7 | v3 >>> 25) ^ v0;
+      v2 = v2 + v1 | 0;
+      v1 = (v1 << 13 | v1 >>> 19) ^ v2;
+      v2 = v2 << 16 | v2 >>> 16;
+    }
+    v0 ^= word;
+  }
+  return ((v1 ^ v3) & 0xffff) * 2 ** 32 + (first >>> 0);
+}

@@ -1,0 +1,130 @@
+import type { RecordedLine } from "../../events/event.ts";
+import { unpackLines } from "../../src/encoding/pack_lines.ts";
+import { LogVerifier } from "./log_verifier.ts";
+import { checkedContent, CHECKSUM_BYTES } from "../../src/store/checksum.ts";
+import type { StoreEntry } from "../../src/store/store.ts";
+import { RefusedError } from "../cli/refused_error.ts";
+import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
+import type { Findings } from "./findings.ts";
+
+/** Identifies the end of a sound log. With it, a later audit proves that the log was only appended to. */
+export interface Checkpoint {
+  /** Position of the last line then; 0 for an empty log. */
+  position: number;
+  hash: string;
+}
+
+export interface LogAuditOptions {
+  /** A checkpoint from an earlier audit, which this log must extend. */
+  checkpoint?: Checkpoint;
+  /** What was published of the log, which this log must extend, too. */
+  published?: Pick<PublishedLog, "checkpoint" | "tree">;
+}
+
+/** The part of an audit that checks the log, from a store or from an export. */
+export class LogAudit {
+  #findings: Findings;
+  #checkpoint: Checkpoint | undefined;
+  #published: PublishedComparison | undefined;
+  readonly verifier = new LogVerifier();
+  /** Whether no line has a fault. Only then do the records of the projections follow from the lines. */
+  isSound = true;
+
+  constructor(findings: Findings, { checkpoint, published }: LogAuditOptions) {
+    this.#findings = findings;
+    this.#checkpoint = checkpoint;
+    this.#published = published && new PublishedComparison(published.checkpoint, published.tree);
+    this.#compareWithCheckpoint();
+  }
+
+  /** Begins after the first lines of the log, of which the last has that position and hash. */
+  startAfter(position: number, hash: string): void {
+    this.verifier.startAfter(position, hash);
+    this.#compareWithCheckpoint();
+  }
+
+  /** Verifies the next record of a store, whose key names its last position. Returns the lines that are sound. */
+  verifyRecord(entry: StoreEntry): RecordedLine[] {
+    const last = entry.key[1] as number;
+    const from = this.verifier.position + 1;
+    const faults = this.#findings.countOf("line");
+    const { value } = entry;
+    const content = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : undefined;
+    const lines = unpackLines(content);
+    const verified = (lines ?? []).flatMap((line) => this.verify(line) ?? []);
+    const isWhole = lines !== undefined && this.verifier.position === last;
+    if (isWhole && checkedContent(entry) !== undefined) return verified;
+    // A fault of a line explains the others: that of the checksum, and that the lines end elsewhere than the key says.
+    if (this.#findings.countOf("line") === faults) {
+      const fault = isWhole ? "have its checksum" : `hold exactly lines ${from} to ${last}`;
+      const position = isWhole ? last : Math.min(this.verifier.position, last) + 1;
+      this.#fault(`The record at position ${last} does not ${fault}`, position);
+    }
+    if (this.verifier.position < last) this.verifier.skipTo(last);
+    return verified;
+  }
+
+  verify(line: Uint8Array): RecordedLine | undefined {
+    const expectedPosition = this.verifier.position + 1;
+    const { event, faults, isUnlinked, isNewer } = this.verifier.verify(line);
+    const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
+    // A missing line is reported where it was expected.
+    const position = Math.min(expectedPosition, this.verifier.position);
+    if (faults.length > Number(isUnlinked) + Number(isNewer)) this.#fault(message, position);
+    else {
+      if (isNewer) this.#fault(message, position, "newer_line");
+      // Either of two lines that do not fit may have been altered.
+      if (isUnlinked) this.#fault(message, Math.max(1, position - 1));
+    }
+    this.#compareWithCheckpoint();
+    this.#comparePublished((published) => published.verify(line), this.verifier.position);
+    return event === undefined || faults.length > 0 ? undefined : { event, line };
+  }
+
+  /** Ends the check. `until` is the last position of the log, if there is a head that names it. */
+  end(until = this.verifier.position): void {
+    const from = this.verifier.position + 1;
+    if (from <= until) {
+      const which = from === until ? `Line ${from} is` : `Lines ${from} to ${until} are`;
+      this.#fault(`${which} missing, although the head is at position ${until}`, from);
+    }
+    this.#comparePublished((published) => published.end());
+    const { position } = this.#checkpoint ?? { position: 0 };
+    if (position < from) return;
+    this.#findings.add(
+      "checkpoint",
+      `The log ends at position ${this.verifier.position}, but the checkpoint was taken at position ` +
+        `${position}: its newest events were cut off`,
+      from,
+    );
+  }
+
+  #fault(message: string, position: number, kind: "line" | "newer_line" = "line"): void {
+    this.isSound = false;
+    this.#findings.add(kind, message, position);
+  }
+
+  #comparePublished(compare: (published: PublishedComparison) => void, position?: number): void {
+    try {
+      if (this.#published !== undefined) compare(this.#published);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      this.#findings.add("published", error.message, position);
+      // Further faults would only repeat this one.
+      this.#published = undefined;
+    }
+  }
+
+  #compareWithCheckpoint(): void {
+    if (this.#checkpoint?.position !== this.verifier.position) return;
+    const { position, hash } = this.#checkpoint;
+    const { lastHash } = this.verifier.head;
+    if (lastHash === hash) return;
+    this.#findings.add(
+      "checkpoint",
+      `Line ${position} is not the one that the checkpoint was taken at: the log up to there was ` +
+        `rewritten (its SHA-256 is ${lastHash}, the checkpoint says ${hash})`,
+      position,
+    );
+  }
+}

@@ -1,0 +1,271 @@
+/** Checks the lines of the log in order, from the first one. An audit and a restore both use it. */
+
+import { assertNever } from "../../events/assert_never.ts";
+import {
+  MalformedEventError,
+  NewerVersionError,
+  OPERATOR,
+  type PetEvent,
+  petTextOf,
+  type RecordedEvent,
+  type RecordedLine,
+} from "../../events/event.ts";
+import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { IDEMPOTENCY_LIFETIME_MS, PET_LISTS, petListOf } from "../../src/keyspace.ts";
+import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
+import { DigestTable } from "./digest_table.ts";
+import { EMPTY_HEAD, type Head, headAfter } from "../../src/log/head.ts";
+import { readEvent } from "../../src/log/lines.ts";
+import { RecentUses } from "./recent_uses.ts";
+
+const encoder = new TextEncoder();
+
+/** The result for one line. */
+export interface VerifiedLine {
+  /** The event of the line; `undefined` if the line could not be decoded. */
+  event: RecordedEvent | undefined;
+  /** The faults, worded to follow "Line 7: "; empty if the line is sound. */
+  faults: string[];
+  /** Whether a newer version wrote the line, which is one of the faults. */
+  isNewer: boolean;
+  /** Whether `previoushash` is one of the faults. Then either this line or the one before was altered. */
+  isUnlinked: boolean;
+}
+
+/** How far the times of adjacent events may be off because the clocks of their writers differ. */
+export const CLOCK_TOLERANCE_MS = 60_000;
+
+/** Minimum number of recent ids and of recent Idempotency-Keys that are remembered. */
+const IDS_KEPT = 10_000;
+const IDEMPOTENCY_KEYS_KEPT = 100_000;
+
+/**
+ * Verifies one line after the other and reports the faults of each. A history that the service cannot have written is a
+ * fault even if all hashes match. After a fault, it continues from the content of the line itself, so that one fault is
+ * not reported again for every later line.
+ *
+ * Of the data that grows with the log, it keeps only the API keys, and 16 bytes of each pet. So it finds an id that was
+ * used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
+ * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do. It finds none of the latter if a
+ * clock was set back meanwhile: the store may have removed the record of the first use too early.
+ */
+export class LogVerifier {
+  #position = 0;
+  /** Of the line that is verified. */
+  #faults: string[] = [];
+  #head = EMPTY_HEAD;
+  /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
+  #lastHash: string | undefined = EMPTY_HEAD.lastHash;
+  #lastPetId: number | undefined = 0;
+  /** Whether every line so far could be read. Only then was an unknown key not issued, and an unknown pet not added. */
+  #isComplete = true;
+  #keys = new Map<string, ApiKey>();
+  #tokenHashes = new Set<string>();
+  /** The lists and texts of the pets, and the positions of their last events, except those that a line that could not be read may have changed. */
+  readonly pets = new DigestTable(PET_LISTS);
+  /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
+  #ids = new RecentUses<number>(IDS_KEPT);
+  #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
+  #lastTime = "";
+  /** Position of the last event whose time precedes the one before by over {@linkcode CLOCK_TOLERANCE_MS}. */
+  #clockSetBackAt = 0;
+
+  /** Position of the last verified line. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
+  get head(): Head {
+    return this.#head;
+  }
+
+  /** Verifies the next line. */
+  verify(line: Uint8Array): VerifiedLine {
+    const faults: string[] = this.#faults = [];
+    const read = readEvent(line);
+    const isMalformed = read instanceof MalformedEventError;
+    const isNewer = read instanceof NewerVersionError;
+    this.#position++;
+    if (isMalformed) faults.push(read.message);
+    const isUnlinked = (!isMalformed || isNewer) && !this.#checkPosition(read);
+    if (isMalformed) this.#lose();
+    else this.#checkBody({ event: read, line });
+    const hash = this.#lastHash = sha256Hex(line);
+    this.#head = isMalformed
+      ? { ...this.#head, position: this.#position, lastHash: hash }
+      : headAfter(this.#head, read, hash);
+    return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
+  }
+
+  /** Begins after the first lines of a log, of which the last has that position and hash. */
+  startAfter(position: number, hash: string): void {
+    this.skipTo(position);
+    this.#lastHash = hash;
+    this.#head = { ...this.#head, lastHash: hash };
+  }
+
+  /** Continues after a position. The lines up to there cannot be read. */
+  skipTo(position: number): void {
+    this.#lose();
+    this.#position = position;
+    this.#head = { ...this.#head, position, lastHash: EMPTY_HEAD.lastHash };
+  }
+
+  /** Returns `false` if the line is at the right position, but does not fit the line before. */
+  #checkPosition({ position, previousHash }: RecordedEvent | NewerVersionError): boolean {
+    const expectedPosition = this.#position;
+    this.#position = position;
+    if (position !== expectedPosition) {
+      this.#faults.push(
+        `its sequence says position ${position}, but ${expectedPosition} was expected`,
+      );
+      this.#lose();
+    } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
+      this.#faults.push(
+        "its previoushash is not the SHA-256 of the line before, so one of the two was altered",
+      );
+      return false;
+    }
+    return true;
+  }
+
+  #checkBody({ event, line }: RecordedLine): void {
+    const { id, position } = event;
+    if (this.#ids.add(id, position) !== undefined) {
+      this.#faults.push(`its id ${id} is that of an earlier event`);
+    }
+    this.#watchClock(event);
+    switch (event.type) {
+      case "PetCreated":
+        this.#checkPetId(event.data.id);
+        return this.#checkPetEvent(event, line);
+      case "PetUpdated":
+        this.#checkPrevious(event);
+        return this.#checkPetEvent(event, line);
+      case "ApiKeyIssued":
+        return this.#checkIssue(event);
+      case "ApiKeyRevoked":
+        return this.#checkRevocation(event);
+      default:
+        return assertNever(event);
+    }
+  }
+
+  #checkPetId(id: number): void {
+    const expectedId = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
+    if (id !== expectedId) {
+      this.#faults.push(`it adds pet ${id}, but pet ${expectedId} was expected`);
+    }
+    this.#lastPetId = id;
+  }
+
+  /** Checks that the pet was before as the change says, and differs from it now in each former value. */
+  #checkPrevious({ data: pet }: EventOf<"PetUpdated">): void {
+    const { id, previous } = pet;
+    const before = patchPet(pet, previous);
+    if (this.pets.kindOf(id) === undefined) {
+      if (this.#isComplete) this.#faults.push(`it changes pet ${id}, which was not added before`);
+    } else if (!this.pets.has(id, encoder.encode(encodePet(before)))) {
+      this.#faults.push(`its previous does not match pet ${id} as it was before`);
+    }
+    const unchanged = (Object.keys(previous) as (keyof Pet)[])
+      .filter((name) => before[name] === pet[name]);
+    if (unchanged.length > 0) {
+      this.#faults.push(`its previous names ${unchanged.join(", ")}, but did not change it`);
+    }
+  }
+
+  #checkPetEvent(event: PetEvent, line: Uint8Array): void {
+    const { position, data } = event;
+    // Larger ids are a fault in a complete log, and could take much memory.
+    if (!this.#isComplete || data.id <= this.#position) {
+      this.pets.set(data.id, petListOf(data.status), petTextOf({ event, line }), position);
+    }
+    this.#checkPetActor(event);
+  }
+
+  #watchClock({ time, position }: RecordedEvent): void {
+    // All times have the same format, so they sort as text, which usually avoids parsing them.
+    if (time < this.#lastTime) {
+      const setBackMs = Date.parse(this.#lastTime) - Date.parse(time);
+      if (setBackMs > CLOCK_TOLERANCE_MS) this.#clockSetBackAt = position;
+    }
+    this.#lastTime = time;
+  }
+
+  /** Checks that the actor is a key that was issued before, and was not revoked or expired at the time. */
+  #checkPetActor({ actor, time, position, idempotencyKey }: RecordedEvent): void {
+    const key = this.#keys.get(actor);
+    if (key === undefined) {
+      if (actor === OPERATOR) {
+        this.#faults.push("its actor is the operator, but only a key adds and changes pets");
+      } else if (this.#isComplete) {
+        this.#faults.push(`its actor ${actor} is not a key that was issued before`);
+      }
+      return;
+    }
+    const timeMs = Date.parse(time);
+    const { revokedAt = Infinity, expiresAt = Infinity } = key;
+    if (key.isReadOnly) this.#faults.push(`its actor ${actor} may only read`);
+    if (key.isRevoked) this.#faults.push(`its actor ${actor} was revoked before`);
+    else if (timeMs >= revokedAt) {
+      const effective = new Date(revokedAt).toISOString();
+      this.#faults.push(`its actor ${actor} was revoked with effect from ${effective}`);
+    } else if (timeMs >= expiresAt) {
+      this.#faults.push(`its actor ${actor} expired at ${new Date(expiresAt).toISOString()}`);
+    }
+    if (idempotencyKey === undefined) return;
+    const last = this.#idempotencyUses.add(actor + idempotencyKey, { position, timeMs });
+    if (last === undefined || this.#clockSetBackAt > last.position) return;
+    const ageMs = timeMs - last.timeMs;
+    // Earlier versions looked the key up a moment after the time of the event.
+    if (ageMs >= 0 && ageMs < IDEMPOTENCY_LIFETIME_MS - CLOCK_TOLERANCE_MS) {
+      this.#faults.push(
+        `its Idempotency-Key was used at position ${last.position}, less than a day before`,
+      );
+    }
+  }
+
+  #checkIssue(event: EventOf<"ApiKeyIssued">): void {
+    this.#checkOperator(event);
+    const { data: { keyId, tokenHash }, id, time } = event;
+    if (keyId !== id) this.#faults.push(`its keyId ${keyId} is not its id ${id}`);
+    if (this.#keys.has(keyId) || this.#tokenHashes.has(tokenHash)) {
+      this.#faults.push(`key ${keyId} or its token was issued before`);
+    }
+    this.#keys.set(keyId, issuedKey(event.data, time));
+    this.#tokenHashes.add(tokenHash);
+  }
+
+  #checkRevocation(event: EventOf<"ApiKeyRevoked">): void {
+    this.#checkOperator(event);
+    const { keyId, tokenHash } = event.data;
+    const key = this.#keys.get(keyId);
+    if (key === undefined) {
+      if (this.#isComplete) {
+        this.#faults.push(`it revokes key ${keyId}, which was not issued before`);
+      }
+      return;
+    }
+    if (key.tokenHash !== tokenHash) {
+      this.#faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
+    }
+    revoke(key, revocationOf(event));
+  }
+
+  #checkOperator({ actor }: RecordedEvent): void {
+    if (actor === OPERATOR) return;
+    this.#faults.push(`its actor is key ${actor}, but only the operator issues and revokes keys`);
+  }
+
+  #lose(): void {
+    this.#lastHash = undefined;
+    this.#lastPetId = undefined;
+    this.#isComplete = false;
+    this.pets.clear();
+  }
+}
+
+type EventOf<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;

@@ -1,0 +1,206 @@
+import { assertNever } from "../../events/assert_never.ts";
+import {
+  encodePublicEvent,
+  type PetEvent,
+  type RecordedLine,
+  sequenceOf,
+} from "../../events/event.ts";
+import type { PetStatus } from "../../events/pet.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
+import type { Head, HeadEntry } from "../log/head.ts";
+import { eventOf } from "../log/lines.ts";
+import { LogDamagedError, readLog } from "../log/read_log.ts";
+import type { BackgroundWork } from "./background_work.ts";
+import { ServiceError } from "../service_error.ts";
+import type { Store } from "../store/store.ts";
+import { BoundedCache } from "../projections/bounded_cache.ts";
+
+/** Number of positions in a part of the log that is cached as one. */
+export const PART_LENGTH = 256;
+
+/** Number of cached parts. One of ordinary events takes some 200 KB, and one of the longest some 6 MB. */
+const PARTS_LIMIT = 8;
+
+/** Digits of the hash of a line in an id. */
+const HASH_DIGITS = 16;
+
+export const FEED_ID_PATTERN = new RegExp(
+  `^\\d{${sequenceOf(0).length}}-[0-9a-f]{${HASH_DIGITS}}$`,
+);
+
+/** A place in the log: a line that a client has read or passed, or the beginning. */
+export interface Place {
+  position: number;
+  /** The position, and a part of the hash of the line. So a place in another history can be recognised. */
+  id: string;
+}
+
+/** A line of the log as clients see it. */
+export interface FeedLine extends Place {
+  /** Absent if the line is not an event of a pet. */
+  event?: FeedEvent;
+}
+
+export interface FeedEvent {
+  type: PetEvent["type"];
+  /** The statuses that the pet has left and entered, or kept; without those that are none. */
+  statuses: readonly (PetStatus | null | undefined)[];
+  /** A CloudEvent as JSON, on one line. */
+  json: string;
+  /** The event as a message of an event stream, once it was needed. */
+  message?: Uint8Array;
+}
+
+/** Consecutive lines, and the id of the line before them. */
+interface Part {
+  before: string;
+  lines: FeedLine[];
+  reading?: Promise<void>;
+}
+
+/**
+ * The events of pets, for those who follow the store. Each caller reads at its own pace from its own place, so nothing is
+ * kept for it, and all share what was read lately.
+ */
+export class EventFeed {
+  #store: Store;
+  #background: BackgroundWork;
+  /** By number. Ordered by last use. */
+  #parts = new BoundedCache<Part>(PARTS_LIMIT);
+  #lastRead: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, background: BackgroundWork) {
+    this.#store = store;
+    this.#background = background;
+  }
+
+  /** The end of the log up to a head. */
+  endOf({ position, lastHash }: Head): Place {
+    return { position, id: feedId(position, lastHash) };
+  }
+
+  /** Rejects with `feed_reset` if the log up to a head has no such place. Does not wait for those who catch up. */
+  async expectPlace(place: Place, entry: HeadEntry): Promise<void> {
+    if (!isBehind(place, entry)) return void await this.linesAfter(place, entry);
+    const next = place.position + 1;
+    expectSame(place.id, (await this.#read(next, next, false)).before);
+  }
+
+  /**
+   * The lines after a place in the log up to a head, at most {@linkcode PART_LENGTH}; none at its end. Whoever
+   * catches up does so in the background. Rejects with `feed_reset` if the log has no such place.
+   */
+  async linesAfter(place: Place, entry: HeadEntry): Promise<readonly FeedLine[]> {
+    const { position, id } = place;
+    const { head } = entry;
+    if (position >= head.position) {
+      expectSame(id, this.endOf(head).id);
+      return [];
+    }
+    const inBackground = isBehind(place, entry);
+    const number = Math.floor(position / PART_LENGTH);
+    const start = number * PART_LENGTH;
+    const end = Math.min(head.position, start + PART_LENGTH);
+    const part = this.#partOf(number);
+    while (start + part.lines.length < end) {
+      const extend = () => this.#extend(part, start, end, inBackground);
+      part.reading ??= (inBackground ? this.#inTurn(extend) : extend())
+        .finally(() => part.reading = undefined);
+      await part.reading;
+    }
+    const { before, lines } = part;
+    expectSame(id, position === start ? before : lines[position - start - 1].id);
+    if (inBackground) await this.#background.turn();
+    return lines.slice(position - start, end - start);
+  }
+
+  #partOf(number: number): Part {
+    const part = this.#parts.get(number) ?? { before: "", lines: [] };
+    // Those who read one that is dropped keep it until they have it all.
+    this.#parts.set(number, part);
+    return part;
+  }
+
+  /** Runs one read after the other, because those that are not finished take memory. */
+  #inTurn(read: () => Promise<void>): Promise<void> {
+    const reading = this.#lastRead.then(read);
+    this.#lastRead = reading.catch(() => {});
+    return reading;
+  }
+
+  async #extend(part: Part, start: number, end: number, inBackground: boolean): Promise<void> {
+    const last = start + part.lines.length;
+    const { before, lines } = await this.#read(last + 1, end, inBackground);
+    const known = part.lines.at(-1) ?? this.#parts.get(start / PART_LENGTH - 1)?.lines.at(-1);
+    if (known?.position === last && known.id !== before) {
+      // The store was rolled back, so its lines are other ones than those that were read.
+      part.lines = [];
+      this.#parts.clear();
+      return;
+    }
+    if (part.lines.length === 0) part.before = before;
+    part.lines.push(...lines);
+  }
+
+  /** Reads a range of lines, with the id before them. */
+  async #read(from: number, to: number, inBackground: boolean): Promise<Omit<Part, "reading">> {
+    const lines: FeedLine[] = [];
+    let before = "";
+    try {
+      // All at once, because the store may be rolled back while others have their turns.
+      const stored = (await Array.fromAsync(readLog(this.#store, { from, to }))).flat();
+      for (const { position, line } of stored) {
+        if (inBackground && this.#background.isTurnOver) await this.#background.turn();
+        const event = eventOf(line);
+        if (event === undefined) throw new LogDamagedError(position, "is not an event");
+        const previous = feedId(position - 1, event.previousHash);
+        if (position === from) before = previous;
+        if (event.position !== position || previous !== (lines.at(-1)?.id ?? before)) {
+          throw new LogDamagedError(position, "does not follow the line before");
+        }
+        lines.push(feedLineOf({ event, line }));
+      }
+    } catch (error) {
+      if (!(error instanceof LogDamagedError)) throw error;
+      const message = `The log cannot be read from position ${from} to ${to}`;
+      throw new ServiceError("store_unavailable", message);
+    }
+    return { before, lines };
+  }
+}
+
+/** Whether a place is before the last two parts of the log. Reads from such a place run in the background. */
+function isBehind({ position }: Place, { head }: HeadEntry): boolean {
+  return Math.floor(position / PART_LENGTH) < Math.floor(head.position / PART_LENGTH) - 1;
+}
+
+/** `before` is the id that the log has there. */
+function expectSame(id: string, before: string): void {
+  const message = "is not in this log: follow from lastEventId=now and then read the animals " +
+    "again, or read all events without lastEventId";
+  if (before !== id) throw new ServiceError("feed_reset", `The event ${id} ${message}`);
+}
+
+function feedLineOf(recorded: RecordedLine): FeedLine {
+  const { event, line } = recorded;
+  const { position } = event;
+  const id = feedId(position, sha256Hex(line));
+  const shown = (type: PetEvent["type"], ...statuses: FeedEvent["statuses"]) => {
+    return { position, id, event: { type, statuses, json: encodePublicEvent(recorded, id) } };
+  };
+  switch (event.type) {
+    case "PetCreated":
+      return shown(event.type, event.data.status);
+    case "PetUpdated":
+      return shown(event.type, event.data.status, event.data.previous.status);
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked":
+      return { position, id };
+    default:
+      return assertNever(event);
+  }
+}
+
+function feedId(position: number, hash: string): string {
+  return `${sequenceOf(position)}-${hash.slice(0, HASH_DIGITS)}`;
+}

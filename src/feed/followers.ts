@@ -1,0 +1,135 @@
+import type { HeadEntry } from "../log/head.ts";
+import type { HeadReader } from "../log/head_reader.ts";
+import type { ApiKeyReader } from "../keys/api_key_reader.ts";
+import { Alarm } from "./alarm.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import { ServiceError } from "../service_error.ts";
+import { StoreError } from "../store/store_errors.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
+
+/** Maximum number of followers of one instance, and of one API key. */
+export const FOLLOWERS_LIMIT = 2_000;
+export const FOLLOWERS_OF_KEY_LIMIT = 100;
+
+/** Time between two looks at the head if this instance appends nothing, in milliseconds. */
+export const LOOK_MS = 250;
+
+/** Minimum time between two looks, and how much longer it is for each follower, because a look may wake all of them. */
+const PAUSE_MS = 10;
+const PAUSE_PER_FOLLOWER_MS = 0.1;
+
+export interface FollowersDeps {
+  heads: HeadReader;
+  instrumentation: Instrumentation;
+  keys: ApiKeyReader;
+  runtime: Runtime;
+}
+
+/** An open stream of events, or a request that waits for events. */
+export interface Follower {
+  /** Called after each look at the head, which may be the same as before; `undefined` if the store is away. */
+  onLook(entry: HeadEntry | undefined): void;
+  /** Ends it, with the error that the next request would get. */
+  end(reason: unknown): void;
+}
+
+/**
+ * The followers of one instance, who share its looks at the head: one soon after this instance has appended something,
+ * and otherwise one each {@linkcode LOOK_MS}; none while nobody follows. Ends those whose API key is revoked or expires.
+ */
+export class Followers {
+  #deps: FollowersDeps;
+  #byToken = new Map<string, Set<Follower>>();
+  #isLooking = false;
+  #isEnding = false;
+  #alarm = new Alarm();
+
+  constructor(deps: FollowersDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#byToken.values().reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /**
+   * Adds a follower that knows the log up to a head. Throws `overloaded`, `shutting_down`, or `rate_limited` if the API
+   * key has too many.
+   */
+  add(token: string, follower: Follower, { head }: HeadEntry): void {
+    if (this.#isEnding) throw shuttingDown();
+    if (this.size >= FOLLOWERS_LIMIT) {
+      throw new ServiceError("overloaded", "Too many clients follow the events of this instance");
+    }
+    const ofToken = this.#byToken.get(token) ?? new Set();
+    if (ofToken.size >= FOLLOWERS_OF_KEY_LIMIT) {
+      const message = `An API key may follow the events ${FOLLOWERS_OF_KEY_LIMIT} times at once`;
+      throw new ServiceError("rate_limited", message);
+    }
+    this.#byToken.set(token, ofToken.add(follower));
+    const { latest } = this.#deps.heads;
+    // The look that showed what was appended since may be over.
+    if (latest !== undefined && latest.head.position > head.position) this.onCommitted();
+    // Not a part of the request that happens to be the first.
+    if (!this.#isLooking) this.#deps.instrumentation.restore(undefined, () => void this.#look());
+  }
+
+  remove(token: string, follower: Follower): void {
+    const ofToken = this.#byToken.get(token);
+    ofToken?.delete(follower);
+    if (ofToken?.size === 0) this.#byToken.delete(token);
+  }
+
+  /** Ends all, and refuses more, because the service is shutting down. */
+  endAll(): void {
+    this.#isEnding = true;
+    for (const token of this.#byToken.keys()) this.#end(token, shuttingDown());
+  }
+
+  /** Makes the next look be soon, because this instance has appended something. */
+  onCommitted(): void {
+    this.#alarm.ring();
+  }
+
+  #end(token: string, reason: unknown): void {
+    const followers = this.#byToken.get(token) ?? [];
+    this.#byToken.delete(token);
+    for (const follower of followers) follower.end(reason);
+  }
+
+  async #look(): Promise<void> {
+    const { heads, runtime } = this.#deps;
+    this.#isLooking = true;
+    for (let failures = 0; this.#byToken.size > 0;) {
+      const entry = await heads.read().catch(() => undefined);
+      failures = entry === undefined ? failures + 1 : 0;
+      await Promise.all(this.#byToken.keys().map((token) => this.#tell(token, entry)));
+      if (entry === undefined) {
+        await sleep(runtime, backoffMs(runtime, failures));
+        continue;
+      }
+      await sleep(runtime, PAUSE_MS + PAUSE_PER_FOLLOWER_MS * this.size);
+      const cancel = runtime.setTimer(LOOK_MS, () => this.#alarm.ring());
+      await this.#alarm.wait();
+      cancel();
+    }
+    this.#isLooking = false;
+  }
+
+  /** Tells the followers of a key of a look, or ends them if the key is not live then. */
+  async #tell(token: string, entry: HeadEntry | undefined): Promise<void> {
+    const { keys, runtime } = this.#deps;
+    try {
+      if (entry !== undefined) await keys.authorize(token, entry.head, runtime.now());
+    } catch (error) {
+      // If the store is away now, the next look says more.
+      if (!(error instanceof StoreError)) this.#end(token, error);
+      return;
+    }
+    for (const follower of this.#byToken.get(token) ?? []) follower.onLook(entry);
+  }
+}
+
+function shuttingDown(): ServiceError {
+  return new ServiceError("shutting_down", "The service is shutting down");
+}

@@ -1,0 +1,167 @@
+/** The commands of operators: they issue, rotate and revoke API keys. */
+
+import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
+import type { Appender } from "../append/appender.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
+import { type ApiKey, stateOf } from "../log/api_keys.ts";
+import { newToken } from "./token.ts";
+import { findApiKey } from "./api_key_reader.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Store } from "../store/store.ts";
+
+export interface WriteKeyDeps {
+  appender: Appender;
+  runtime: Runtime;
+  store: Store;
+}
+
+export interface IssuedKey {
+  id: string;
+  /** The key itself in plain text. Show it once and store it nowhere. */
+  token: string;
+}
+
+/** `expiresAt` is in milliseconds since the Unix epoch; if it is absent, the key does not expire. */
+export interface KeyTerms {
+  label: string;
+  expiresAt?: number;
+  /** Whether the key must not add or change pets. */
+  isReadOnly?: boolean;
+}
+
+/** Shows a key to its owner before it is issued. If it rejects, no key is issued. */
+export type ShowKey = (key: IssuedKey) => Promise<void>;
+
+/** Issues an API key. Rejects with the errors of {@linkcode Appender.append}, or as `show` does. */
+export async function issueKey(
+  { appender, runtime }: Pick<WriteKeyDeps, "appender" | "runtime">,
+  terms: KeyTerms,
+  show?: ShowKey,
+): Promise<IssuedKey> {
+  const issued = draftApiKey(runtime);
+  const event = issuedEvent(issued, runtime.now(), terms);
+  await show?.(issued);
+  await appender.append({ prepare: () => {}, decide: () => [event] });
+  return issued;
+}
+
+export interface RotationTerms {
+  /** How long the old key stays valid after its successor is issued, in milliseconds. */
+  overlapMs: number;
+  /** Label of the successor; by default that of the old key. */
+  label?: string;
+  /** Lifetime of the successor, in milliseconds; by default the full lifetime of the old key. */
+  lifetimeMs?: number;
+}
+
+export interface Rotation {
+  successor: IssuedKey & { expiresAt?: number };
+  predecessor: ApiKey;
+  /** When the predecessor stops being valid, in milliseconds since the Unix epoch. */
+  retiresAt: number;
+}
+
+/** The key cannot be rotated; the message says why. */
+export class UnrotatableKeyError extends Error {
+  override name = "UnrotatableKeyError";
+}
+
+/**
+ * Issues the successor of a live key and revokes that key at the end of the overlap, both in one commit.
+ * Rejects with {@linkcode UnrotatableKeyError} if no live key has the id, or if the key was already rotated:
+ * a key has one successor. `show` receives the successor after the old key was found to be rotatable.
+ */
+export async function rotateKey(
+  { appender, runtime, store }: WriteKeyDeps,
+  keyId: string,
+  { overlapMs, label, lifetimeMs }: RotationTerms,
+  show?: ShowKey,
+): Promise<Rotation> {
+  const now = runtime.now();
+  const issued = draftApiKey(runtime);
+  const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
+  let predecessor: ApiKey;
+  let rotation: Rotation | undefined;
+  let isShown = false;
+  await appender.append({
+    async prepare({ head }) {
+      const found = await findApiKey(store, head, keyId);
+      predecessor = rotatable(found, keyId, now);
+      if (!isShown) await show?.(issued);
+      isShown = true;
+    },
+    decide() {
+      const { issuedAt, expiresAt = Infinity } = predecessor;
+      const lifetime = lifetimeMs ?? expiresAt - issuedAt;
+      const expiry = lifetime === Infinity ? {} : { expiresAt: now + lifetime };
+      // The overlap does not extend the lifetime of a key that expires before its end.
+      const retiresAt = Math.min(now + overlapMs, expiresAt);
+      rotation = { successor: { ...issued, ...expiry }, predecessor, retiresAt };
+      const { tokenHash } = predecessor;
+      const effectiveAt = new Date(retiresAt).toISOString();
+      return [
+        issuedEvent(issued, now, {
+          label: label ?? predecessor.label,
+          isReadOnly: predecessor.isReadOnly,
+          ...expiry,
+        }),
+        { ...revocation, type: "ApiKeyRevoked", data: { keyId, tokenHash, effectiveAt } },
+      ];
+    },
+  });
+  return rotation!;
+}
+
+function rotatable(key: ApiKey | undefined, keyId: string, now: number): ApiKey {
+  if (key === undefined) throw new UnrotatableKeyError(`No key has the id ${keyId}`);
+  const state = stateOf(key, now);
+  if (state !== "live") throw new UnrotatableKeyError(`Key ${keyId} is ${state}`);
+  if (key.revokedAt === undefined) return key;
+  const end = new Date(key.revokedAt).toISOString();
+  throw new UnrotatableKeyError(`Key ${keyId} was already rotated and is refused from ${end} on`);
+}
+
+/**
+ * Revokes an API key immediately. Resolves to the key as it was before, or to `undefined` if no key has that
+ * id. If the key was already revoked immediately, no second event is added.
+ */
+export async function revokeKey(
+  { appender, runtime, store }: WriteKeyDeps,
+  keyId: string,
+): Promise<ApiKey | undefined> {
+  let found: ApiKey | undefined;
+  const id = runtime.newId();
+  const time = new Date(runtime.now()).toISOString();
+  await appender.append({
+    async prepare({ head }) {
+      found = await findApiKey(store, head, keyId);
+    },
+    decide() {
+      if (found === undefined || found.isRevoked) return [];
+      const data = { keyId, tokenHash: found.tokenHash, effectiveAt: time };
+      return [{ id, time, actor: OPERATOR, type: "ApiKeyRevoked", data }];
+    },
+  });
+  return found;
+}
+
+/** Creates a key. The service does not accept the key until its {@linkcode issuedEvent} is in the log. */
+function draftApiKey(runtime: Runtime): IssuedKey {
+  return { id: runtime.newId(), token: newToken(runtime.randomBytes) };
+}
+
+/** The event that issues a key. It has the id of the key, so an operator finds it by that id. */
+function issuedEvent(
+  { id, token }: IssuedKey,
+  now: number,
+  { label, expiresAt, isReadOnly = false }: KeyTerms,
+): EventBody & EventMetadata {
+  const data = {
+    keyId: id,
+    label,
+    tokenHash: sha256Hex(token),
+    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(isReadOnly ? { readOnly: true as const } : {}),
+  };
+  return { id, time: new Date(now).toISOString(), actor: OPERATOR, type: "ApiKeyIssued", data };
+}

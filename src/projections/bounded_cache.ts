@@ -1,0 +1,45 @@
+/** A map that drops its oldest entries beyond a number of entries and a total size. An entry that is set again is the newest. */
+export class BoundedCache<Value> {
+  #entries = new Map<string | number, Value>();
+  #countLimit: number;
+  #sizeLimit: number;
+  #sizeOf: (value: Value) => number;
+  #size = 0;
+
+  constructor(
+    countLimit: number,
+    sizeLimit = Infinity,
+    sizeOf: (value: Value) => number = () => 0,
+  ) {
+    this.#countLimit = countLimit;
+    this.#sizeLimit = sizeLimit;
+    this.#sizeOf = sizeOf;
+  }
+
+  get(key: string | number): Value | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Returns the value. */
+  set(key: string | number, value: Value): Value {
+    this.#delete(key);
+    this.#entries.set(key, value);
+    this.#size += this.#sizeOf(value);
+    while (this.#entries.size > this.#countLimit || this.#size > this.#sizeLimit) {
+      this.#delete(this.#entries.keys().next().value!);
+    }
+    return value;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#size = 0;
+  }
+
+  #delete(key: string | number): void {
+    const value = this.#entries.get(key);
+    if (value === undefined) return;
+    this.#size -= this.#sizeOf(value);
+    this.#entries.delete(key);
+  }
+}

@@ -1,0 +1,128 @@
+/** A damaged record of any kind is an error to a client, and no event is ever built on it. */
+
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { audit } from "../../scripts/verify/audit.ts";
+import { PET_LISTS, petKey, projectionKey } from "../../src/keyspace.ts";
+import { checkedContent } from "../../src/store/checksum.ts";
+import { scan } from "../../src/store/scan.ts";
+import type { Key, Mutation, StoreEntry } from "../../src/store/store.ts";
+import { readLogLines } from "../support/sound_log.ts";
+import { setRecord } from "../support/set_record.ts";
+import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
+import { utf8 } from "../support/utf8.ts";
+import { SAMPLE_STEP } from "../support/permitted.ts";
+
+const REX = { name: "Rex", categoryId: 7 };
+const ONCE = { "idempotency-key": "order-1" };
+
+/** A service with records of every kind. Pet 1 was changed. */
+async function open(): Promise<TestService> {
+  const service = await openTestService();
+  await service.add({ ...REX, status: "sold" }, ONCE);
+  await service.add({ name: "Zoë", categoryId: 8, status: "available" });
+  await service.change(1, { status: "pending" });
+  return service;
+}
+
+/** Sends each request to an instance without caches, and resolves to the statuses and bodies. */
+async function answersOf(service: TestService) {
+  const requests: ((client: ReturnType<typeof otherInstance>) => Promise<Response>)[] = [
+    (client) => client.send("/v1/pets"),
+    (client) => client.send("/v1/pets?status=pending"),
+    (client) => client.send("/v1/pets/1"),
+    (client) => client.send("/v1/events"),
+    (client) => client.add({ ...REX, status: "sold" }, ONCE),
+    (client) => client.change(1, { status: "available" }),
+  ];
+  const answers = [];
+  for (const request of requests) {
+    const response = await request(otherInstance(service));
+    answers.push({ status: response.status, body: await response.text() });
+  }
+  return answers;
+}
+
+async function change(service: TestService, mutations: Mutation[]): Promise<void> {
+  assertNotEquals(await service.store.commit({ checks: [], mutations }), null);
+}
+
+const whole = (key: Key, value: Uint8Array): Mutation => ({ type: "set", key, value });
+
+Deno.test("a flipped bit or a misplaced record leads to no wrong response, and to no event", async () => {
+  await using service = await open();
+  const { store } = service;
+  const before = await answersOf(service);
+  assertEquals(before.map(({ status }) => status), [200, 200, 200, 200, 201, 200]);
+  const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
+  const right = await answersOf(service);
+  const lines = await readLogLines(store);
+  const kinds = new Map(entries.map((entry) => [String(entry.key[2] ?? entry.key[0]), 0]));
+  for (const [index, { key, value }] of entries.entries()) {
+    const own = value as Uint8Array;
+    const kind = String(key[2] ?? key[0]);
+    const places = Array.from({ length: 15 }, (_, place) => Math.floor(place * own.length / 15));
+    const damages = [
+      ...places.map((place) => own.with(place, own[place] ^ 1 << place % 8)),
+      own.subarray(0, own.length - 1),
+      new Uint8Array([...own, ...own]),
+      entries[(index + 1) % entries.length].value as Uint8Array,
+    ];
+    for (const damage of damages.filter((_, place) => place % SAMPLE_STEP === 0)) {
+      await change(service, [whole(key, damage)]);
+      const answers = await answersOf(service);
+      const wrong = answers.filter(({ status, body }, request) =>
+        status < 400 && body !== right[request].body
+      );
+      assertEquals(wrong, [], String(key));
+      if (answers.some(({ status }) => status >= 500)) kinds.set(kind, kinds.get(kind)! + 1);
+      assert(!(await audit(service)).sound, String(key));
+      await change(service, [whole(key, own)]);
+      assertEquals(await readLogLines(store), lines, String(key));
+    }
+  }
+  // No request reads these records yet, so only the audit finds a damage of them.
+  const { pet_by_category: _, ...served } = Object.fromEntries(kinds);
+  for (const [kind, failed] of Object.entries(served)) {
+    assert(failed >= 15 / SAMPLE_STEP, `${kind}: ${failed}`);
+  }
+});
+
+/** Edits of records that get a fitting checksum: the fault, an expiry, a read-only flag, and others. */
+const FORGERIES: [kind: string, from: string | RegExp, to: string][] = [
+  ["pet", "Rex", "Sex"],
+  ["pet", '"categoryId":7', '"categoryId":9'],
+  ["pet", '"id":1', '"id":2'],
+  ["pet", /^\d+/, "2"],
+  ["pet", /^\d+/, "99"],
+  ["pet", "}", ',"color":"red"}'],
+  ["key_by_token", '"label":"test"', '"label":"test","expiresAt":"2999-01-01T00:00:00.000Z"'],
+  ["key_by_token", '"label":"test"', '"label":"test","readOnly":true'],
+  ["key_by_token", '"label":"test"', '"label":"best"'],
+  ["event_by_idempotency_key", '"2026', '"2027'],
+];
+
+Deno.test("no event is built on a record that its event does not prove, although its checksum fits", async () => {
+  await using service = await open();
+  const { store } = service;
+  const lines = await readLogLines(store);
+  const pet = (await store.getMany(
+    PET_LISTS.map((list) => projectionKey(1, petKey(list, 1))),
+  )).find((entry) => entry !== null)!;
+  const entries = (await Array.fromAsync(scan(store, { prefix: ["projection"] }))).flat();
+  for (const [kind, from, to] of FORGERIES) {
+    const entry: StoreEntry = kind === "pet" ? pet : entries.find(({ key }) => key[2] === kind)!;
+    const content = new TextDecoder().decode(checkedContent(entry));
+    assertNotEquals(content.replace(from, to), content);
+    await change(service, [setRecord(entry.key, utf8(content.replace(from, to)))]);
+    const client = otherInstance(service);
+    const response = kind === "event_by_idempotency_key"
+      ? await client.add({ ...REX, status: "sold" }, ONCE)
+      : await client.change(1, { status: "available" });
+    const { code } = await response.json();
+    assertEquals([response.status, code], [500, "projection_damaged"], `${kind} ${to}`);
+    assertEquals(await readLogLines(store), lines);
+    assert(!(await audit(service)).sound);
+    await change(service, [whole(entry.key, entry.value as Uint8Array)]);
+  }
+  assertEquals((await otherInstance(service).change(1, { status: "available" })).status, 200);
+});

@@ -1,0 +1,89 @@
+import { assert, assertEquals } from "@std/assert";
+import { audit } from "../../scripts/verify/audit.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
+import { startPair } from "../postgres/failover.ts";
+import { DENOKV } from "../support/denokv_server.ts";
+import { installNode, startOnNode } from "../support/node_service.ts";
+import { POSTGRES } from "../support/postgres_server.ts";
+import { useRealStore } from "../support/real_store.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { install } from "../support/third_party_tools.ts";
+import { type Engine, installChecker, judge } from "./judge.ts";
+
+/** How often instances are killed in a long history. */
+const KILLS = 6;
+
+/** Opens an engine of each installed kind on an empty store. */
+export const ENGINES: Record<string, () => Promise<Engine>> = {
+  "two instances on one file": () => openFile(),
+};
+
+const hasNode = await install("Node", installNode);
+const startInTurn = (store: string, kills: number) =>
+  hasNode && kills % 2 === 0 ? startOnNode(store) : ServiceProcess.start(store);
+
+if (hasNode) {
+  ENGINES["Node and Deno in turn on one file"] = async () => {
+    return { ...await openFile(startInTurn), instances: 1 };
+  };
+}
+
+if (!DENOKV.ignore) {
+  ENGINES["denokv, which is killed too"] = async () => {
+    const server = await DENOKV.start();
+    return await engineOn(server, server.address, {
+      env: server.env,
+      fail: () => server.kill().then(() => server.start()),
+    });
+  };
+}
+
+if (!POSTGRES.ignore) {
+  ENGINES["PostgreSQL with fail-overs"] = async () => {
+    const pair = await startPair();
+    const start = (kills: number) => startInTurn(pair.address, kills);
+    const fail = () => pair.failOver().then(() => pair.repair());
+    return await engineOn(pair, pair.address, { start, fail });
+  };
+}
+
+export async function openFile(
+  start = (kvPath: string, _kills: number) => ServiceProcess.start(kvPath),
+): Promise<Engine> {
+  const temp = await TempStore.make();
+  return await engineOn(temp, temp.kvPath, { start: (kills) => start(temp.kvPath, kills) });
+}
+
+async function engineOn(
+  owner: AsyncDisposable,
+  store: string,
+  { env, ...own }: Partial<Engine> & { env?: Record<string, string> },
+): Promise<Engine> {
+  const { token } = await useRealStore(store, (it) => issueKey(it, { label: "judge" }), env);
+  const start = () => ServiceProcess.start(store, env);
+  const dispose = () => owner[Symbol.asyncDispose]();
+  const auditStore = () => useRealStore(store, audit, env);
+  return { token, instances: 2, start, audit: auditStore, ...own, [Symbol.asyncDispose]: dispose };
+}
+
+/** Judges a number of long histories of each engine. Rejects unless Porcupine finds all of them linearizable. */
+export async function judgeEngines(histories: number): Promise<void> {
+  await installChecker();
+  for (const [name, open] of Object.entries(ENGINES)) {
+    for (let history = 1; history <= histories; history++) await expectLinearizable(name, open);
+  }
+}
+
+export async function expectLinearizable(
+  name: string,
+  open: () => Promise<Engine>,
+  kills = KILLS,
+): Promise<void> {
+  await using engine = await open();
+  const { verdict, summary } = await judge(engine, kills);
+  console.log(`${name}: ${summary}`);
+  assertEquals(verdict, "Ok", "See .cache/judge/history.json.html");
+  const { sound, faults } = await engine.audit();
+  assert(sound, JSON.stringify(faults));
+}

@@ -1,0 +1,42 @@
+/**
+ * Lets Porcupine judge histories of real instances. The tests of an engine that is not installed are left out.
+ *
+ *     deno task test:judge
+ */
+
+import { assertEquals } from "@std/assert";
+import { MUTANTS } from "../sim/mutants.ts";
+import { withMutatedProject } from "../sim/run_mutant.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { testIf } from "../support/test_if.ts";
+import { install } from "../support/third_party_tools.ts";
+import { ENGINES, expectLinearizable, openFile } from "./engines.ts";
+import { installChecker, judge } from "./judge.ts";
+
+const KILLS = 2;
+
+/** Enough for each mutant. */
+const MUTANT_OPERATIONS = 1_500;
+
+const MUTANT_NAMES = [
+  "an instance does not follow the changes of others",
+  "a page that lost a pet stays cached",
+];
+
+const test = testIf(await install("Porcupine", installChecker));
+
+for (const [name, open] of Object.entries(ENGINES)) {
+  test(`Porcupine finds a history linearizable: ${name}`, () =>
+    expectLinearizable(name, open, KILLS));
+}
+
+for (const name of MUTANT_NAMES) {
+  test(`Porcupine finds a mutant: ${name}`, async () => {
+    const mutant = MUTANTS.find((mutant) => mutant.name === name)!;
+    await withMutatedProject(mutant, async (project) => {
+      const within = ["env", "-C", project];
+      await using engine = await openFile((path) => ServiceProcess.start(path, {}, within));
+      assertEquals((await judge(engine, 0, MUTANT_OPERATIONS)).verdict, "Illegal");
+    });
+  });
+}

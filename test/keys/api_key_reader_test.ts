@@ -1,0 +1,115 @@
+import { assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { newToken } from "../../src/keys/token.ts";
+import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { ServiceError } from "../../src/service_error.ts";
+import { ApiKeyReader, listApiKeys } from "../../src/keys/api_key_reader.ts";
+import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
+import type { Head } from "../../src/log/head.ts";
+import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
+import { openTestService } from "../support/test_service.ts";
+import { utf8 } from "../support/utf8.ts";
+
+async function open() {
+  let store!: FaultyStore;
+  const service = await openTestService((inner) => store = faultyStore(inner));
+  const keys = new ApiKeyReader(service.store, service.runtime);
+  const headNow = async () => (await service.heads.fresh()).head;
+  const authorize = async (token: string, head: Head) =>
+    await keys.authorize(token, head, service.runtime.now());
+  const { [Symbol.asyncDispose]: dispose } = service;
+  return { service, store, keys, headNow, authorize, [Symbol.asyncDispose]: dispose };
+}
+
+Deno.test("authorize() reads a key once until the next key event, and cached() returns it until then", async () => {
+  await using opened = await open();
+  const { service, store, keys, headNow } = opened;
+  const { token } = service;
+  const cached = async () => keys.cached(token, await headNow());
+  const authorize = async () => await opened.authorize(token, await headNow());
+  assertEquals(await cached(), undefined);
+  const key = await authorize();
+  assertEquals([key.id, key.label], [service.keyId, "test"]);
+  await (await service.add({ name: "Rex", categoryId: 1 })).body?.cancel();
+  store.lists.length = 0;
+  assertEquals([await cached(), await authorize()], [key, key]);
+  assertEquals(store.lists, []);
+  await issueKey(service, { label: "other" });
+  assertEquals(await cached(), undefined);
+  assertEquals(await authorize(), key);
+  assertGreater(store.lists.length, 0);
+});
+
+Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
+  await using opened = await open();
+  const { service: { runtime }, service, keys, headNow, authorize } = opened;
+  const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
+  const head = await headNow();
+  await authorize(token, head);
+  runtime.jumpClock(-24 * 60 * 60_000);
+  await runtime.advance(59_999);
+  assertEquals(keys.cached(token, head)?.label, "short");
+  await runtime.advance(1);
+  assertEquals(keys.cached(token, head), undefined);
+  await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
+});
+
+Deno.test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async () => {
+  await using opened = await open();
+  const { service: { runtime }, service, store, headNow, authorize } = opened;
+  const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
+  const head = await headNow();
+  const slow = hold("after");
+  store.onList = slow.fault;
+  const reading = authorize(token, head);
+  await slow.reached;
+  store.onList = (apply) => apply();
+  await authorize(token, head);
+  runtime.jumpClock(-24 * 60 * 60_000);
+  slow.release();
+  await reading;
+  await runtime.advance(60_000);
+  await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
+});
+
+Deno.test("authorize() rejects a mistyped token without reading the store", async () => {
+  await using opened = await open();
+  const { service, store, keys, headNow, authorize } = opened;
+  const head = await headNow();
+  const lists = store.lists.length;
+  for (const token of ["", "nonsense", service.token.slice(0, -1), `${service.token}0`]) {
+    await assertRejects(() => authorize(token, head), ServiceError, "is mistyped or cut off");
+  }
+  assertEquals(store.lists.length, lists);
+  const unknown = newToken((length) => new Uint8Array(length).fill(255));
+  await assertRejects(() => authorize(unknown, head), ServiceError, "The API key is not known");
+  assertEquals(store.lists.length, lists + 1);
+  assertEquals(keys.cached(unknown, head), undefined);
+});
+
+Deno.test("listApiKeys() returns all keys, also if they need several reads", async () => {
+  await using opened = await open();
+  const { service, headNow } = opened;
+  const count = 1_005;
+  const issued = await Promise.all(
+    Array.from({ length: count }, (_, index) => issueKey(service, { label: `key ${index}` })),
+  );
+  await revokeKey(service, issued[0].id);
+  const keys = await listApiKeys(service.store, await headNow());
+  assertEquals(keys.length, count + 1);
+  assertEquals(new Set(keys.map(({ id }) => id)).size, count + 1);
+  assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
+});
+
+Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async () => {
+  await using opened = await open();
+  const { service, headNow } = opened;
+  await revokeKey(service, service.keyId);
+  const head = await headNow();
+  const [{ tokenHash }] = await listApiKeys(service.store, head);
+  const key = projectionKey(head.generation, keyByTokenKey(tokenHash, 1));
+  for (const damage of [{ type: "delete", key }, { type: "set", key, value: utf8("{") }] as const) {
+    await service.store.commit({ checks: [], mutations: [damage] });
+    const failure = await assertRejects(() => listApiKeys(service.store, head), ServiceError);
+    assertEquals(failure.code, "projection_damaged");
+  }
+});

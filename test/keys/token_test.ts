@@ -1,0 +1,34 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { type ApiKey, stateOf } from "../../src/log/api_keys.ts";
+import { isToken, newToken } from "../../src/keys/token.ts";
+
+const TOKEN = newToken((length) => new Uint8Array(length).fill(7));
+
+Deno.test("newToken() returns pets_, 32 bytes in hex and a checksum", () => {
+  assertMatch(TOKEN, /^pets_(07){32}[0-9a-f]{8}$/);
+  assert(isToken(TOKEN));
+  assert(isToken(newToken((length) => crypto.getRandomValues(new Uint8Array(length)))));
+});
+
+Deno.test("isToken() refuses every change of one character and every swap of neighbours", () => {
+  for (let index = 0; index < TOKEN.length; index++) {
+    const other = TOKEN[index] === "a" ? "b" : "a";
+    assert(!isToken(TOKEN.slice(0, index) + other + TOKEN.slice(index + 1)), `at ${index}`);
+    const [one, two] = [TOKEN[index], TOKEN[index + 1]];
+    if (two === undefined || one === two) continue;
+    assert(!isToken(TOKEN.slice(0, index) + two + one + TOKEN.slice(index + 2)), `at ${index}`);
+  }
+  for (const text of ["", "pets_", TOKEN.slice(1), TOKEN.slice(0, -1), `${TOKEN}0`, ` ${TOKEN}`]) {
+    assert(!isToken(text));
+  }
+});
+
+Deno.test("stateOf() ends a key at the exact millisecond", () => {
+  const key: ApiKey = { id: "A", label: "x", tokenHash: "", issuedAt: 0 };
+  assertEquals(stateOf(key, Number.MAX_SAFE_INTEGER), "live");
+  assertEquals(stateOf({ ...key, expiresAt: 100 }, 99), "live");
+  assertEquals(stateOf({ ...key, expiresAt: 100 }, 100), "expired");
+  assertEquals(stateOf({ ...key, revokedAt: 100 }, 99), "live");
+  assertEquals(stateOf({ ...key, revokedAt: 100 }, 100), "revoked");
+  assertEquals(stateOf({ ...key, revokedAt: 100, isRevoked: true }, 50), "revoked");
+});

@@ -1,0 +1,128 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { eventOf } from "../../src/log/lines.ts";
+import { readLog } from "../../src/log/read_log.ts";
+import { issueKey, revokeKey, rotateKey, UnrotatableKeyError } from "../../src/keys/write_key.ts";
+import { createService } from "../../src/service.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+async function statusWith(service: TestService, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await service.send("/v1/pets", { headers })).status;
+}
+
+async function eventsOf({ store, heads }: TestService) {
+  const to = (await heads.fresh()).head.position;
+  const batches = await Array.fromAsync(readLog(store, { from: 1, to }));
+  return batches.flat().map(({ line }) => eventOf(line)!);
+}
+
+Deno.test("rotateKey() keeps both keys valid during the overlap, and only the successor after it", async () => {
+  await using service = await openTestService();
+  const { successor } = await rotateKey(service, service.keyId, { overlapMs: DAY_MS });
+  assertEquals(await statusWith(service, service.token), 200);
+  assertEquals(await statusWith(service, successor.token), 200);
+  await service.runtime.advance(DAY_MS - 1);
+  assertEquals(await statusWith(service, service.token), 200);
+  await service.runtime.advance(1);
+  assertEquals(await statusWith(service, service.token), 401);
+  assertEquals(await statusWith(service, successor.token), 200);
+});
+
+Deno.test("rotateKey() appends two events in one commit, and keeps the label", async () => {
+  await using service = await openTestService();
+  const before = await service.heads.fresh();
+  const { successor, retiresAt } = await rotateKey(service, service.keyId, { overlapMs: HOUR_MS });
+  assertEquals((await service.heads.fresh()).head.position, before.head.position + 2);
+  const [old, issued, revoked] = await eventsOf(service);
+  if (old.type !== "ApiKeyIssued" || issued.type !== "ApiKeyIssued") throw new Error(old.type);
+  assertEquals([issued.data.label, issued.data.keyId], [old.data.label, successor.id]);
+  assertEquals(issued.time, revoked.time);
+  assertEquals(revoked.type === "ApiKeyRevoked" && revoked.data, {
+    keyId: service.keyId,
+    tokenHash: old.data.tokenHash,
+    effectiveAt: new Date(retiresAt).toISOString(),
+  });
+});
+
+Deno.test("rotateKey() gives the successor the lifetime of the old key, unless another is requested", async () => {
+  await using service = await openTestService();
+  const now = service.runtime.now();
+  const key = await issueKey(service, { label: "limited", expiresAt: now + 10 * DAY_MS });
+  await service.runtime.advance(9 * DAY_MS);
+  const { successor, retiresAt } = await rotateKey(service, key.id, { overlapMs: 2 * DAY_MS });
+  assertEquals(successor.expiresAt, now + 19 * DAY_MS);
+  assertEquals(retiresAt, now + 10 * DAY_MS, "the old key does not outlive its own expiry");
+  const terms = { overlapMs: 1, lifetimeMs: HOUR_MS, label: "short" };
+  const { successor: third } = await rotateKey(service, successor.id, terms);
+  assertEquals(third.expiresAt, now + 9 * DAY_MS + HOUR_MS);
+});
+
+Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotated, and writes nothing", async () => {
+  await using service = await openTestService();
+  const terms = { overlapMs: HOUR_MS };
+  const expiresAt = service.runtime.now() + 1_000;
+  const expired = await issueKey(service, { label: "expired", expiresAt });
+  const revoked = await issueKey(service, { label: "revoked" });
+  await revokeKey(service, revoked.id);
+  await rotateKey(service, service.keyId, terms);
+  await service.runtime.advance(1_000);
+  const before = await service.heads.fresh();
+  const cases = [
+    ["unknown", "No key has the id unknown"],
+    [expired.id, "is expired"],
+    [revoked.id, "is revoked"],
+    [service.keyId, "was already rotated"],
+  ];
+  for (const [id, words] of cases) {
+    await assertRejects(() => rotateKey(service, id, terms), UnrotatableKeyError, words);
+  }
+  assertEquals(await service.heads.fresh(), before);
+});
+
+Deno.test("issueKey() and rotateKey() show a key before they issue it, and issue no key that cannot be shown", async () => {
+  await using service = await openTestService();
+  const before = await service.heads.fresh();
+  const failing = () => Promise.reject(new Error("no reader"));
+  const terms = { overlapMs: HOUR_MS };
+  const attempts = [
+    () => issueKey(service, { label: "unseen" }, failing),
+    () => rotateKey(service, service.keyId, terms, failing),
+  ];
+  for (const attempt of attempts) await assertRejects(attempt, Error, "no reader");
+  assertEquals(await service.heads.fresh(), before);
+
+  const shown: string[] = [];
+  const show = async ({ token }: { token: string }) => {
+    assertEquals(await statusWith(service, token), 401);
+    shown.push(token);
+  };
+  const { token } = await issueKey(service, { label: "seen" }, show);
+  const { successor } = await rotateKey(service, service.keyId, terms, show);
+  await assertRejects(() => rotateKey(service, service.keyId, terms, show), UnrotatableKeyError);
+  assertEquals(shown, [token, successor.token]);
+  for (const it of shown) assertEquals(await statusWith(service, it), 200);
+});
+
+Deno.test("revokeKey() ends the key at once, also if its clock is ahead of the service's", async () => {
+  await using service = await openTestService();
+  const { head } = await service.heads.fresh();
+  const runtime = new FakeRuntime();
+  await runtime.advance(60_000);
+  const tool = createService({ store: service.store, runtime, report: () => {} });
+  await revokeKey(tool, service.keyId);
+  assertEquals((await service.send("/v1/pets")).status, 401);
+  assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 401);
+  assertEquals((await service.heads.fresh()).head.position, head.position + 1);
+});
+
+Deno.test("revokeKey() adds no event for a revoked key", async () => {
+  await using service = await openTestService();
+  await revokeKey(service, service.keyId);
+  const before = await service.heads.fresh();
+  assertEquals((await revokeKey(service, service.keyId))?.isRevoked, true);
+  assertEquals(await service.heads.fresh(), before);
+});

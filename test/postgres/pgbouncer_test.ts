@@ -1,0 +1,85 @@
+/** PgBouncer between the service and its database. Debian's package has the program outside of the path. */
+
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { freePort } from "../support/free_port.ts";
+import { StoreRefusedError } from "../../src/store/store_errors.ts";
+import {
+  commandLine,
+  openDatabase,
+  POSTGRES,
+  PostgresServer,
+  serverOfFile,
+} from "../support/postgres_server.ts";
+import { until } from "../support/raw_connection.ts";
+import { runTask } from "../support/run_task.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { isInstalled } from "../support/store_server.ts";
+import { testIf } from "../support/test_if.ts";
+
+const PGBOUNCER = "/usr/sbin/pgbouncer";
+
+const test = testIf(!POSTGRES.ignore && isInstalled(PGBOUNCER));
+
+const server = serverOfFile();
+
+for (const size of [1, 20]) {
+  test(`a program refuses PgBouncer in transaction mode with ${size} connections`, async () => {
+    const settings = `pool_mode = transaction\ndefault_pool_size = ${size}`;
+    await using pooler = await startPgBouncer(settings);
+    const open = () => openDatabase(pooler.address);
+    await Promise.all(
+      Array.from({ length: 30 }, () => assertRejects(open, StoreRefusedError, "PgBouncer")),
+    );
+    for (const args of [["start"], ["keys", "issue", "--label", "refused"]]) {
+      const { code, stderr } = await runTask(args, { kvPath: pooler.address });
+      assertEquals(code, 2, stderr);
+      assertMatch(
+        stderr,
+        /^error: .*: PgBouncer, or another pooler, .*pool_mode = session.*\n$/,
+      );
+    }
+  });
+}
+
+test("the service works with PgBouncer in session mode", async () => {
+  await using pooler = await startPgBouncer("pool_mode = session");
+  const { stdout, stderr } = await runTask(["keys", "issue", "--label", "first"], {
+    kvPath: pooler.address,
+  });
+  await using service = await ServiceProcess.start(pooler.address);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, stdout.trim()), 201, stderr);
+});
+
+/** Starts PgBouncer with these settings before a new database. */
+async function startPgBouncer(settings: string) {
+  const database = await server().createDatabase();
+  const folder = await Deno.makeTempDir();
+  await PostgresServer.own(folder);
+  const [port, file] = [freePort(), `${folder}/pgbouncer.ini`];
+  const { port: serverPort, secret } = server();
+  await Deno.writeTextFile(
+    file,
+    `[databases]
+${database} = host=127.0.0.1 port=${serverPort} user=operator password=${secret}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+${settings}
+`,
+  );
+  const [program, ...args] = commandLine(PGBOUNCER, ["--quiet", file]);
+  const process = new Deno.Command(program, { args, stdout: "null", stderr: "null" }).spawn();
+  await until(() =>
+    Deno.connect({ hostname: "127.0.0.1", port }).then((it) => (it.close(), true), () => false)
+  );
+  return {
+    address: server().url(database, { ports: [port] }),
+    async [Symbol.asyncDispose]() {
+      process.kill("SIGKILL");
+      await process.status;
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { encodeHead } from "../../../src/log/head.ts";
+import { HeadLostError } from "../../../src/log/head_reader.ts";
+import { FOLLOW_INTERVAL_MS, followLog } from "../../../scripts/cli/follow_log.ts";
+import { LogDamagedError } from "../../../src/log/read_log.ts";
+import { HEAD_KEY, LOG_PREFIX, logKey } from "../../../src/keyspace.ts";
+import { StoreRefusedError } from "../../../src/store/store_errors.ts";
+import type { Mutation } from "../../../src/store/store.ts";
+import { addPetCommand } from "../../support/add_pet_command.ts";
+import { type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
+import { openTestService, type TestService } from "../../support/test_service.ts";
+
+/** Follows the log of a service, and collects the positions. */
+function follow(service: TestService, range: { from: number; to?: number }) {
+  const abort = new AbortController();
+  const positions: number[] = [];
+  const reachable: boolean[] = [];
+  const done = (async () => {
+    const lines = followLog(
+      { ...service, reachable: (isThere) => reachable.push(isThere) },
+      { ...range, signal: abort.signal },
+    );
+    for await (const batch of lines) positions.push(...batch.map(({ position }) => position));
+  })();
+  const stop = () => {
+    abort.abort();
+    return service.runtime.settle(done);
+  };
+  return { stop, positions, reachable, done };
+}
+
+/** Adds pets. Commands that are queued in one turn share a commit. */
+async function addPets({ appender, runtime, keyId }: TestService, count: number): Promise<void> {
+  const pet = { name: "Rex", categoryId: 1n };
+  await Promise.all(
+    Array.from({ length: count }, () => appender.append(addPetCommand(runtime, keyId, pet))),
+  );
+}
+
+const change = ({ store }: TestService, mutation: Mutation) =>
+  store.commit({ checks: [], mutations: [mutation] });
+
+function positionsBetween(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+Deno.test("followLog() yields the present lines of any range, within records of several lines", async () => {
+  await using service = await openTestService();
+  await addPets(service, 20);
+  const records = await service.store.list({ prefix: LOG_PREFIX }, { limit: 100 });
+  assertEquals(records.map(({ key }) => key[1]), [1, 21]);
+  for (const [from, to] of [[5, 17], [2, 21], [21, 21], [7, 7]]) {
+    const { positions, done } = follow(service, { from, to });
+    await done;
+    assertEquals(positions, positionsBetween(from, to));
+  }
+});
+
+Deno.test("followLog() yields new lines at the next look, one per interval, and ends at the signal or the last position", async () => {
+  let store!: FaultyStore;
+  await using service = await openTestService((inner) => store = faultyStore(inner));
+  const { runtime } = service;
+  await addPets(service, 2);
+  const endless = follow(service, { from: 2 });
+  const ahead = follow(service, { from: 5, to: 6 });
+  await runtime.advance(0);
+  assertEquals([endless.positions, ahead.positions], [[2, 3], []]);
+  await addPets(service, 4);
+  await runtime.advance(FOLLOW_INTERVAL_MS);
+  await ahead.done;
+  assertEquals([endless.positions, ahead.positions], [[2, 3, 4, 5, 6, 7], [5, 6]]);
+  const before = store.gets.length;
+  await runtime.advance(50 * FOLLOW_INTERVAL_MS);
+  assertEquals(store.gets.length - before, 50);
+  await endless.stop();
+  assertEquals(endless.positions, [2, 3, 4, 5, 6, 7]);
+});
+
+Deno.test("followLog() continues after the store was away, without a gap, and rejects if it refuses a read", async () => {
+  let failure: Error | undefined;
+  await using service = await openTestService((store) =>
+    faultyStore(store, { onGet: (apply) => failure ? Promise.reject(failure) : apply() })
+  );
+  const { positions, reachable, done } = follow(service, { from: 1 });
+  const outcome = assertRejects(() => done, StoreRefusedError);
+  await service.runtime.advance(0);
+  failure = new Error("connection refused");
+  await service.runtime.advance(20 * FOLLOW_INTERVAL_MS);
+  assertEquals(reachable, [false]);
+  failure = undefined;
+  await addPets(service, 2);
+  await service.runtime.advance(20 * FOLLOW_INTERVAL_MS);
+  assertEquals([positions, reachable], [[1, 2, 3], [false, true]]);
+  failure = new StoreRefusedError("no rights");
+  await service.runtime.advance(FOLLOW_INTERVAL_MS);
+  await outcome;
+});
+
+Deno.test("followLog() rejects if a line is missing or the log became shorter", async () => {
+  await using service = await openTestService();
+  await addPets(service, 2);
+  const { head } = await service.heads.fresh();
+  const { done } = follow(service, { from: 1 });
+  const outcome = assertRejects(() => done, HeadLostError, "is an older one, version ");
+  await service.runtime.advance(0);
+  const value = encodeHead({ ...head, position: 2 });
+  await change(service, { type: "set", key: HEAD_KEY, value });
+  await service.runtime.advance(FOLLOW_INTERVAL_MS);
+  await outcome;
+
+  await change(service, { type: "set", key: HEAD_KEY, value: encodeHead(head) });
+  await change(service, { type: "delete", key: logKey(3) });
+  const gap = follow(service, { from: 1 });
+  await assertRejects(() => gap.done, LogDamagedError, "Position 2 of the log is missing");
+});

@@ -1,0 +1,188 @@
+import { assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { HEAD_KEY, logKey, petKey, projectionKey } from "../../../src/keyspace.ts";
+import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { encodeHead, readHead } from "../../../src/log/head.ts";
+import { FAULT_KINDS, type FaultKind } from "../../../scripts/verify/advice.ts";
+import type { Key, Mutation } from "../../../src/store/store.ts";
+import { permitted } from "../../support/permitted.ts";
+import { hasBash } from "../run_redirected.ts";
+import { runTask } from "../../support/run_task.ts";
+import { changeFile, type SampleFile, withSampleFile } from "../../support/sample_file.ts";
+import { linesToBytes } from "../../support/sample_log.ts";
+import { withProjectCopy } from "../../support/with_project_copy.ts";
+
+Deno.test({
+  name: "The chapter of the manual about faults has every kind with its action",
+  ignore: !permitted("read"),
+  async fn() {
+    const readme = await Deno.readTextFile(new URL("../../../scripts/README.md", import.meta.url));
+    const [, chapter] = /### When an audit finds a fault\n([^]*?)\n##/.exec(readme)!;
+    const rows = [...chapter.matchAll(/^\| `(\w+)` +\| (.*?) +\| (\w+) +\|$/gm)];
+    assertEquals(
+      rows.map(([, kind, meaning, action]) => [kind, { meaning, action }]),
+      Object.entries(FAULT_KINDS),
+    );
+  },
+});
+
+/** A fault of a store, or of an export of it. */
+interface FaultCase {
+  name: string;
+  kind: FaultKind;
+  /** The change of the store that makes the fault. */
+  change?: (sample: SampleFile) => Promise<Mutation[]> | Mutation[];
+  /** Whether an index of the store's file is overwritten. */
+  isIndexDamaged?: true;
+  /** Arguments of the audit. PATH and BACKUP are files. */
+  args?: string[];
+  /** The lines of the file BACKUP; by default fewer than the store has. */
+  backup?: (lines: string[]) => string[];
+  /** The number of events of the sound store; by default all. */
+  events?: number;
+}
+
+const EVENTS = 40;
+
+const PAGE_BYTES = 4_096;
+
+const LAST_DELETED: Mutation = { type: "delete", key: logKey(EVENTS) };
+
+const encoder = new TextEncoder();
+
+const CASES: FaultCase[] = [
+  { name: "damaged index", kind: "file_damaged", isIndexDamaged: true },
+  { name: "missing head", kind: "head", change: () => [{ type: "delete", key: HEAD_KEY }] },
+  { name: "missing line", kind: "line", change: () => [LAST_DELETED], events: 35 },
+  { name: "log that expires", kind: "log_expires", change: expiring(logKey(EVENTS)) },
+  {
+    name: "foreign record",
+    kind: "foreign_record",
+    change: () => [set(["theirs"], new Uint8Array())],
+  },
+  {
+    name: "missing pet",
+    kind: "record_missing",
+    change: () => [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }],
+  },
+  {
+    name: "pet that no event adds",
+    kind: "record_extra",
+    change: () => [set(projectionKey(1, petKey("sold", 34)), encoder.encode('{"id":34}'))],
+  },
+  {
+    name: "altered pet",
+    kind: "record_altered",
+    change: () => [set(projectionKey(1, petKey("sold", 6)), encoder.encode('{"id":6}'))],
+  },
+  {
+    name: "pet that expires",
+    kind: "record_expires",
+    change: expiring(projectionKey(1, petKey("sold", 6))),
+  },
+  {
+    name: "log that was cut off",
+    kind: "checkpoint",
+    change: cutOff,
+    args: ["--checkpoint", "PATH"],
+    backup: (lines) => lines,
+  },
+  {
+    name: "log that was cut off after it was published",
+    kind: "published",
+    change: cutOff,
+    args: ["--published", "PATH"],
+    backup: (lines) => lines,
+  },
+  { name: "empty export", kind: "no_lines", args: ["--file", "BACKUP"], backup: () => [] },
+  { name: "other file", kind: "no_export", args: ["--file", "BACKUP"], backup: () => ["Dear Ann"] },
+  {
+    name: "bad line of an export",
+    kind: "line",
+    args: ["--file", "BACKUP"],
+    backup: (lines) => lines.with(20, "{}"),
+    events: 20,
+  },
+];
+
+for (const action of new Set(CASES.map(({ kind }) => FAULT_KINDS[kind].action))) {
+  Deno.test({
+    name: `The advice to ${action}, followed word for word, ends with a sound store`,
+    ignore: !permitted("run", "read", "write", "env", "net") || !hasBash(),
+    async fn() {
+      const cases = CASES.filter(({ kind }) => FAULT_KINDS[kind].action === action);
+      await Promise.all(cases.map(followAdvice));
+    },
+  });
+}
+
+function followAdvice(
+  { name, kind, change, isIndexDamaged, args = [], backup, events = EVENTS }: FaultCase,
+): Promise<void> {
+  return withProjectCopy((project) =>
+    withSampleFile(async (sample) => {
+      const { lines } = sample;
+      const run = (task: string) => runTask(task.split(" "), { kvPath: sample.kvPath, project });
+      if (kind === "published") {
+        await run("publish --new-key KEY");
+        await run("publish PATH --key KEY --origin log.example");
+      } else await run("audit --checkpoint PATH");
+      const copy = backup?.(lines) ?? lines.slice(0, 30);
+      await Deno.writeFile(`${project}/BACKUP`, linesToBytes(copy));
+      await changeFile(sample.kvPath, await change?.(sample) ?? []);
+      const kvPath = `${project}/store.sqlite3`;
+      await copyStore(sample.kvPath, kvPath, isIndexDamaged);
+
+      const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath, project });
+      const [[urgent, advice]] = Object.entries<string>(JSON.parse(stdout).advice);
+      assertEquals([code, urgent], [1, kind], name);
+      const commands = advice.split("\n").filter((line) => line.startsWith("  "));
+      const output = await runInShell(commands.join("\n"), project, kvPath);
+      const verdict = output.split("\n").findLast((line) => /^(Not s|S)ound/.test(line));
+      assertEquals(verdict?.slice(0, 16), `Sound: ${events} events`, `${name}: ${output}`);
+    })
+  );
+}
+
+function set(key: Key, value: Uint8Array, expireIn?: number): Mutation {
+  return { type: "set", key, value, expireIn };
+}
+
+async function cutOff({ store, lines }: SampleFile): Promise<Mutation[]> {
+  const { head } = await readHead(store);
+  const older = { ...head, position: 35, lastHash: sha256Hex(lines[34]) };
+  return [LAST_DELETED, set(HEAD_KEY, encodeHead(older))];
+}
+
+/** Sets an hour as the lifetime of a record. */
+function expiring(key: Key) {
+  return async ({ store }: SampleFile): Promise<Mutation[]> => {
+    return [set(key, (await store.get(key))!.value as Uint8Array, 3_600_000)];
+  };
+}
+
+/** Copies the file of a store that is open, and overwrites the index of the times of expiry in the copy. */
+async function copyStore(from: string, to: string, isIndexDamaged = false): Promise<void> {
+  const database = new DatabaseSync(from);
+  database.exec("pragma wal_checkpoint(truncate)");
+  const index =
+    "select rootpage - 1 as pages from sqlite_master where name = 'kv_expiration_ms_idx'";
+  const { pages } = database.prepare(index).get()!;
+  database.close();
+  await Deno.copyFile(from, to);
+  if (!isIndexDamaged) return;
+  using file = await Deno.open(to, { write: true });
+  await file.seek(pages as number * PAGE_BYTES, Deno.SeekMode.Start);
+  await file.write(new Uint8Array(PAGE_BYTES).fill(0xff));
+}
+
+/** Runs commands as an operator does, in the project's folder, and resolves to their standard output. */
+async function runInShell(commands: string, cwd: string, kvPath: string): Promise<string> {
+  const path = `${Deno.execPath().replace(/[^/]*$/, "")}:${Deno.env.get("PATH")}`;
+  const { stdout, stderr } = await new Deno.Command("bash", {
+    args: ["-c", commands],
+    cwd,
+    env: { NO_COLOR: "1", KV_PATH: kvPath, PATH: path },
+  }).output();
+  return new TextDecoder().decode(stdout) || new TextDecoder().decode(stderr);
+}

@@ -1,0 +1,244 @@
+/** Damages each record of a store in every way, one at a time, and groups the same content into other records. */
+
+import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
+import { decodeEvent, petTextOf } from "../../../events/event.ts";
+import { bytesEqual } from "../../../src/encoding/bytes_equal.ts";
+import { unpackLines } from "../../../src/encoding/pack_lines.ts";
+import { audit } from "../../../scripts/verify/audit.ts";
+import { isLogKey, isPetKind, logKey, PET_LISTS } from "../../../src/keyspace.ts";
+import { checkedContent, CHECKSUM_BYTES, withChecksum } from "../../../src/store/checksum.ts";
+import { formatKey } from "../../../src/store/key_encoding.ts";
+import { scan } from "../../../src/store/scan.ts";
+import type { Key, Mutation, StoreEntry } from "../../../src/store/store.ts";
+import { ModelStore } from "../../sim/model_store.ts";
+import { SAMPLE_STEP } from "../../support/permitted.ts";
+import { openSampleStore } from "../../support/sample_store.ts";
+
+/**
+ * A key and its new content, which gets a checksum; or a whole value; or `undefined` to delete the record. A text stands
+ * for the value of another program.
+ */
+type Change = [key: Key, content: Uint8Array | string | undefined, isWhole?: "whole"];
+
+type Damage = [name: string, ...changes: Change[]];
+
+/** A record of the log. */
+interface PackedRecord {
+  last: number;
+  lines: Uint8Array[];
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : "one in four"} altered byte and every lost, repeated or misplaced piece, and accepts every grouping`, async () => {
+  // 15 events are the fewest that make several records of each kind, and all kinds of changes of pets.
+  using sample = await openSampleStore(15);
+  const { runtime } = sample;
+  const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
+  const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
+  assertEquals(kinds.size, 6, "the sample has records of all kinds");
+  const store = new ModelStore({ now: runtime.now });
+  // Small reads, so that the records of a kind come in several of them.
+  Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
+  const original = new Map(entries.map((entry) => [formatKey(entry.key), contentOf(entry)]));
+  const apply = (changes: Change[]) => {
+    const mutations = changes.map(([key, content, isWhole]): Mutation => {
+      if (content === undefined) return { type: "delete", key };
+      const value = isWhole || typeof content === "string" ? content : withChecksum(key, content);
+      return { type: "set", key, value: value as Uint8Array };
+    });
+    assertNotEquals(store.apply({ checks: [], mutations }), null);
+  };
+  apply(entries.map((entry) => [entry.key, contentOf(entry)]));
+
+  /** The names of the changes after which the audit says that the store is sound, or not. */
+  const namesOf = async (damages: Damage[], isSound: boolean) => {
+    const names: string[] = [];
+    for (const [name, ...changes] of damages) {
+      apply(changes);
+      if ((await audit({ store, runtime })).sound === isSound) names.push(name);
+      apply(changes.map(([key]) => [key, original.get(formatKey(key))]));
+    }
+    return names;
+  };
+  const log = logOf(entries);
+  const damages = [...damagesTo(entries, log)];
+  assertGreater(damages.length, 8_000 / SAMPLE_STEP);
+  assertEquals(await namesOf(damages, true), []);
+  const groupings = [...groupingsOf(log)];
+  assertGreater(groupings.length, 15);
+  assertEquals(await namesOf(groupings, false), []);
+  assertEquals((await audit({ store, runtime })).faults, []);
+});
+
+function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damage> {
+  for (const [index, entry] of entries.entries()) {
+    const other = entries[(index + 1) % entries.length];
+    yield* damagesToAny(entry, other);
+    if (isPetKind(entry.key[2])) yield* damagesToPet(entry, entries);
+  }
+  for (const [index, { last }] of log.entries()) {
+    for (const [name, ...changes] of damagesToPacked(log, index)) {
+      yield [`${name} of the log up to ${last}`, ...changes];
+    }
+  }
+}
+
+/** A pet under another status, or as another pet was or is. */
+function* damagesToPet(entry: StoreEntry, entries: StoreEntry[]): Generator<Damage> {
+  const { key } = entry;
+  const name = formatKey(key);
+  const own = contentOf(entry);
+  const id = key.at(-1) as number;
+  for (const list of PET_LISTS.filter((list) => list !== key.at(-2))) {
+    const copy = [...key.slice(0, -2), list, id];
+    yield [`copy of ${name} in ${list}`, [copy, own]];
+    yield [`move of ${name} to ${list}`, [key, undefined], [copy, own]];
+  }
+  const others = entries.filter((other) => isPetKind(other.key[2]) && other.key.at(-1) !== id);
+  for (const other of others) {
+    yield [`${name} like ${formatKey(other.key)}`, [key, contentOf(other)]];
+  }
+  if (key[2] === "pet_by_category") {
+    const copy = key.with(3, "4711");
+    yield [`copy of ${name} in another category`, [copy, own]];
+    yield [`move of ${name} to another category`, [key, undefined], [copy, own]];
+  }
+  for (const line of logOf(entries).flatMap(({ lines }) => lines)) {
+    const event = decodeEvent(decoder.decode(line));
+    const isOfPet = event.type === "PetCreated" || event.type === "PetUpdated";
+    if (!isOfPet || event.data.id !== id) continue;
+    const text = petTextOf({ event, line });
+    const content = joined(encoder.encode(String(event.position)), text);
+    if (!bytesEqual(content, own)) yield [`former state of ${name}`, [key, content]];
+  }
+}
+
+/** Damages to a record of any kind. */
+function* damagesToAny(entry: StoreEntry, other: StoreEntry): Generator<Damage> {
+  const { key } = entry;
+  const own = contentOf(entry);
+  const name = formatKey(key);
+  const whole = entry.value as Uint8Array;
+  for (let index = 0; index < CHECKSUM_BYTES + 2; index++) {
+    const altered = whole.with(index, whole[index] ^ 1 << index % 7);
+    yield [`byte ${index} of the value of ${name}`, [key, altered, "whole"]];
+  }
+  yield [`swap of ${name} with its checksum`, [key, other.value as Uint8Array, "whole"]];
+  for (let index = 0; index < own.length; index += SAMPLE_STEP) {
+    const altered = own.with(index, own[index] ^ 1 << index % 7);
+    yield [`bit ${index % 7} of byte ${index} in ${name}`, [key, altered]];
+  }
+  yield [`text of ${name}`, [key, decoder.decode(own)]];
+  yield [`no byte in ${name}`, [key, new Uint8Array()]];
+  yield [`one more byte in ${name}`, [key, joined(own, encoder.encode(" "))]];
+  yield [`deletion of ${name}`, [key, undefined]];
+  const last = key.at(-1);
+  const copy = [...key.slice(0, -1), typeof last === "number" ? last + 1_000 : `${String(last)}2`];
+  yield [`copy of ${name}`, [copy, own]];
+  yield [`move of ${name}`, [key, undefined], [copy, own]];
+  yield [`swap of ${name}`, [key, contentOf(other)], [other.key, own]];
+  yield [`move of ${name} onto the next`, [key, undefined], [other.key, own]];
+}
+
+/** Damages to the lines of one of the records of the log. */
+function* damagesToPacked(records: PackedRecord[], index: number): Generator<Damage> {
+  const { last, lines } = records[index];
+  const next = records[index + 1];
+  const key = logKey(last);
+  const taken = new Set(records.map((it) => it.last));
+  const own = packed(lines);
+  for (const [place, line] of lines.entries()) {
+    const before = lines.slice(0, place);
+    const after = lines.slice(place + 1);
+    const upTo = packed([...before, line]);
+    const half = line.subarray(0, line.length / 2);
+    const nth = `line ${place + 1} of ${lines.length}`;
+    yield [`missing ${nth}`, [key, packed([...before, ...after])]];
+    yield [`doubled ${nth}`, [key, packed([...before, line, line, ...after])]];
+    yield [`cut before ${nth}`, [key, packed(before)]];
+    yield [`cut in ${nth}`, [key, joined(packed(before), half)]];
+    yield [`cut in ${nth} with a line feed`, [key, packed([...before, half])]];
+    yield [`cut line feed of ${nth}`, [key, upTo.slice(0, -1)]];
+    yield [`doubled line feed of ${nth}`, [
+      key,
+      joined(upTo, packed([new Uint8Array(), ...after])),
+    ]];
+    yield [`loss up to half of ${nth}`, [key, packed([line.subarray(half.length), ...after])]];
+    if (after.length > 0) {
+      const [second, ...rest] = after;
+      yield [`swap of ${nth} and the next`, [key, packed([...before, second, line, ...rest])]];
+      yield [`lost line feed of ${nth}`, [key, packed([...before, joined(line, second), ...rest])]];
+      yield [`loss up to ${nth}`, [key, packed(after)]];
+      // The key that a record of these lines would have.
+      const position = last - after.length;
+      yield [`loss after ${nth}`, [key, undefined], [logKey(position), upTo]];
+      yield [`second copy up to ${nth}`, [logKey(position), upTo]];
+      for (const wrong of [position - 1, position + 1]) {
+        if (taken.has(wrong) || wrong < 1) continue;
+        yield [`split after ${nth}, under ${wrong}`, [logKey(wrong), upTo], [key, packed(after)]];
+      }
+    }
+    if (next !== undefined) {
+      const nextKey = logKey(next.last);
+      const moved = packed([line, ...next.lines]);
+      yield [`move of ${nth} on`, [key, packed([...before, ...after])], [nextKey, moved]];
+      yield [`overlap from ${nth}`, [nextKey, packed([line, ...after, ...next.lines])]];
+    }
+  }
+  for (const other of [last - 1, last + 1]) {
+    if (taken.has(other) || other < 1) continue;
+    yield [`move to ${other}`, [key, undefined], [logKey(other), own]];
+    yield [`copy to ${other}`, [logKey(other), own]];
+  }
+  if (next === undefined) return;
+  const [nextKey, nextValue] = [logKey(next.last), packed(next.lines)];
+  yield [`merge under its own key`, [key, joined(own, nextValue)], [nextKey, undefined]];
+  yield [`merge in the wrong order`, [key, undefined], [nextKey, joined(nextValue, own)]];
+}
+
+/** The same lines in other records. */
+function* groupingsOf(log: PackedRecord[]): Generator<Damage> {
+  const grouped = (sizes: number[]): Change[] => {
+    const lines = log.flatMap((it) => it.lines);
+    const changes = log.map(({ last }): Change => [logKey(last), undefined]);
+    for (let start = 0, group = 0; start < lines.length; group++) {
+      const end = Math.min(lines.length, start + sizes[group % sizes.length]);
+      changes.push([logKey(end), packed(lines.slice(start, end))]);
+      start = end;
+    }
+    return changes;
+  };
+  for (const sizes of [[1], [2], [3], [1, 2], [5, 1], [1_000]]) {
+    yield [`groups of ${sizes}`, ...grouped(sizes)];
+  }
+  const own = log.map(({ lines }) => lines.length);
+  for (const [index, size] of own.entries()) {
+    for (let first = 1; first < size; first++) {
+      const sizes = own.toSpliced(index, 1, first, size - first);
+      yield [`split after ${first} lines of record ${index}`, ...grouped(sizes)];
+    }
+    if (index === 0) continue;
+    const sizes = own.toSpliced(index - 1, 2, own[index - 1] + size);
+    yield [`merged record ${index}`, ...grouped(sizes)];
+  }
+}
+
+function logOf(entries: StoreEntry[]): PackedRecord[] {
+  return entries.filter(({ key }) => isLogKey(key))
+    .map((entry) => ({ last: entry.key[1] as number, lines: unpackLines(contentOf(entry))! }));
+}
+
+function contentOf(entry: StoreEntry): Uint8Array {
+  return checkedContent(entry)!;
+}
+
+function packed(lines: Uint8Array[]): Uint8Array {
+  const lineFeed = encoder.encode("\n");
+  return joined(...lines.flatMap((line) => [line, lineFeed]));
+}
+
+function joined(...parts: Uint8Array[]): Uint8Array {
+  return new Uint8Array(parts.flatMap((part) => [...part]));
+}

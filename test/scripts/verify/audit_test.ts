@@ -1,0 +1,637 @@
+import {
+  assertEquals,
+  assertGreater,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import { audit, auditLines, type AuditOptions } from "../../../scripts/verify/audit.ts";
+import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
+import { EMPTY_ROOT } from "../../../scripts/published/merkle_tree.ts";
+import { TileTree } from "../../../scripts/published/tile_tree.ts";
+import { OPERATOR } from "../../../events/event.ts";
+import { splitLines } from "../../../src/log/lines.ts";
+import { acceptLog } from "../../../src/log/accept_store.ts";
+import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
+import { replay } from "../../../scripts/replay/replay.ts";
+import { encodeJson } from "../../../src/encoding/json.ts";
+import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
+import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
+import { permitted } from "../../support/permitted.ts";
+import { withSampleFile } from "../../support/sample_file.ts";
+import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
+import { checkedContent } from "../../../src/store/checksum.ts";
+import { formatKey } from "../../../src/store/key_encoding.ts";
+import {
+  eventByIdempotencyKeyKey,
+  HEAD_KEY,
+  LOG_PREFIX,
+  logKey,
+  PET_LISTS,
+  petByCategoryKey,
+  petKey,
+  projectionKey,
+  REPLAY_KEY,
+} from "../../../src/keyspace.ts";
+import { scan } from "../../../src/store/scan.ts";
+import { StoreRefusedError } from "../../../src/store/store_errors.ts";
+import type { Key, Mutation, Store } from "../../../src/store/store.ts";
+import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { linesOf, linesToBytes, rewritten, sampleId, sampleLog } from "../../support/sample_log.ts";
+import { openSampleStore, writeLog } from "../../support/sample_store.ts";
+import { openTestService } from "../../support/test_service.ts";
+import { faultyStore } from "../../support/faulty_store.ts";
+import { setRecord } from "../../support/set_record.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const TIME = "2026-01-01T00:00:00.000Z";
+
+Deno.test("audit() finds every foreign record", async () => {
+  using sample = await openSampleStore(30);
+  const missed: string[] = [];
+  for (const key of FOREIGN_KEYS) {
+    await commit(sample.store, [{ type: "set", key, value: encoder.encode("foreign") }]);
+    const { sound, counts } = await audit(sample);
+    if (sound) missed.push(formatKey(key));
+    else assertEquals(Object.values(counts), [1], formatKey(key));
+    await commit(sample.store, [{ type: "delete", key }]);
+  }
+  assertEquals(missed, []);
+});
+
+Deno.test("audit() and auditLines() prove with a checkpoint that a log extends it, or was cut off, or rewritten", async () => {
+  using sample = await openSampleStore(35);
+  const lines = sampleLog(40);
+  const at = (position: number) => ({ position, hash: sha256Hex(lines[position - 1]) });
+  assertEquals((await audit(sample, { checkpoint: at(30) })).faults, []);
+  const cut = await audit(sample, { checkpoint: at(40) });
+  assertEquals([cut.counts, cut.firstBadPosition], [{ checkpoint: 1 }, 36]);
+  assertMatch(cut.faults[0].message, /newest events were cut off/);
+  // All hashes of the other history fit.
+  const forged = rewritten(lines, 12, changed(lines[12], "Zoë", "Zoé"));
+  assertEquals((await auditFile(forged)).sound, true);
+  const { counts, faults } = await auditFile(forged, { checkpoint: at(20) });
+  assertEquals(counts, { checkpoint: 1 });
+  assertMatch(faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
+});
+
+Deno.test("audit() and auditLines() find a history that the service cannot have written", async () => {
+  const sound = sampleLog(3);
+  const line = changed(sound[2], /"actor":"\w+"/, '"actor":"operator"');
+  const lines = rewritten(sound, 2, line);
+  const fault = "its actor is the operator, but only a key adds and changes pets";
+  using sample = await openSampleStore(0);
+  await writeLog(sample.store, sample.runtime, lines);
+  const position = lines.length;
+  for (const { faults } of [await audit(sample), await auditFile(lines)]) {
+    assertEquals(faults, [{ kind: "line", position, message: `Line ${position}: ${fault}` }]);
+  }
+});
+
+Deno.test("auditLines() reports an export without an event, and says whether it has lines", async () => {
+  const noEvent = "The file is not an export of deno task log: it has no event";
+  for (const lines of [["# Animal Store", "", "{}"], ["\u0000"], ["SQLite format 3"]]) {
+    const { position, faults, advice } = await auditFile(lines);
+    assertEquals([position, faults], [0, [{ kind: "no_export", message: noEvent }]]);
+    assertEquals(Object.keys(advice), ["no_export"]);
+  }
+  const noLines = "The export has no lines, so it is not a whole copy of a log";
+  assertEquals((await auditFile([])).faults, [{ kind: "no_lines", position: 1, message: noLines }]);
+});
+
+Deno.test("auditLines() verifies a partial export from its first line, and refuses to compare what it lacks", async () => {
+  const lines = sampleLog(30);
+  const whole = await auditFile(lines);
+  assertEquals(await auditFile(lines.slice(9)), { ...whole, from: 10 });
+  const altered = lines.with(14, changed(lines[14], '"time":"2026', '"time":"2027'));
+  const damaged = await auditFile(altered.slice(9));
+  assertEquals([damaged.from, damaged.firstBadPosition, damaged.counts], [10, 15, { line: 1 }]);
+  const lost = await auditFile(lines.toSpliced(14, 1).slice(9));
+  assertEquals(lost.faults[0].position, 15);
+  // The position of a first line whose previoushash says that nothing is before it is wrong.
+  const first = await auditFile([changed(lines[0], "0001", "0005")]);
+  assertEquals([first.sound, first.from], [false, undefined]);
+
+  const partial = (options: AuditOptions) => auditFile(lines.slice(9), options);
+  const at = (position: number) => ({ position, hash: sha256Hex(lines[position - 1]) });
+  for (const position of [9, 20]) {
+    assertEquals((await partial({ checkpoint: at(position) })).faults, []);
+  }
+  const other = await partial({ checkpoint: { ...at(9), hash: at(8).hash } });
+  assertEquals(other.counts, { checkpoint: 1 });
+  const published = {
+    checkpoint: { size: 0, root: EMPTY_ROOT, note: "" },
+    tree: new TileTree(() => undefined, 0),
+  };
+  for (
+    const [options, words] of [
+      [{ checkpoint: at(8) }, "with the checkpoint at position 8"],
+      [{ published }, "The export begins at position 10, so it cannot be compared with the"],
+    ] as const
+  ) await assertRejects(() => partial(options), Error, words);
+});
+
+Deno.test("audit() and auditLines() tell lines of a newer version from altered ones", async () => {
+  const original = sampleLog(30);
+  const newer = changed(original[14], "pet-updated:1", "pet-updated:2");
+  const lines = rewritten(original, 14, newer);
+  const fault = {
+    kind: "newer_line" as const,
+    position: 15,
+    message:
+      "Line 15: A newer version wrote the line: schema urn:animal-store:pet-updated:2 is not known",
+  };
+  const report = await auditFile(lines);
+  assertEquals([report.faults, report.position], [[fault], 30]);
+  assertMatch(report.advice.newer_line!, /^Upgrade the program/);
+  using sample = await openSampleStore(30);
+  await putLines(sample.store, lines);
+  assertEquals((await audit(sample)).faults[0], fault);
+
+  // The next line shows that an altered line is not one of a newer version.
+  const { counts, firstBadPosition } = await auditFile(original.with(14, newer));
+  assertEquals([counts, firstBadPosition], [{ newer_line: 1, line: 1 }, 15]);
+  const unlinked = changed(newer, /"previoushash":"\w+"/, `"previoushash":"${sha256Hex("other")}"`);
+  const last = await auditFile(rewritten(original, 14, unlinked).slice(0, 15));
+  assertEquals([last.counts, last.firstBadPosition], [{ newer_line: 1, line: 1 }, 14]);
+});
+
+Deno.test("audit() and auditLines() report the first one of two lines that do not fit together", async () => {
+  using sample = await openSampleStore(30);
+  const { lines } = sample;
+  // If the previoushash was altered, the next line does not fit either.
+  const cases: [from: string | RegExp, to: string, seconds: number[]][] = [
+    ['"time":"2026', '"time":"2027', [1]],
+    [/"previoushash":"..../, '"previoushash":"0000', [0, 1]],
+  ];
+  for (const [from, to, seconds] of cases) {
+    for (const position of [2, 8, 14, 29]) {
+      const forged = lines.with(position - 1, changed(lines[position - 1], from, to));
+      await putLines(sample.store, forged);
+      for (const { faults } of [await audit(sample), await auditFile(forged)]) {
+        const found = seconds.map((second) => {
+          const message = `Line ${position + second}: its previoushash is not the SHA-256 of the ` +
+            "line before, so one of the two was altered";
+          return { kind: "line" as const, position: position + second - 1, message };
+        });
+        assertEquals(faults, found);
+      }
+    }
+  }
+  // The head has the hash of the last line.
+  await putLines(sample.store, lines.with(29, changed(lines[29], "2026", "2027")));
+  assertEquals((await audit(sample)).counts.head, 1);
+});
+
+/** Lines 8 to 14 of the sample are one record. Line 11 issues a key, line 12 revokes one, the others add pets. */
+const DAMAGES: {
+  name: string;
+  /** The records of the log to store, by their keys. `lines` returns the lines from one position to another. */
+  records: (lines: (from: number, to: number) => string) => Record<number, string | undefined>;
+  firstBadPosition?: number;
+  messages: string[];
+}[] = [
+  {
+    name: "a line is missing within a record",
+    records: (lines) => ({ 14: lines(8, 9) + lines(11, 14) }),
+    firstBadPosition: 10,
+    messages: ["Line 10: its sequence says position 11, but 10 was expected"],
+  },
+  {
+    name: "the last record is missing",
+    records: () => ({ 33: undefined }),
+    firstBadPosition: 30,
+    messages: ["Lines 30 to 33 are missing, although the head is at position 33"],
+  },
+  {
+    name: "a record is cut within a line",
+    records: (lines) => ({ 14: lines(8, 12).slice(0, -50) }),
+    firstBadPosition: 8,
+    messages: ["The record at position 14 does not hold exactly lines 8 to 14"],
+  },
+  {
+    name: "a line feed is lost",
+    records: (lines) => ({ 14: lines(8, 9).slice(0, -1) + lines(10, 14) }),
+    firstBadPosition: 9,
+    messages: [
+      "Line 9: The line is not JSON",
+      "Line 10: its sequence says position 11, but 10 was expected",
+    ],
+  },
+  {
+    name: "a line is moved to the next record",
+    records: (lines) => ({ 14: lines(8, 13), 15: lines(14, 15) }),
+    firstBadPosition: 14,
+    messages: [
+      "The record at position 14 does not hold exactly lines 8 to 14",
+      "Line 15: its sequence says position 14, but 15 was expected",
+    ],
+  },
+  {
+    name: "a record is stored under a lower position",
+    records: (lines) => ({ 13: lines(8, 14), 14: undefined }),
+    firstBadPosition: 14,
+    messages: ["The record at position 13 does not hold exactly lines 8 to 13"],
+  },
+  {
+    name: "a line names a position far beyond it",
+    records: (lines) => ({
+      14: lines(8, 12) + lines(13, 14).replace(/"sequence":"0/, '"sequence":"9'),
+    }),
+    firstBadPosition: 13,
+    messages: [
+      "Line 13: its sequence says position 9000000000000013, but 13 was expected",
+      "Line 9000000000000014: its sequence says position 14, but 9000000000000014 was expected",
+    ],
+  },
+  {
+    name: "a record is split and another one merged, which is no damage",
+    records: (lines) => ({ 10: lines(8, 10), 14: lines(11, 14), 15: undefined, 19: lines(15, 19) }),
+    messages: [],
+  },
+];
+
+Deno.test("audit() reports a damaged record of the log at the right position", async () => {
+  for (const { name, records, firstBadPosition, messages } of DAMAGES) {
+    using sample = await openSampleStore(33);
+    const stored = records((from, to) =>
+      sample.lines.slice(from - 1, to).map((line) => `${line}\n`).join("")
+    );
+    for (const [last, text] of Object.entries(stored)) {
+      await put(
+        sample.store,
+        logKey(Number(last)),
+        text === undefined ? text : encoder.encode(text),
+      );
+    }
+    const report = await audit(sample);
+    // The words of JSON.parse() are not ours.
+    const found = report.faults.map(({ message }) => message.replace(/JSON: .*/, "JSON"));
+    assertEquals(found, messages, name);
+    assertEquals(report.firstBadPosition, firstBadPosition, name);
+  }
+});
+
+Deno.test("audit() names the pet and the list that differ, once for each record", async () => {
+  using sample = await openSampleStore(33);
+  const { store } = sample;
+  const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
+  const [added, changedPet] = await Promise.all([19, 7].map(async (id) => {
+    const found = await Promise.all(PET_LISTS.map((list) => store.get(pet(list, id))));
+    return found.find((entry) => entry !== null)!;
+  }));
+  // Pet 19 was only added, pet 7 was changed from no status.
+  assertEquals([added.key, changedPet.key], [pet("none", 19), pet("available", 7)]);
+  const [ofAdded, ofChanged] = [added, changedPet].map((entry) => checkedContent(entry)!);
+  const text = encoder.encode(changed(decoder.decode(ofChanged), "Zoë", "Zoé"));
+  const former = encoder.encode('9{"id":7,"name":"Zoë 7 🐈","categoryId":0}');
+  const later = encoder.encode(decoder.decode(ofChanged).replace(/^\d+/, "30"));
+  const IS = "is not what the log says";
+  const EXTRA = "is there, but does not follow from the log";
+  const cases: [changes: [key: Key, value: Uint8Array | undefined][], messages: string[]][] = [
+    [[[changedPet.key, text]], [`Pet 7 in the list available of generation 1 ${IS}`]],
+    [[[changedPet.key, later]], [`Pet 7 in the list available of generation 1 ${IS}`]],
+    [[[pet("none", 7), former], [changedPet.key, undefined]], [
+      `Pet 7 in the list none of generation 1 ${EXTRA}`,
+      "Pet 7 in the list available of generation 1 is missing",
+    ]],
+    [[[pet("sold", 7), ofChanged]], [
+      `Pet 7 in the list sold of generation 1 ${EXTRA}`,
+    ]],
+    [[[pet("none", 19), undefined]], ["Pet 19 in the list none of generation 1 is missing"]],
+    [[[projectionKey(1, petByCategoryKey(8n, "available", 7)), ofChanged]], [
+      `Pet 7 in the list available of category 8 of generation 1 ${EXTRA}`,
+    ]],
+    [[[projectionKey(1, petByCategoryKey(5n, "none", 19)), undefined]], [
+      "Pet 19 in the list none of category 5 of generation 1 is missing",
+    ]],
+    [[[pet("none", 27), ofAdded]], [
+      `Pet 27 in the list none of generation 1 ${EXTRA}`,
+    ]],
+  ];
+  for (const [changes, messages] of cases) {
+    const before = await Promise.all(changes.map(([key]) => store.get(key)));
+    for (const [key, value] of changes) await put(store, key, value);
+    const { faults } = await audit(sample);
+    assertEquals(faults.map(({ message }) => message), messages);
+    for (const [index, [key]] of changes.entries()) {
+      const entry = before[index];
+      await put(store, key, entry === null ? undefined : checkedContent(entry));
+    }
+  }
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test({
+  name:
+    "audit() finds each record of a file that is set to expire, or to expire at another time than its event says",
+  ignore: !permitted("read", "write", "net", "run"),
+  fn: () =>
+    withSampleFile(async ({ kvPath, store }) => {
+      const deps = {
+        store,
+        runtime: systemRuntime,
+        readExpiringRecords: expiringRecordsOf({ kind: "file", path: kvPath, isDefault: false }),
+      };
+      assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
+      const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
+      const missed: string[] = [];
+      for (const { key, value } of entries) {
+        const own = value as Uint8Array;
+        const isOfLog = key[0] === "~log" || key[0] === "head";
+        const kind = isOfLog ? "log_expires" : "record_expires";
+        const isToExpire = key[2] === "event_by_idempotency_key";
+        const hour = 3_600_000;
+        const cases = isToExpire
+          ? [[hour, "record_expires"], [27 * hour, "record_altered"], [undefined, "record_altered"]]
+          : [[hour, kind]];
+        for (const [expireIn, kind] of cases as [number | undefined, string][]) {
+          await commit(store, [{ type: "set", key, value: own, expireIn }]);
+          const { faults, counts } = await audit(deps);
+          const when = expireIn === undefined ? "never" : "at 20";
+          const words = `Record ${formatKey(key)} is set to expire ${when}`;
+          if (!faults.some(({ message }) => message.startsWith(words))) missed.push(formatKey(key));
+          assertEquals(counts, { [kind]: 1 });
+        }
+        await commit(store, [{
+          type: "set",
+          key,
+          value: own,
+          ...(isToExpire ? { expireIn: 25 * hour } : {}),
+        }]);
+      }
+      assertEquals(missed, []);
+      assertEquals((await audit(deps)).faults, []);
+      const { key, value } = entries.find(({ key }) => key[0] === "~log")!;
+      const line: Mutation = { type: "set", key, value: value as Uint8Array, expireIn: 3_600_000 };
+      await commit(store, [line, { type: "delete", key: HEAD_KEY }]);
+      assertEquals((await audit(deps)).counts, { head: 1, log_expires: 1 });
+    }),
+});
+
+Deno.test("audit() accepts what is added and changed while it runs, and still finds damage to other pets", async () => {
+  for (const isDamaged of [false, true]) {
+    await using service = await openTestService();
+    const { store, runtime } = service;
+    const add = () => service.add({ name: "Rex", categoryId: 1, status: "sold" });
+    await Promise.all(Array.from({ length: 40 }, add));
+    let changes = 0;
+    /** Changes pets 1 to 30, each several times: to another status, to none, only the name, and back. */
+    const change = async () => {
+      const patch = [{ status: "pending" }, { status: null }, { name: `Max ${changes}` }, {
+        status: "sold",
+      }][changes % 4];
+      const response = await service.change(1 + changes++ % 30, patch);
+      assertEquals(response.status, 200);
+      await response.body?.cancel();
+    };
+    for (let time = 0; time < 10; time++) await change();
+    const { head } = await readHead(store);
+    if (isDamaged) await put(store, projectionKey(1, petKey("sold", 37)), undefined);
+    let reads = 0;
+    const watched = faultyStore(store, {
+      // Small reads, with changes before and after each read of the projections.
+      async onList(apply, range) {
+        if (range.start?.[0] === LOG_PREFIX[0]) return await apply();
+        reads++;
+        await change();
+        const entries = await apply();
+        await Promise.all([add(), change()]);
+        return entries;
+      },
+    });
+    Object.assign(watched, { limits: { ...store.limits, listEntries: 3 } });
+    const { faults, position } = await audit({ store: watched, runtime });
+    const missing = "Pet 37 in the list sold of generation 1 is missing";
+    assertEquals(faults.map(({ message }) => message), isDamaged ? [missing] : []);
+    assertEquals(position, head.position);
+    assertGreater(reads, 10);
+    const after = await audit(service);
+    assertEquals(after.faults.length, isDamaged ? 1 : 0);
+    assertGreater(after.position, position + 30);
+  }
+});
+
+Deno.test("audit() reports a head that is older than the log, and audits the whole log", async () => {
+  using sample = await openSampleStore(40);
+  const { head } = await readHead(sample.store);
+  const hash = sha256Hex(sample.lines[32]);
+  for (const position of [33, 38]) {
+    const value = encodeHead({ ...head, position, lastHash: hash });
+    await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
+    const checkpoint = { position: 40, hash: head.lastHash };
+    const report = await audit(sample, { checkpoint });
+    const message = `The head is at position ${position}, but the log continues after it`;
+    assertEquals([report.position, report.faults], [40, [{ kind: "head", message }]]);
+    await assertRejects(() => acceptLog(sample.store), StoreRefusedError, "after the head record");
+  }
+});
+
+/** A store with pets that were added under Idempotency-Keys, at these hours from now. */
+async function openStoreOfTimes(hours: number[]) {
+  const store = new KvStore(await Deno.openKv(":memory:"));
+  const runtime = new FakeRuntime();
+  const timeOf = (hour: number) => new Date(runtime.now() + hour * 3_600_000).toISOString();
+  const metadata = (hour: number, actor: string) => {
+    return { id: runtime.newId(), time: timeOf(hour), actor };
+  };
+  const issue = metadata(Math.min(...hours), OPERATOR);
+  const pets = hours.map((hour, index) => ({
+    ...metadata(hour, issue.id),
+    type: "PetCreated" as const,
+    data: { id: index + 1, name: "Rex", categoryId: 1n },
+    idempotencyKey: sha256Hex(`order ${index}`),
+  }));
+  const data = { keyId: issue.id, label: "test", tokenHash: sha256Hex("token") };
+  await writeLog(store, runtime, linesOf([{ ...issue, type: "ApiKeyIssued", data }, ...pets]));
+  /** Removes the idempotency records of these pets, as KV does when they expire. */
+  const remove = async (...ids: number[]) => {
+    const mutations = ids.map((id): Mutation => {
+      const { actor, idempotencyKey } = pets[id - 1];
+      const key = eventByIdempotencyKeyKey(actor, idempotencyKey, id + 1);
+      return { type: "delete", key: projectionKey(1, key) };
+    });
+    await commit(store, mutations);
+  };
+  return { store, runtime, remove, [Symbol.dispose]: () => store.close() };
+}
+
+const WRONG_CLOCK_NOTE = /^(\d) idempotency records? (is|are) missing, and a wrong clock explains/;
+
+/** `removed` are the pets whose records are missing, and `found` those that no wrong clock explains. */
+const CLOCKS: { name: string; hours: number[]; removed: number[]; found: number[] }[] = [
+  { name: "events lie in the future", hours: [72, 71, 72], removed: [1, 2, 3], found: [] },
+  { name: "a later event has an earlier time", hours: [-5, -1, -3, -2], removed: [2], found: [] },
+  {
+    name: "an event much later in the log has an earlier time",
+    hours: [...Array(1_100).fill(-1), -2],
+    removed: [1],
+    found: [],
+  },
+  {
+    // The times of the last pets differ little.
+    name: "the clock was ahead for the fourth pet only",
+    hours: [-4, -3, -2, -1, -1.5, -0.5, -0.51],
+    removed: [1, 2, 3, 4, 5, 6, 7],
+    found: [1, 2, 3, 5, 6, 7],
+  },
+  { name: "a clock behind kept the records", hours: [-72, -71, -1], removed: [], found: [] },
+];
+
+Deno.test("audit() finds missing idempotency records, and notes those that a wrong clock explains", async () => {
+  for (const { name, hours, removed, found } of CLOCKS) {
+    using sample = await openStoreOfTimes(hours);
+    await sample.remove(...removed);
+    const { faults, notes } = await audit(sample);
+    assertEquals(faults.map(({ position }) => position), found.map((id) => id + 1), name);
+    const explained = WRONG_CLOCK_NOTE.exec(notes.join())?.[1] ?? 0;
+    assertEquals(Number(explained), removed.length - found.length, name);
+  }
+});
+
+Deno.test("audit() counts each of many missing idempotency records, and keeps the first ones", async () => {
+  using sample = await openStoreOfTimes(Array.from({ length: 60 }, (_, index) => -9 + index / 60));
+  await sample.remove(...Array.from({ length: 60 }, (_, index) => index + 1));
+  const { counts, faults } = await audit(sample);
+  assertEquals([counts, faults.length], [{ record_missing: 60 }, FAULTS_KEPT_PER_KIND]);
+});
+
+Deno.test("audit() starts again if a replay removes the records that it reads", async () => {
+  using sample = await openSampleStore(30);
+  const replays = (times: number) =>
+    faultyStore(sample.store, {
+      async onList(apply, range) {
+        const isOfPets = "start" in range && range.start?.[2] === "pet";
+        if (isOfPets && times-- > 0) await replay(sample, { graceMs: 0 });
+        return await apply();
+      },
+    });
+  assertEquals((await audit({ store: replays(1), runtime: sample.runtime })).faults, []);
+  await assertRejects(
+    () => audit({ store: replays(Infinity), runtime: sample.runtime }),
+    Error,
+    "A replay flipped the projections during each attempt",
+  );
+  assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("audit() leaves the generation alone that the lease of a replay names, and finds any other one", async () => {
+  using sample = await openSampleStore(30);
+  const { store } = sample;
+  const lease = (generation: number) =>
+    put(
+      store,
+      REPLAY_KEY,
+      encodeJson({ owner: sampleId(1), beat: 1, time: TIME, generation, filledTo: 0 }),
+    );
+  const note = /^A replay has not ended/;
+  // A record that is right and one that is wrong.
+  const filled = projectionKey(2, petKey("sold", 2));
+  await put(store, filled, encoder.encode("{}"));
+  assertEquals((await audit(sample)).counts, { foreign_record: 1 });
+  await lease(2);
+  const { faults, notes } = await audit(sample);
+  assertEquals(faults, []);
+  assertMatch(notes.join(), note);
+  await put(store, ["projection", 2, "lost", 1], encoder.encode("{}"));
+  assertEquals((await audit(sample)).counts, { foreign_record: 1 });
+  await put(store, ["projection", 2, "lost", 1], undefined);
+  for (const generation of [0, 3]) {
+    await lease(generation);
+    assertEquals((await audit(sample)).counts, { foreign_record: 1 });
+  }
+});
+
+Deno.test("audit() reports a head that does not follow from the log", async () => {
+  const cases: [head: Partial<Head>, what: string][] = [
+    [{ lastPetId: 18 }, "its lastPetId is 18, but the log says 19"],
+    [{ changePosition: 25 }, "its changePosition is 25, but the log says 30"],
+    [{ keyPosition: 21 }, "its keyPosition is 21, but the log says 22"],
+    [
+      { schemas: { PetCreated: 1 } },
+      'its schemas is {"PetCreated":1}, but the log says ' +
+      '{"ApiKeyIssued":1,"PetCreated":1,"PetUpdated":1,"ApiKeyRevoked":1}',
+    ],
+    [{ removing: 2 }, "generation 2 cannot be removed while 1 is served"],
+    [{ removing: 0 }, "generation 0 cannot be removed while 1 is served"],
+  ];
+  using sample = await openSampleStore(30);
+  for (const [change, what] of cases) {
+    const value = encodeHead({ ...sample.head, ...change });
+    await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
+    const { faults } = await audit(sample);
+    assertEquals(faults, [{ kind: "head", message: `The head is wrong: ${what}` }]);
+  }
+});
+
+/** Keys that the service never writes, in every part of the store. */
+const FOREIGN_KEYS = [
+  [new Uint8Array([1])],
+  ["a"],
+  ["head", 1],
+  ["log", 5],
+  ["~log"],
+  ["~log", 0],
+  ["~log", 5.5],
+  ["~log", 5, "x"],
+  ["~log", 31],
+  ["~log", "5"],
+  ["projection"],
+  ["projection", 1],
+  ["projection", 0, "pet", "sold", 1],
+  ["projection", 2, "pet", "sold", 1],
+  ["projection", 1.5, "pet", "sold", 1],
+  ["projection", "1", "pet", "sold", 1],
+  projectionKey(1, ["pet"]),
+  projectionKey(1, ["pet", 2]),
+  projectionKey(1, ["pet", "sold"]),
+  projectionKey(1, ["pet", "sold", 0]),
+  projectionKey(1, ["pet", "sold", 2.5]),
+  projectionKey(1, ["pet", "sold", 4]),
+  projectionKey(1, ["pet", "sold", 999]),
+  projectionKey(1, ["pet", "sold", 2, 3]),
+  projectionKey(1, ["pet", "lost", 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 2]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 31]),
+  projectionKey(1, ["key_by_token", "0".repeat(64)]),
+  projectionKey(1, ["event_by_idempotency_key", "a", "b", 3]),
+  projectionKey(1, ["event_by_idempotency_key", "a", "b"]),
+  projectionKey(1, ["pet_by_name", "Rex", 1]),
+  REPLAY_KEY,
+  ["replay", 1],
+  [true],
+] as Key[];
+
+async function commit(store: Store, mutations: Mutation[]): Promise<void> {
+  assertNotEquals(await store.commit({ checks: [], mutations }), null);
+}
+
+/** Stores a value without checks, or deletes the record. */
+async function put(store: Store, key: Key, content: Uint8Array | undefined): Promise<void> {
+  await commit(store, [
+    content === undefined ? { type: "delete", key } : setRecord(key, content),
+  ]);
+}
+
+/** Replaces all records of the log by one for each line. */
+async function putLines(store: Store, lines: string[]): Promise<void> {
+  for (const { key } of (await Array.fromAsync(scan(store, { prefix: LOG_PREFIX }))).flat()) {
+    await put(store, key, undefined);
+  }
+  for (const [index, line] of lines.entries()) {
+    await put(store, logKey(index + 1), encoder.encode(`${line}\n`));
+  }
+}
+
+function auditFile(lines: string[], options?: AuditOptions) {
+  return auditLines(splitLines(new Blob([linesToBytes(lines)]).stream()), options);
+}
+
+function changed(text: string, from: string | RegExp, to: string): string {
+  const result = text.replace(from, to);
+  assertNotEquals(result, text);
+  return result;
+}

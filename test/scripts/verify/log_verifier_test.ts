@@ -1,0 +1,312 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { type EventBody, type EventMetadata, OPERATOR } from "../../../events/event.ts";
+import { type Pet, type PetPatch } from "../../../events/pet.ts";
+import { LINE_LIMIT_BYTES } from "../../../src/log/lines.ts";
+import { LogVerifier } from "../../../scripts/verify/log_verifier.ts";
+import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { linesOf, sampleId, sampleLog } from "../../support/sample_log.ts";
+
+const encoder = new TextEncoder();
+const LINES = sampleLog(45);
+
+/** All faults, each with its line number. */
+function faultsOf(lines: (string | Uint8Array)[]): string[] {
+  const verifier = new LogVerifier();
+  return lines.flatMap((line, index) =>
+    verifier.verify(typeof line === "string" ? encoder.encode(line) : line)
+      .faults.map((fault) => `${index + 1}: ${fault}`)
+  );
+}
+
+Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () => {
+  assertEquals(faultsOf(LINES), []);
+  const verifier = new LogVerifier();
+  for (const line of LINES) verifier.verify(encoder.encode(line));
+  assertEquals(verifier.head, {
+    format: 5,
+    position: 45,
+    lastPetId: 27,
+    counts: { available: 9, none: 2, pending: 7, sold: 9 },
+    lastHash: sha256Hex(LINES[44]),
+    changePosition: 45,
+    keyPosition: 42,
+    schemas: { ApiKeyIssued: 1, PetCreated: 1, PetUpdated: 1, ApiKeyRevoked: 1 },
+    generation: 1,
+  });
+});
+
+Deno.test("LogVerifier finds any changed byte, in its line or the next one", () => {
+  const bytes = encoder.encode(LINES[20]);
+  for (let offset = 0; offset < bytes.length; offset++) {
+    const changed = bytes.slice();
+    changed[offset] ^= 1;
+    const faults = faultsOf([...LINES.slice(0, 20), changed, ...LINES.slice(21)]);
+    assertMatch(faults.join("\n"), /^2[12]: /, `byte ${offset}`);
+  }
+  assertEquals(faultsOf(LINES.with(5, LINES[5].replace("Zoë", "Zoe"))), [
+    "7: its previoushash is not the SHA-256 of the line before, so one of the two was altered",
+  ]);
+});
+
+Deno.test("LogVerifier finds missing, repeated and swapped lines at the first wrong line", () => {
+  const cases: [lines: string[], fault: string][] = [
+    [LINES.toSpliced(9, 1), "10: its sequence says position 11, but 10 was expected"],
+    [LINES.toSpliced(9, 0, LINES[9]), "11: its sequence says position 10, but 11 was expected"],
+    [
+      LINES.with(8, LINES[9]).with(9, LINES[8]),
+      "9: its sequence says position 10, but 9 was expected",
+    ],
+  ];
+  for (const [lines, fault] of cases) assertEquals(faultsOf(lines)[0], fault);
+});
+
+type Event = EventBody & EventMetadata;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The time `ms` milliseconds after the beginning. */
+function at(ms: number): string {
+  return new Date(Date.parse("2026-01-01T00:00:00.000Z") + ms).toISOString();
+}
+
+let ids = 0;
+
+function metadata(ms: number, actor: string): EventMetadata {
+  return { id: sampleId(++ids), time: at(ms), actor };
+}
+
+/** A key, and the event that issues it at the beginning. */
+function key(more: { expiresAt?: string; readOnly?: true } = {}) {
+  const issue = metadata(0, OPERATOR);
+  const { id } = issue;
+  const tokenHash = sha256Hex(`token of ${id}`);
+  const data = { keyId: id, label: "test", tokenHash, ...more };
+  return { id, tokenHash, issued: { ...issue, type: "ApiKeyIssued" as const, data } };
+}
+
+function revoked(
+  ms: number,
+  { id: keyId, tokenHash }: { id: string; tokenHash: string },
+  effectiveAfterMs = ms,
+): Event {
+  const data = { keyId, tokenHash, effectiveAt: at(effectiveAfterMs) };
+  return { ...metadata(ms, OPERATOR), type: "ApiKeyRevoked", data };
+}
+
+function pet(ms: number, actor: string, id: number, idempotencyKey?: string): Event {
+  return {
+    ...metadata(ms, actor),
+    type: "PetCreated",
+    data: { id, name: "Rex", categoryId: 1n },
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(idempotencyKey) }),
+  };
+}
+
+/** A change of pet 1, to Rex and other fields. */
+function change(
+  ms: number,
+  actor: string,
+  previous: PetPatch,
+  after: Partial<Pet> = {},
+  idempotencyKey?: string,
+) {
+  return {
+    ...pet(ms, actor, 1, idempotencyKey),
+    type: "PetUpdated" as const,
+    data: { id: 1, name: "Rex", categoryId: 1n, ...after, previous },
+  };
+}
+
+const FIRST = key();
+const SECOND = key();
+const BRIEF = key({ expiresAt: at(HOUR_MS) });
+const READER = key({ readOnly: true });
+const KEYS = [FIRST.issued, SECOND.issued, BRIEF.issued, READER.issued];
+
+const LATE_KEY = key();
+const MISNAMED = { ...LATE_KEY.issued, id: sampleId(++ids) };
+const REX = pet(1, FIRST.id, 1);
+const SOLD = change(2, FIRST.id, { status: null }, { status: "sold" });
+const NOT_BEFORE = "its previous does not match pet 1 as it was before";
+const usedAt = (position: number) =>
+  `its Idempotency-Key was used at position ${position}, less than a day before`;
+const readsOnly = `its actor ${READER.id} may only read`;
+const wasRevoked = `its actor ${FIRST.id} was revoked before`;
+
+/** Events after the keys. The last one cannot have happened. All hashes are correct. */
+const IMPOSSIBLE: [fault: string, ...Event[]][] = [
+  ["it adds pet 9, but pet 1 was expected", pet(1, FIRST.id, 9)],
+  [`its id ${FIRST.id} is that of an earlier event`, { ...REX, id: FIRST.id }],
+  ["its actor is the operator, but only a key adds and changes pets", { ...REX, actor: OPERATOR }],
+  ["it changes pet 1, which was not added before", SOLD],
+  ["it changes pet 2, which was not added before", REX, {
+    ...SOLD,
+    data: { ...SOLD.data, id: 2 },
+  }],
+  [NOT_BEFORE, REX, change(2, FIRST.id, { status: "pending" }, { status: "sold" })],
+  [NOT_BEFORE, REX, change(2, FIRST.id, { name: "Max" }, { status: "sold" })],
+  [NOT_BEFORE, REX, change(2, FIRST.id, { status: null }, { status: "sold", categoryId: 2n })],
+  [
+    "its previous names name, but did not change it",
+    REX,
+    change(2, FIRST.id, { name: "Rex", status: null }, { status: "sold" }),
+  ],
+  [
+    "its previous names status, but did not change it",
+    REX,
+    change(2, FIRST.id, { status: null }),
+  ],
+  // As it was two changes before.
+  [NOT_BEFORE, REX, SOLD, change(3, FIRST.id, { status: null }, { status: "pending" })],
+  [readsOnly, REX, { ...SOLD, actor: READER.id }],
+  [readsOnly, { ...REX, actor: READER.id }],
+  [
+    usedAt(5),
+    pet(1, FIRST.id, 1, "once"),
+    change(2, FIRST.id, { status: null }, { status: "sold" }, "once"),
+  ],
+  [`its actor ${LATE_KEY.id} is not a key that was issued before`, pet(1, LATE_KEY.id, 1)],
+  [wasRevoked, revoked(MINUTE_MS, FIRST), REX],
+  [wasRevoked, revoked(1, FIRST, HOUR_MS), revoked(2, FIRST), pet(3, FIRST.id, 1)],
+  [
+    `its actor ${FIRST.id} was revoked with effect from ${at(HOUR_MS)}`,
+    revoked(MINUTE_MS, FIRST, HOUR_MS),
+    pet(HOUR_MS, FIRST.id, 1),
+  ],
+  [`its actor ${BRIEF.id} expired at ${at(HOUR_MS)}`, pet(HOUR_MS, BRIEF.id, 1)],
+  [
+    `its actor is key ${FIRST.id}, but only the operator issues and revokes keys`,
+    { ...LATE_KEY.issued, actor: FIRST.id },
+  ],
+  [`its keyId ${LATE_KEY.id} is not its id ${MISNAMED.id}`, MISNAMED],
+  [
+    `key ${LATE_KEY.id} or its token was issued before`,
+    { ...LATE_KEY.issued, data: { ...LATE_KEY.issued.data, tokenHash: FIRST.tokenHash } },
+  ],
+  [`it revokes key ${LATE_KEY.id}, which was not issued before`, revoked(1, LATE_KEY)],
+  [
+    `it revokes key ${FIRST.id} under a token hash that is not the key's`,
+    revoked(1, { ...FIRST, tokenHash: SECOND.tokenHash }),
+  ],
+  [
+    usedAt(5),
+    pet(HOUR_MS, FIRST.id, 1, "once"),
+    pet(2 * HOUR_MS, FIRST.id, 2),
+    pet(HOUR_MS + DAY_MS - 2 * MINUTE_MS, FIRST.id, 3, "once"),
+  ],
+  // The clocks differ by as little as clocks do.
+  [
+    usedAt(5),
+    pet(HOUR_MS, FIRST.id, 1, "once"),
+    pet(HOUR_MS - MINUTE_MS, FIRST.id, 2),
+    pet(2 * HOUR_MS, FIRST.id, 3, "once"),
+  ],
+  // A clock was set back before both.
+  [
+    usedAt(6),
+    pet(2 * HOUR_MS, FIRST.id, 1),
+    pet(HOUR_MS, FIRST.id, 2, "once"),
+    pet(2 * HOUR_MS, FIRST.id, 3, "once"),
+  ],
+];
+
+const POSSIBLE: Record<string, Event[]> = {
+  "a pet before a delayed revocation takes effect": [
+    revoked(MINUTE_MS, FIRST, HOUR_MS),
+    pet(HOUR_MS - 1, FIRST.id, 1),
+  ],
+  "a pet before the revocation of its key, at a later time by another clock": [
+    pet(MINUTE_MS, FIRST.id, 1),
+    revoked(1, FIRST),
+  ],
+  "a pet before the issue of its key by another clock": [pet(-MINUTE_MS, FIRST.id, 1)],
+  "a pet before its key expires": [pet(HOUR_MS - 1, BRIEF.id, 1)],
+  "an Idempotency-Key that is used again after a day": [
+    pet(HOUR_MS, FIRST.id, 1, "once"),
+    pet(HOUR_MS + DAY_MS - MINUTE_MS, FIRST.id, 2, "once"),
+  ],
+  "a pet that gets a status, another and none, by several keys and under an Idempotency-Key": [
+    pet(1, FIRST.id, 1, "once"),
+    change(2, SECOND.id, { status: null }, { status: "sold" }, "once"),
+    change(3, FIRST.id, { name: "Rex", categoryId: 1n, status: "sold" }, {
+      name: "Max",
+      categoryId: -2n,
+      status: "pending",
+    }),
+    change(4, FIRST.id, { name: "Max", categoryId: -2n, status: "pending" }),
+  ],
+  "an Idempotency-Key that two actors use": [
+    pet(HOUR_MS, FIRST.id, 1, "once"),
+    pet(HOUR_MS, SECOND.id, 2, "once"),
+  ],
+  "an Idempotency-Key that is used again when a clock that was ahead is set back": [
+    pet(3 * DAY_MS, FIRST.id, 1, "once"),
+    pet(2 * DAY_MS, FIRST.id, 2),
+    pet(3 * DAY_MS + HOUR_MS, FIRST.id, 3, "once"),
+  ],
+};
+
+Deno.test("LogVerifier finds histories that the service cannot have written, and no others", () => {
+  for (const [fault, ...events] of IMPOSSIBLE) {
+    const lines = linesOf([...KEYS, ...events]);
+    assertEquals(faultsOf(lines), [`${lines.length}: ${fault}`]);
+  }
+  for (const [name, events] of Object.entries(POSSIBLE)) {
+    assertEquals(faultsOf(linesOf([...KEYS, ...events])), [], name);
+  }
+});
+
+Deno.test("LogVerifier reports a wrong change once, and none of a pet that an unreadable line may have changed", () => {
+  const events = [...KEYS, REX, SOLD];
+  const pending = change(3, FIRST.id, { status: "sold" }, { status: "pending" });
+  const wrong = change(2, FIRST.id, { status: "available" }, { status: "sold" });
+  assertEquals(faultsOf(linesOf([...events.slice(0, -1), wrong, pending])), [`6: ${NOT_BEFORE}`]);
+  const lines = linesOf([...events, pending, { ...SOLD, ...metadata(4, FIRST.id) }]);
+  assertEquals(faultsOf(lines), [`8: ${NOT_BEFORE}`]);
+  // Line 7 is lost, or cannot be read, or the first five lines are not there.
+  const ofLine8 = (faults: string[]) => faults.filter((fault) => fault.includes(NOT_BEFORE));
+  assertEquals(ofLine8(faultsOf(lines.toSpliced(6, 1))), []);
+  assertEquals(ofLine8(faultsOf(lines.with(6, "{}"))), []);
+  const verifier = new LogVerifier();
+  verifier.startAfter(5, sha256Hex(lines[4]));
+  assertEquals(
+    lines.slice(5).map((line) => verifier.verify(encoder.encode(line)).faults),
+    [[], [], [NOT_BEFORE]],
+  );
+});
+
+Deno.test("LogVerifier does not remember the pets of a complete log that it cannot have", () => {
+  const verifier = new LogVerifier();
+  const far = [10 ** 6, 10 ** 9].map((id) => change(3, FIRST.id, { name: "Max" }, { id }));
+  for (const line of linesOf([...KEYS, pet(1, FIRST.id, 7_000), ...far])) {
+    verifier.verify(encoder.encode(line));
+  }
+  for (const id of [7_000, 10 ** 6, 10 ** 9]) assertEquals(verifier.pets.kindOf(id), undefined);
+});
+
+Deno.test("LogVerifier finds lines that are not events of this log, and continues after them", () => {
+  const foreign: [string | Uint8Array, RegExp][] = [
+    ["", /^8: The line is not JSON/],
+    ["{}", /^8: /],
+    [`${LINES[7]}\r`, /^8: The line differs from the bytes that the service writes, for example/],
+    [LINES[7].replace("PetCreated", "PetSold"), /^8: The line differs /],
+    [
+      LINES[7].replace("PetCreated", "PetSold").replace("pet-created", "pet-sold"),
+      /^8: A newer version wrote the line: event type PetSold is not known$/,
+    ],
+    [
+      LINES[7].replace("pet-created:1", "pet-created:2"),
+      /^8: A newer version wrote the line: schema urn:animal-store:pet-created:2 is not known$/,
+    ],
+    [LINES[7].replace("pet-created:1", "pet-created:0"), /^8: The line differs /],
+    [new Uint8Array([0xff]), /^8: The line is not valid UTF-8$/],
+    ["x".repeat(LINE_LIMIT_BYTES + 1), /^8: The line is longer than 65531 bytes$/],
+  ];
+  for (const [line, words] of foreign) {
+    const faults = faultsOf([...LINES.slice(0, 7), line, ...LINES.slice(8)]);
+    assertMatch(faults[0], words);
+    assertEquals(faults.filter((fault) => !/^[89]: /.test(fault)), []);
+  }
+});
