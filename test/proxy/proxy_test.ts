@@ -90,7 +90,12 @@ test("serves a client during 2,000 idle and 1,000 slow connections from 30 addre
 test("refuses most of 3,000 connections from one address, and serves the others", async ({ proxy, token }) => {
   using hostile = new HostileClients(proxy.port, ["127.0.0.2"]);
   hostile.isReplacing = false;
-  await until(() => hostile.refused >= 3 * HOSTILE - CLIENT_CONNECTION_LIMIT);
+  const sum = (counts: number[]) => counts.reduce((a, b) => a + b, hostile.open.size);
+  await until(() => hostile.refused + sum(Object.values(hostile.dropped)) === 3 * HOSTILE);
+  // A silent connection that is refused may have been open for a moment. The others shook hands, so they were accepted:
+  // some when the proxy had dropped earlier ones.
+  const { kept, slow } = hostile.dropped;
+  assertLess(sum([kept, slow]), 5 * CLIENT_CONNECTION_LIMIT);
   await assertServes(proxy, token, 20);
 });
 
