@@ -5,7 +5,6 @@ import { Alarm } from "./alarm.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
-import type { Instrumentation } from "../telemetry/instrumentation.ts";
 
 /** Maximum number of followers of one instance, and of one API key. */
 export const FOLLOWERS_LIMIT = 2_000;
@@ -20,7 +19,6 @@ const PAUSE_PER_FOLLOWER_MS = 0.1;
 
 export interface FollowersDeps {
   heads: HeadReader;
-  instrumentation: Instrumentation;
   keys: ApiKeyReader;
   runtime: Runtime;
 }
@@ -70,8 +68,7 @@ export class Followers {
     const { latest } = this.#deps.heads;
     // The look that showed what was appended since may be over.
     if (latest !== undefined && latest.head.position > head.position) this.onCommitted();
-    // Not a part of the request that happens to be the first.
-    if (!this.#isLooking) this.#deps.instrumentation.restore(undefined, () => void this.#look());
+    if (!this.#isLooking) void this.#look();
   }
 
   remove(token: string, follower: Follower): void {

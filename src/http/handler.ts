@@ -24,7 +24,7 @@ import {
 import { type EventsDeps, prepareListEvents } from "./events.ts";
 import { type PublicDeps, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
-import type { RefusedCredentials } from "./limits/refused_credentials.ts";
+import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
   allowOf,
@@ -45,7 +45,6 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
   instrumentation: Instrumentation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
-  refusedCredentials: RefusedCredentials;
 }
 
 /** A request while it is handled. */
@@ -70,8 +69,8 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
-  const { addresses, background, corsOrigins, instrumentation, report } = deps;
-  const { rateLimiter, refusedCredentials } = deps;
+  const { addresses, background, corsOrigins, instrumentation, rateLimiter, report } = deps;
+  const logRefused = refusedCredentialsLog(deps);
   const operations = publicOperations(deps);
   // A counter is much cheaper than a new ULID for each request.
   const instanceId = deps.runtime.newId();
@@ -110,9 +109,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       if (status === 401) {
         const reason = code === "missing_credentials" ? "missing" : "invalid";
         instrumentation.count("credentials.refused", { reason });
-        if (reason === "invalid") {
-          refusedCredentials.note(request.headers, connection?.clientAddress);
-        }
+        if (reason === "invalid") logRefused(request.headers, connection?.clientAddress);
       }
     }
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);

@@ -65,7 +65,7 @@ Deno.test({
     assertMatch(text, new RegExp(`^ +-> service\\.version: Str\\(${VERSION}\\)$`, "m"));
     const instances = text.matchAll(/^ +-> service\.instance\.id: Str\((.{36})\)$/gm);
     assertEquals(new Set(Array.from(instances, ([, id]) => id)).size, 2);
-    assertMatch(text, /^ +Name +: commit records$/m);
+    assertMatch(text, /^ +Name +: POST \/v1\/pets$/m);
     assertMatch(text, /^ +-> Name: http\.server\.request\.duration$/m);
     const valueOf = (name: string) =>
       Number(new RegExp(`-> Name: ${name}$[^]*?^Value: ([\\d.]+)$`, "m").exec(text)?.[1]);

@@ -260,8 +260,8 @@ testOnServer("the server knows the address of a client", async (service, port) =
       `X-Forwarded-For: for ${service.token}\r\n\r\n`,
   );
   assertStringIncludes(await connection.answer(), "HTTP/1.1 401 ");
-  const clients = [{ address: "127.0.0.1", forwardedFor: "for pets_…", refused: 1 }];
-  assertEquals(service.reports, [["warn", "credentials_refused", { refused: 1, clients }]]);
+  const details = { refused: 1, address: "127.0.0.1", forwardedFor: "for pets_…" };
+  assertEquals(service.reports, [["warn", "credentials_refused", details]]);
 });
 
 test("the server waits for all handlers at its shutdown, but not for a client that does not read", async () => {

@@ -90,8 +90,8 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "return await reading;": "return await reading.finally(() => this.#next = undefined);",
     },
     "the head is cached and not read again": {
-      "() => this.#next ??= this.#readNext()":
-        "() => this.#latest ? Promise.resolve(this.#latest) : this.#next ??= this.#readNext()",
+      "return this.#next ??= this.#readNext()":
+        "return this.#latest ? Promise.resolve(this.#latest) : this.#next ??= this.#readNext()",
     },
     "data read from a removed generation is returned": {
       "HEAD_LIMIT_MS = 9_000": "HEAD_LIMIT_MS = 9_000_000",

@@ -9,11 +9,8 @@ import { test } from "../support/test_processes.ts";
 type Attributes = { key: string; value: { stringValue: string } }[];
 
 interface SentSpan {
-  spanId: string;
-  parentSpanId: string;
   name: string;
   attributes: Attributes;
-  links?: { spanId: string }[];
 }
 
 interface Point {
@@ -62,11 +59,6 @@ function startCollector() {
       );
       return point && Number(point.asInt ?? point.asDouble ?? point.sum);
     },
-    /** Names of the spans from a span up to the root of its trace. */
-    pathOf({ name, parentSpanId }: SentSpan): string {
-      const parent = spans.find(({ spanId }) => spanId === parentSpanId);
-      return parent === undefined ? name : `${name} < ${this.pathOf(parent)}`;
-    },
     /** The variables that make a process send its telemetry to this collector. */
     env: {
       OTEL_DENO: "true",
@@ -82,7 +74,7 @@ function startCollector() {
   };
 }
 
-test("A service with OTEL_DENO=true sends metrics, and spans below the spans of its requests", async () => {
+test("A service with OTEL_DENO=true sends metrics, and a span for each request", async () => {
   await using collector = startCollector();
   await using store = await TempStore.make();
   const token = await store.issueKey();
@@ -132,31 +124,20 @@ test("A service with OTEL_DENO=true sends metrics, and spans below the spans of 
   }
   assertEquals(await service.stop(), 0);
 
-  const paths = collector.spans.map((span) => collector.pathOf(span));
-  assertIncludes(paths, "get head < head fresh < GET /v1/pets");
-  assertIncludes(paths, "list pet < GET /v1/pets");
-  assertIncludes(paths, "head fresh < GET /v1/pets/{petId}");
-  assertIncludes(paths, "commit records < commit < append < POST /v1/pets");
-  assertIncludes(paths, "commit records < commit < append < PATCH /v1/pets/{petId}");
-  const named = (name: string) => collector.spans.filter((span) => span.name === name);
-  const appends = named("append").map(({ spanId }) => spanId);
-  const linked = named("commit").flatMap(({ links = [] }) => links.map(({ spanId }) => spanId));
-  const served = [...named("commit").map(({ parentSpanId }) => parentSpanId), ...linked];
-  assertEquals(served.toSorted(), appends.toSorted());
-  assertEquals(appends.length, 7);
+  const names = collector.spans.map(({ name }) => name);
+  for (const name of ["GET /v1/pets", "GET /v1/pets/{petId}", "POST /v1/pets"]) {
+    assertIncludes(names, name);
+  }
   // Deno ends the span of a stream with the head of the response, so that it is sent at once.
-  assertEquals(named("GET /v1/events").length, 1);
+  assertEquals(names.filter((name) => name === "GET /v1/events").length, 1);
 
   const { valueOf } = collector;
   assertEquals(valueOf("animal_store.events.appended", { type: "PetCreated" }), 6);
   assertEquals(valueOf("animal_store.events.appended", { type: "PetUpdated" }), 1);
-  assertEquals(valueOf("animal_store.commit.events"), 7);
-  assert(valueOf("animal_store.commit.duration")! > 0);
+  assert(valueOf("db.client.operation.duration", { "db.operation.name": "commit" })! > 0);
   assertEquals(valueOf("animal_store.queue.length"), 0);
   assertEquals(valueOf("animal_store.credentials.refused", { reason: "missing" }), 2);
   assertEquals(valueOf("animal_store.credentials.refused", { reason: "invalid" }), 3);
-  const pageHits = valueOf("animal_store.cache.reads", { cache: "pages", result: "hit" });
-  assertEquals(pageHits, 1);
   const manual = await Deno.readTextFile(new URL("../../scripts/README.md", import.meta.url));
   const own = [...collector.metrics.keys()].filter((name) => name.startsWith("animal_store."));
   for (const name of own) assertIncludes(manual.match(/(?<=^\| `)[\w.]+(?=`)/gm)!, name);
