@@ -22,7 +22,7 @@ import {
   type WriteDeps,
 } from "./pets.ts";
 import { type EventsDeps, prepareListEvents } from "./events.ts";
-import { type PublicDeps, publicOperations } from "./public_operations.ts";
+import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
@@ -123,7 +123,7 @@ type Responded = HttpResponse | (() => Promise<HttpResponse>);
 /** Runs the operation of a request, or resolves to what does. The key is checked before the path and the method. */
 function respond(
   exchange: Exchange,
-  respondPublicly: ReturnType<typeof publicOperations>,
+  publicly: PublicOperations,
   deps: HandlerDeps,
 ): Responded | Promise<Responded> {
   const { request, path, baseUrl } = exchange;
@@ -133,8 +133,7 @@ function respond(
     // These responses need no key, and the server would read an unbounded body to its end.
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
     const operation = route.isPublic ? operationOf(route, method) : undefined;
-    if (operation !== undefined) return respondPublicly(operation, exchange);
-    return respondWithMethods(method, route);
+    return operation ? publicly[operation](exchange) : respondWithMethods(method, route);
   }
   const token = bearerToken(headers);
   const operation = route && operationOf(route, method);

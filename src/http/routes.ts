@@ -23,15 +23,10 @@ export type PublicOperation =
 /** Operations by method. HEAD uses the operation of GET. */
 type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name };
 
-interface RouteOf<Name, IsPublic extends boolean> {
-  /** The path. Its last segment may be a parameter, such as `{petId}`. */
-  path: string;
-  operations: Operations<Name>;
-  /** Whether its operations need no key. */
-  isPublic: IsPublic;
-}
-
-export type Route = RouteOf<ApiOperation, false> | RouteOf<PublicOperation, true>;
+/** The last segment of a path may be a parameter, such as `{petId}`. The operations of a public route need no key. */
+export type Route =
+  | { path: string; isPublic: false; operations: Operations<ApiOperation> }
+  | { path: string; isPublic: true; operations: Operations<PublicOperation> };
 
 export const ROUTES: readonly Route[] = [
   apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),

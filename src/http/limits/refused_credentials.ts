@@ -3,7 +3,7 @@ import { redactKeys } from "../../runtime/redact_keys.ts";
 import type { Logger } from "../../runtime/logger.ts";
 
 /** Minimum time between two lines, in milliseconds. */
-const LOG_INTERVAL_MS = 60_000;
+const LOG_INTERVAL_MS = 10_000;
 
 /** Maximum length of the logged part of an `X-Forwarded-For` header, in characters. */
 const FORWARDED_FOR_LENGTH = 100;

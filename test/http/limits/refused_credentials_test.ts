@@ -15,7 +15,7 @@ function open() {
   return { runtime, lines, refuse };
 }
 
-Deno.test("refused credentials are logged at once, and then together in one line each minute", async () => {
+Deno.test("refused credentials are logged at once, and then together in one line in ten seconds", async () => {
   const { runtime, lines, refuse } = open();
   const lineOf = (refused: number, address: string) => {
     return ["warn", "credentials_refused", { refused, address, forwardedFor: "" }];
@@ -23,12 +23,12 @@ Deno.test("refused credentials are logged at once, and then together in one line
   refuse("one");
   assertEquals(lines, [lineOf(1, "one")]);
   for (let count = 0; count < 500; count++) refuse("one");
-  await runtime.advance(59_999);
+  await runtime.advance(9_999);
   for (let count = 0; count < 500; count++) refuse("other");
   assertEquals(lines.length, 1);
   await runtime.advance(1);
   assertEquals(lines.slice(1), [lineOf(1_000, "other")]);
-  await runtime.advance(60_000);
+  await runtime.advance(10_000);
   assertEquals(runtime.waits(), [], "nothing waits once there is nothing to log");
   refuse("one");
   assertEquals(lines.slice(2), [lineOf(1, "one")]);
