@@ -83,31 +83,22 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
       exchange.baseUrl = addresses.production ?? origin + BASE_PATH;
-      let answered: Responded;
+      let responded: Responded;
       background.requestBegan();
       try {
-        answered = await respond(exchange, operations, deps);
+        responded = await respond(exchange, operations, deps);
       } finally {
         background.requestEnded();
       }
-      // A wait for events may take longer than a head may be used, and reads in the background.
-      response = typeof answered === "function" ? await answered() : answered;
+      // A wait for events may outlast the time for which a head may be used. It reads in the background.
+      response = typeof responded === "function" ? await responded() : responded;
       response = applyIfNoneMatch(response, request);
     } catch (thrown) {
       response = errorResponse(thrown);
-      const { status } = response;
-      const code = codeOf(thrown);
-      const isLogged = thrown instanceof StoreError && thrown.isLogged;
-      if (status >= 500 && !isLogged) {
-        // 503 is a temporary condition, not a defect of the service.
-        const level = status === 503 ? "warn" : "error";
-        const { request: { method }, path } = exchange;
-        const reason = reasonOf(thrown);
-        report(level, "request_failed", { requestId, method, path, status, code, reason });
-      }
-      if (status === 429) await rateLimiter?.holdBack();
-      if (status === 401) {
-        const reason = code === "missing_credentials" ? "missing" : "invalid";
+      reportFailure(thrown, response.status, exchange);
+      if (response.status === 429) await rateLimiter?.holdBack();
+      if (response.status === 401) {
+        const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
         instrumentation.count("credentials.refused", { reason });
         if (reason === "invalid") logRefused(request.headers, connection?.clientAddress);
       }
@@ -116,11 +107,22 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
+
+  /** Logs a failure of the service, unless the store has logged it. */
+  function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
+    if (status < 500 || thrown instanceof StoreError && thrown.isLogged) return;
+    const { requestId, path, request: { method } } = exchange;
+    const failure = { status, code: codeOf(thrown), reason: reasonOf(thrown) };
+    // 503 is a temporary condition, not a defect of the service.
+    const level = status === 503 ? "warn" : "error";
+    report(level, "request_failed", { requestId, method, path, ...failure });
+  }
 }
 
+/** A response, or a function for the rest of a request that may wait for long. */
 type Responded = HttpResponse | (() => Promise<HttpResponse>);
 
-/** Runs the operation of a request, or resolves to what does. The key is checked before the path and the method. */
+/** Runs the operation of a request. The key is checked before the path and the method. */
 function respond(
   exchange: Exchange,
   publicly: PublicOperations,

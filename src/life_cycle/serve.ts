@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { ServiceConfig } from "../settings/config.ts";
+import { isTelemetryOn, type ServiceConfig } from "../settings/config.ts";
 import { exit, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
@@ -43,7 +43,7 @@ export async function serve(
     onRefused,
   });
   // Loaded only if it is on.
-  const telemetry = config.telemetry ? await import("../telemetry/open_telemetry.ts") : undefined;
+  const telemetry = isTelemetryOn() ? await import("../telemetry/open_telemetry.ts") : undefined;
   const service = createService({
     store,
     runtime,

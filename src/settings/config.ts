@@ -18,8 +18,6 @@ export interface ServiceConfig {
   rateLimit: number | undefined;
   /** The addresses of the service for clients, for its OpenAPI description. */
   addresses: { production?: string; staging?: string; contact?: string };
-  /** Whether Deno's OpenTelemetry is on. */
-  telemetry: boolean;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
 }
@@ -53,7 +51,6 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
       staging: readAs("STAGING_URL", address, parseAddress),
       contact: readAs("CONTACT", "a mail address or an http(s) address", parseContact),
     },
-    telemetry: isTelemetryOn(),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform

@@ -134,7 +134,6 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
     corsOrigins: [],
     rateLimit: undefined,
     addresses: {},
-    telemetry: false,
     sendsLogs: false,
   };
   await assertRejects(() => serve(config), ServiceError, "says year 12345, which cannot be right");

@@ -15,8 +15,13 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 export const IDEMPOTENCY_KEY_PATTERN =
   /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-+\--~]{1,255}))$/;
 
-/** Parses an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07), or throws. */
-export function parseIdempotencyKey(field: string): string {
+/**
+ * Parses the `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07), if there is one. Throws
+ * `invalid_idempotency_key`.
+ */
+export function parseIdempotencyKey(headers: Headers): string | undefined {
+  const field = headers.get(IDEMPOTENCY_KEY_HEADER);
+  if (field === null) return undefined;
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
   if (match === null) {
     throw new HttpError("invalid_idempotency_key", `Header Idempotency-Key ${faultOf(field)}`);
