@@ -1,7 +1,6 @@
-import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
-import { canRun, endingStreams, type Language, LANGUAGES, runSample } from "./run_sample.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { testIf } from "../../support/test_if.ts";
 import { openTestService, type TestService } from "../../support/test_service.ts";
@@ -33,7 +32,7 @@ function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): vo
   const inBrowser = chromium === undefined ? " (ignored: no chromium that may be run)" : "";
   testIf(chromium !== undefined)(`${name}, in a real browser${inBrowser}`, async () => {
     await using service = await openTestService();
-    await using server = serveOnSocket({ handler: behindPrefix(endingStreams(service.handler)) });
+    await using server = serveOnSocket({ handler: behindPrefix(service.handler) });
     await using browser = await launchChromium(chromium);
     const origin = `http://127.0.0.1:${server.port}${PREFIX}`;
     const complaints: string[] = [];
@@ -128,21 +127,16 @@ testInBrowser("the reference fits a phone and follows the colour mode", async ({
   }
 });
 
-testInBrowser("the samples of the reference run", async ({ service, origin, open }) => {
-  const page = await open();
-  await service.add('{"name":"Rex","categoryId":7,"status":"available"}');
-  for (const language of LANGUAGES) {
-    for (const operation of Object.keys(OPERATIONS) as OperationName[]) {
-      const find = () => sampleOf(page, operation, language);
-      // Under load, Scalar misses a click that comes while it draws the section.
-      const code = await find().catch(find).catch(find);
-      assertStringIncludes(code, `${origin}/v1/`);
-      if (!canRun(language)) continue;
-      const printed = await runSample(language, code, service.token);
-      assert(printed.includes("Rex"), `${language}, ${operation}: ${printed}`);
-    }
-  }
-});
+testInBrowser(
+  "the samples of the reference have the address of the page",
+  async ({ origin, open }) => {
+    const page = await open();
+    // Scalar draws a section only when it is near.
+    await section(page, "listEvents").scrollIntoViewIfNeeded();
+    const sample = await section(page, "listEvents").locator("pre code").first().textContent();
+    assertStringIncludes(sample!, `${origin}/v1/events`);
+  },
+);
 
 function keyField(page: Page): Locator {
   return page.locator(".scalar-password-input").first();
@@ -175,35 +169,4 @@ async function responseThrough(
     .textContent();
   await page.keyboard.press("Escape");
   return response ?? "";
-}
-
-/** A text that only the samples in the language contain. */
-const SAMPLE_MARKS: Record<Language, string> = {
-  curl: "curl ",
-  JavaScript: "await fetch(",
-  Python: "import requests",
-  Go: "package main",
-};
-
-/** The sample of an operation in a language, as the page shows it. */
-async function sampleOf(
-  page: Page,
-  operation: OperationName,
-  language: Language,
-): Promise<string> {
-  // Scalar draws a section only when it is near.
-  await section(page, operation).scrollIntoViewIfNeeded();
-  const names = new RegExp(`^(${LANGUAGES.join("|")})$`);
-  const option = page.getByRole("option", { name: language, exact: true });
-  for (let tries = 0; !await option.isVisible() && tries < 10; tries++) {
-    await section(page, operation).getByRole("button", { name: names }).click();
-    for (let waits = 0; !await option.isVisible() && waits < 20; waits++) {
-      await page.waitForTimeout(25);
-    }
-  }
-  await option.click();
-  // The page shows the sample of the language only a moment after the click.
-  const sample = section(page, operation).locator("pre code")
-    .filter({ hasText: SAMPLE_MARKS[language] });
-  return (await sample.first().textContent())!;
 }
