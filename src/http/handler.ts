@@ -32,8 +32,8 @@ import {
   findRoute,
   operationOf,
   originOfRequest,
+  pathsAt,
   requestTarget,
-  rightPaths,
   type Route,
   unknownPathError,
 } from "./routes.ts";
@@ -145,7 +145,7 @@ function respond(
     const key = deps.keys.authorize(token, entry.head, deps.runtime.now());
     return andThen<ApiKey, Responded>(key, (key) => {
       expectWithinLimit(key, exchange, deps);
-      if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
+      if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
       if (operation === undefined) return respondWithMethods(method, route);
       return READS[operation](deps, exchange, entry, token);
     });
