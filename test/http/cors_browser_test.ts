@@ -39,26 +39,22 @@ Deno.test({
     assertEquals(await callFrom(stranger.port), "TypeError");
     assertEquals((await shared.heads.fresh()).head.lastPetId, 0, "the preflight was refused");
     const location = `http://127.0.0.1:${server.port}/v1/pets/1`;
-    const pet = { id: 1, ...REX };
-    const missing = { code: "missing_credentials", message: MISSING_KEY, status: 401 };
     assertEquals(await callFrom(shop.port), [
-      [201, location, null, pet],
-      [201, location, "true", pet],
-      [200, [pet]],
-      [304],
-      [200, { ...pet, status: "sold" }],
-      [412, "precondition_failed"],
-      [401, "Bearer", missing],
+      [201, null, location],
+      [201, "true", location],
+      [200, null, null],
+      [304, null, null],
+      [200, null, null],
+      [412, null, null],
+      [401, null, null],
+      "missing_credentials",
     ]);
   },
 });
 
-const REX = { name: "Rex", categoryId: 7 };
-const MISSING_KEY = "An API key is required: Authorization: Bearer <API_KEY>";
-
 /** Runs in the page, and returns the parts of the responses that a script can read. */
 async function callApi({ pets, token }: { pets: string; token: string }) {
-  const authorization = `Bearer ${token}`;
+  const shown: unknown[] = [];
   const call = async (
     url: string,
     headers: Record<string, string>,
@@ -66,31 +62,27 @@ async function callApi({ pets, token }: { pets: string; token: string }) {
     body?: string,
   ) => {
     const answer = await fetch(url, { method, headers, body, cache: "no-store" });
-    const { status } = answer;
-    const names = ["etag", "location", "idempotency-replayed", "www-authenticate"];
-    const shown = names.map((name) => answer.headers.get(name));
-    return { status, shown, body: status === 304 ? null : await answer.json() };
+    const names = ["idempotency-replayed", "location"];
+    shown.push([answer.status, ...names.map((name) => answer.headers.get(name))]);
+    return answer;
   };
+  const authorization = `Bearer ${token}`;
   const json = { authorization, "content-type": "application/json" };
   const merge = { authorization, "content-type": "application/merge-patch+json" };
+  const tagOf = ({ headers }: Response) => headers.get("etag")!;
   try {
-    const rex = '{"name":"Rex","categoryId":7}';
-    const add = () => call(pets, { ...json, "idempotency-key": "a" }, "POST", rex);
-    const added = [await add(), await add()];
+    const add = () =>
+      call(pets, { ...json, "idempotency-key": "a" }, "POST", '{"name":"Rex","categoryId":7}');
+    const etag = tagOf(await add());
+    await add();
     const list = await call(pets, { authorization });
-    const unchanged = await call(pets, { authorization, "if-none-match": list.shown[0]! });
-    const { shown: [etag] } = await call(`${pets}/1`, { authorization });
+    await call(pets, { authorization, "if-none-match": tagOf(list) });
     const change = () =>
-      call(`${pets}/1`, { ...merge, "if-match": etag! }, "PATCH", '{"status":"sold"}');
-    const [changed, late, keyless] = [await change(), await change(), await call(pets, {})];
-    return [
-      ...added.map(({ status, shown, body }) => [status, shown[1], shown[2], body]),
-      [list.status, list.body],
-      [unchanged.status],
-      [changed.status, changed.body],
-      [late.status, late.body.code],
-      [keyless.status, keyless.shown[3], keyless.body],
-    ];
+      call(`${pets}/1`, { ...merge, "if-match": etag }, "PATCH", '{"status":"sold"}');
+    await change();
+    await change();
+    const { code } = await (await call(pets, {})).json();
+    return [...shown, code];
   } catch (error) {
     return (error as Error).name;
   }

@@ -307,7 +307,7 @@ testOnServer("the server limits bodies over HTTP/2, too", async (service, port) 
   assertEquals(await send(REX, { "content-length": "29" }), `{"id":1,${REX.slice(1)}`);
 });
 
-test("a client that goes away follows no more, over HTTP/1.1 and HTTP/2", async () => {
+test("a client that goes away follows and waits no more, over HTTP/1.1 and HTTP/2", async () => {
   let followers = () => NaN;
   const observe = (gauges: Gauges) => void (followers = gauges.followers);
   const instrumentation = { ...NO_INSTRUMENTATION, observe };
@@ -317,10 +317,17 @@ test("a client that goes away follows no more, over HTTP/1.1 and HTTP/2", async 
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const http1 = await connect(server.port);
   await http1.write(`GET /v1/events HTTP/1.1\r\nHost: localhost\r\n${lines.join("")}\r\n`);
+  const waiting = await connect(server.port);
+  await waiting.write(
+    "GET /v1/events?lastEventId=now&timeout=30000&type=PetUpdated HTTP/1.1\r\n" +
+      `Host: localhost\r\n${lines[1]}\r\n`,
+  );
   const client = http2.connect(`http://127.0.0.1:${server.port}`);
   const stream = client.request({ ":path": "/v1/events", ...headers });
   let received = "";
   stream.setEncoding("utf8").on("data", (data) => received += data).on("error", () => {});
+  await until(() => followers() === 3);
+  waiting[Symbol.dispose]();
   await until(() => followers() === 2);
   await service.add(REX);
   await until(async () => {
