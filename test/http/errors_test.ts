@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { NewPet } from "../../events/pet.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { readHead } from "../../src/log/head.ts";
@@ -18,7 +17,6 @@ type Send = (service: TestService) => Promise<Response>;
 const REX = { name: "Rex", categoryId: 1 };
 const SOLD = { status: "sold" };
 const USE_BEARER = "Authorization: Bearer <API_KEY>";
-const FIELDS = `the fields are ${Object.keys(NewPet.shape).join(", ")}`;
 const CHALLENGES: Record<string, string> = {
   missing_credentials: "Bearer",
   invalid_credentials: 'Bearer error="invalid_token"',
@@ -331,13 +329,13 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ) => [post(body), patch(body)]),
     ],
   ],
+  // pet_body_test has the other messages.
   "400 invalid_body": [
     [
-      `Field "id" is assigned by the service: leave it out; Field "colour" is not known; ${FIELDS}`,
-      post({ ...REX, id: 1, colour: "secret" }),
-      patch({ id: 1, colour: "secret" }),
+      'Field "id" is assigned by the service: leave it out',
+      post({ ...REX, id: "secret" }),
+      patch({ id: 1 }),
     ],
-    ['Field "id" is assigned by the service: leave it out', post({ ...REX, id: "secret" })],
   ],
 
   "503 not_ready": [
