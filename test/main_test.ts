@@ -19,10 +19,9 @@ const test = testIf(isPermitted);
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   for (const target of ["the launcher", "its process group"]) {
-    Deno.test({
-      name: `start: serves until ${signal} to ${target}, which ends every process`,
-      ignore: !isPermitted || Deno.build.os === "windows",
-      async fn() {
+    testIf(isPermitted && Deno.build.os !== "windows")(
+      `start: serves until ${signal} to ${target}, which ends every process`,
+      async () => {
         await using temp = await TempStore.make();
         const token = await temp.issueKey();
         const env = { PORT: "0", HOST: "127.0.0.1" };
@@ -54,7 +53,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
         assertEquals(await new Response(process.stdout).text(), "");
         await process.stdin.close();
       },
-    });
+    );
   }
 }
 

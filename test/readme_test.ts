@@ -12,10 +12,9 @@ const ROOT = new URL("../", import.meta.url);
 /** The programs that the commands of the README use, besides Deno. */
 const PROGRAMS = ["bash", "curl", "sha256sum", "timeout"];
 
-Deno.test({
-  name: "README: its requests get the responses shown, and the commands for operators work",
-  ignore: !permitted("env", "net", "read", "run", "write") || !PROGRAMS.every(isThere),
-  async fn() {
+testIf(permitted("env", "net", "read", "run", "write") && PROGRAMS.every(isThere))(
+  "README: its requests get the responses shown, and the commands for operators work",
+  async () => {
     const readme = await allReadmes();
     await using temp = await TempStore.make();
     const token = await temp.issueKey();
@@ -75,7 +74,7 @@ Deno.test({
     assertMatch(changed, /^etag: "\w+"\r$/m);
     assert(changed.endsWith(pet.replace("available", "sold")), changed);
   },
-});
+);
 
 test("README: every task that it names exists", async () => {
   const readme = await allReadmes();

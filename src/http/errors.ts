@@ -7,7 +7,6 @@ interface ErrorEntry {
   status: number;
   /** When the code occurs. */
   when: string;
-  /** The remedy for the client. */
   remedy: string;
   /** `WWW-Authenticate` (RFC 6750 section 3). */
   challenge?: string;
@@ -165,7 +164,6 @@ export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof HttpError ? thrown.code : serviceErrorCode(thrown) ?? "internal_error";
 }
 
-/** The response to a failed request. */
 export function errorResponse(thrown: unknown): HttpResponse {
   const code = codeOf(thrown);
   const { status, challenge } = ERRORS[code];

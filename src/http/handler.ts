@@ -47,7 +47,6 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
   rateLimiter: RateLimiter | undefined;
 }
 
-/** A request while it is handled. */
 interface Exchange extends ApiRequest {
   /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;

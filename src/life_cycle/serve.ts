@@ -33,13 +33,12 @@ export async function serve(
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
-  const onSchemaCreated = () => isNew = true;
   const store = await openStore(config.store, {
     create: true,
     accept: acceptLog,
     guardKeys: GUARD_KEYS,
     runtime,
-    onSchemaCreated,
+    onSchemaCreated: () => isNew = true,
     onRefused,
   });
   // Loaded only if it is on.

@@ -6,7 +6,6 @@ import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/store_location.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
-/** The settings of the service. */
 export interface ServiceConfig {
   store: StoreLocation;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */

@@ -25,16 +25,15 @@ function testOnProcess(
   within: string[],
   check: (service: ServiceProcess, port: number, token: string) => Promise<void>,
 ): void {
-  Deno.test({
+  testIf(Deno.build.os === "linux" && permitted("env", "net", "read", "run", "write"))(
     name,
-    ignore: Deno.build.os !== "linux" || !permitted("env", "net", "read", "run", "write"),
-    async fn() {
+    async () => {
       await using temp = await TempStore.make();
       const token = await temp.issueKey();
       await using service = await ServiceProcess.start(temp.kvPath, {}, within);
       await check(service, Number(new URL(service.address).port), token);
     },
-  });
+  );
 }
 
 testOnProcess(

@@ -38,10 +38,9 @@ function canRun(language: Language): boolean {
   }
 }
 
-Deno.test({
-  name: "src/http/README.md lists every status with its error codes",
-  ignore: !permitted("read"),
-  async fn() {
+testIf(permitted("read"))(
+  "src/http/README.md lists every status with its error codes",
+  async () => {
     const readme = await Deno.readTextFile(
       new URL("../../../src/http/README.md", import.meta.url),
     );
@@ -55,7 +54,7 @@ Deno.test({
       ]),
     );
   },
-});
+);
 
 Deno.test("the guides have a value for every placeholder, and only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
@@ -128,11 +127,10 @@ const PROGRAMS: [
 
 for (const [name, mark, language, printed, failure] of PROGRAMS) {
   const isMissing = !permitted("net") || !canRun(language);
-  Deno.test({
-    name: `the guide to ${name} has a program in ${language} that works` +
+  testIf(!isMissing)(
+    `the guide to ${name} has a program in ${language} that works` +
       (isMissing ? " (ignored: nothing that may run it)" : ""),
-    ignore: isMissing,
-    async fn() {
+    async () => {
       await using service = await openTestService();
       let isRenamed = false;
       let polls = 0;
@@ -159,7 +157,7 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
       const [, code] = new RegExp(`\`\`\`${mark}\n([^]+?)\`\`\``).exec(guide)!;
       assertMatch(await runSample(language, code, service.token, failure), printed);
     },
-  });
+  );
 }
 
 function guideTo(subject: string, base = BASE): string {
