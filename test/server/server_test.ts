@@ -19,21 +19,22 @@ const REX = '{"name":"Rex","categoryId":1}';
 /** More than the socket buffers on both sides can hold. */
 const SWALLOWED_BYTES = 16_000_000;
 
+const testOnLinux = testIf(
+  Deno.build.os === "linux" && permitted("env", "net", "read", "run", "write"),
+);
+
 /** Declares a test on a service in its own process. `within` may be a command that runs it. */
 function testOnProcess(
   name: string,
   within: string[],
   check: (service: ServiceProcess, port: number, token: string) => Promise<void>,
 ): void {
-  testIf(Deno.build.os === "linux" && permitted("env", "net", "read", "run", "write"))(
-    name,
-    async () => {
-      await using temp = await TempStore.make();
-      const token = await temp.issueKey();
-      await using service = await ServiceProcess.start(temp.kvPath, {}, within);
-      await check(service, Number(new URL(service.address).port), token);
-    },
-  );
+  testOnLinux(name, async () => {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath, {}, within);
+    await check(service, Number(new URL(service.address).port), token);
+  });
 }
 
 testOnProcess(
