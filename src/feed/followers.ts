@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKeyReader } from "../keys/api_key_reader.ts";
@@ -16,6 +17,9 @@ export const LOOK_MS = 250;
 /** Minimum time between two looks, and how much longer it is for each follower, because a look may wake all of them. */
 const PAUSE_MS = 10;
 const PAUSE_PER_FOLLOWER_MS = 0.1;
+
+/** Runs a function outside of the trace of a request. */
+const outsideRequests = AsyncLocalStorage.snapshot();
 
 export interface FollowersDeps {
   heads: HeadReader;
@@ -68,7 +72,8 @@ export class Followers {
     const { latest } = this.#deps.heads;
     // The look that showed what was appended since may be over.
     if (latest !== undefined && latest.head.position > head.position) this.onCommitted();
-    if (!this.#isLooking) void this.#look();
+    // Not a part of the request that happens to be the first.
+    if (!this.#isLooking) outsideRequests(() => void this.#look());
   }
 
   remove(token: string, follower: Follower): void {
