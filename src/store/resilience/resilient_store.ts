@@ -28,7 +28,7 @@ export interface ResilientStoreOptions {
   /** The record that is read to find out whether the store answers. */
   probeKey: Key;
   report?: Logger;
-  instrumentation?: Pick<Instrumentation, "traceStore">;
+  instrumentation?: Pick<Instrumentation, "onStoreCall">;
   /** How long failed reads are repeated, for a command that can wait: each attempt has its time limit. */
   retryReadsMs?: number;
 }
@@ -79,9 +79,7 @@ export class ResilientStore implements Store {
       if (versionstamp !== null) this.#appliedAt = this.#options.runtime.monotonicNow();
       return versionstamp;
     };
-    const { length: mutations } = commit.mutations;
-    const call = () => this.#call("commit", apply);
-    return this.#options.instrumentation.traceStore("commit", { mutations }, call);
+    return this.#call("commit", undefined, apply);
   }
 
   close(): void {
@@ -91,16 +89,21 @@ export class ResilientStore implements Store {
   }
 
   #read<T>(name: "get" | "list", key: Key, read: () => Promise<T>): Promise<T> {
-    const { runtime, instrumentation, retryReadsMs } = this.#options;
-    const call = () => this.#call("read", () => this.#retryRead(read));
+    const { runtime, retryReadsMs } = this.#options;
+    const call = () => this.#call(name, key, () => this.#retryRead(read));
     const isRetryable = (error: unknown) => !(error instanceof StoreRefusedError);
-    const reading = () =>
-      retryReadsMs === 0 ? call() : retry(call, runtime, retryReadsMs, isRetryable);
-    return instrumentation.traceStore(name, { key }, reading);
+    return retryReadsMs === 0 ? call() : retry(call, runtime, retryReadsMs, isRetryable);
   }
 
-  async #call<T>(name: "read" | "commit", call: () => Promise<T>): Promise<T> {
+  async #call<T>(
+    operation: "get" | "list" | "commit",
+    key: Key | undefined,
+    call: () => Promise<T>,
+  ): Promise<T> {
     if (this.#isClosed) throw new StoreClosedError();
+    const { instrumentation, runtime } = this.#options;
+    const name = operation === "commit" ? "commit" : "read";
+    const startedAt = runtime.monotonicNow();
     let isMade = false;
     try {
       return await this.#circuitBreaker.run(() => {
@@ -115,6 +118,8 @@ export class ResilientStore implements Store {
         throw isMade ? new UnclearOutcomeError(message) : new StoreAwayError(message);
       }
       throw isMade ? errorForCaller(name, error) : error;
+    } finally {
+      instrumentation.onStoreCall(operation, key, (runtime.monotonicNow() - startedAt) / 1_000);
     }
   }
 
