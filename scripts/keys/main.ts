@@ -84,10 +84,8 @@ async function issue(flags: Flags): Promise<void> {
   }
   const lifetimeMs = durationOf("expires-in", flags);
   const { id } = await withService({ create: true }, (service) => {
-    const expiry = lifetimeMs === undefined
-      ? {}
-      : { expiresAt: service.runtime.now() + lifetimeMs };
-    const terms = { label, isReadOnly: flags["read-only"], ...expiry };
+    const expiresAt = lifetimeMs && service.runtime.now() + lifetimeMs;
+    const terms = { label, isReadOnly: flags["read-only"], expiresAt };
     return issueShown((show) => issueKey(service, terms, show));
   });
   say(`Issued key ${id}. Save it now: it cannot be shown again.`);
@@ -106,7 +104,10 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
       shownId = id;
     });
   } catch (error) {
-    if (shownId === undefined || error instanceof UnrotatableKeyError) throw error;
+    if (error instanceof UnrotatableKeyError) {
+      throw new RefusedError(`${error.message}; see keys list`);
+    }
+    if (shownId === undefined) throw error;
     throw new Error(
       `${reasonOf(error)}; the printed key ${shownId} is valid only if keys list shows it`,
     );
@@ -116,7 +117,8 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
 }
 
 async function list({ json = false }: Flags): Promise<void> {
-  const read = await withService({ create: false }, async ({ store, heads, runtime }) => {
+  const { keys, uses, now } = await withService({ create: false }, async (service) => {
+    const { store, heads, runtime } = service;
     const { head } = await heads.fresh();
     const keys = await listApiKeys(store, head);
     const showRead = progressOf("Reading", "events");
@@ -126,13 +128,10 @@ async function list({ json = false }: Flags): Promise<void> {
     });
     return { keys, uses, now: runtime.now() };
   });
-  const { now, uses } = read;
-  const keys: ListedKey[] = read.keys.map((key) => ({ ...key, lastUse: uses?.get(key.id) }));
-  keys.sort((one, other) => one.issuedAt - other.issuedAt);
-  const shown = json
-    ? escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))))
-    : table(keys, now);
-  await print(shown);
+  const listed = keys.map((key): ListedKey => ({ ...key, lastUse: uses?.get(key.id) }))
+    .sort((one, other) => one.issuedAt - other.issuedAt);
+  const inJson = () => escapeInvisible(JSON.stringify(listed.map((key) => members(key, now))));
+  await print(json ? inJson() : table(listed, now));
 }
 
 /** The members of a key to print: all but the hash of its token. */
@@ -173,19 +172,15 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
   const label = labelOf(flags);
   const lifetimeMs = durationOf("expires-in", flags);
   const overlapMs = durationOf("overlap", { overlap: OVERLAP_DEFAULT, ...flags })!;
+  const terms = { overlapMs, label, lifetimeMs };
   const { successor, predecessor, retiresAt } = await withService(
     { create: false },
-    (service) =>
-      issueShown((show) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }, show)),
-  ).catch((error) => {
-    if (!(error instanceof UnrotatableKeyError)) throw error;
-    throw new RefusedError(`${error.message}; see keys list`);
-  });
+    (service) => issueShown((show) => rotateKey(service, keyId, terms, show)),
+  );
   say(`Key ${nameOf(predecessor)} stays valid until ${second(retiresAt)}.`);
-  const end = successor.expiresAt === undefined
-    ? ""
-    : `, valid until ${second(successor.expiresAt)}`;
-  say(`Issued key ${successor.id}${end}. Save it now: it cannot be shown again.`);
+  const { id, expiresAt } = successor;
+  const end = expiresAt === undefined ? "" : `, valid until ${second(expiresAt)}`;
+  say(`Issued key ${id}${end}. Save it now: it cannot be shown again.`);
 }
 
 async function revoke(keyId: string): Promise<void> {

@@ -97,7 +97,7 @@ export async function publishLog(options: PublishOptions): Promise<[before: numb
   // Written after the checkpoint, so a folder with this file has had a checkpoint.
   if (folder.read(VKEY_PATH) === undefined) await replace(VKEY_PATH, `${vkey}\n`);
   // Readers use the full tile instead of the partial ones.
-  for (const path of tiles.full) await folder.removeFolder(`${path}.p`);
+  for (const path of tiles.full) folder.remove(`${path}.p`);
   return [previousSize, head.size];
 }
 

@@ -48,7 +48,7 @@ async function publish(
       yield await Promise.resolve(lines.slice(start, start + 100).map((it) => encoder.encode(it)));
     }
   };
-  await using folder = await WritableFolder.open(dir);
+  using folder = new WritableFolder(dir);
   await publishLog({ folder, readLines, signer: by, entries: false, ...options });
 }
 

@@ -32,7 +32,7 @@ async function publish(
   witnesses: string[] = [],
   witnessKeys: VerifierKey[] = [],
 ) {
-  await using folder = await WritableFolder.open(dir);
+  using folder = new WritableFolder(dir);
   const readLines = async function* (from: number) {
     yield await Promise.resolve(LINES.slice(from - 1, size));
   };
