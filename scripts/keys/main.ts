@@ -2,7 +2,8 @@
 
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
-import type { ApiKey } from "../../src/log/api_keys.ts";
+import { type ApiKey, type ApiKeyState, stateOf } from "../../src/log/api_keys.ts";
+import { eventOf } from "../../src/log/lines.ts";
 import {
   issueKey,
   revokeKey,
@@ -11,7 +12,8 @@ import {
   UnrotatableKeyError,
 } from "../../src/keys/write_key.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
-import { LogDamagedError } from "../../src/log/read_log.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
+import type { Store } from "../../src/store/store.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { minute, second, shortened } from "../cli/format.ts";
@@ -20,8 +22,6 @@ import { parseDuration } from "../cli/parse_duration.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
-import { shownStateOf, stateWithTime } from "./key_state.ts";
-import { lastUses } from "./last_uses.ts";
 
 const OVERLAP_DEFAULT = "24h";
 
@@ -121,8 +121,7 @@ async function list({ json = false }: Flags): Promise<void> {
     const { store, heads, runtime } = service;
     const { head } = await heads.fresh();
     const keys = await listApiKeys(store, head);
-    const showRead = progressOf("Reading", "events");
-    const uses = await lastUses(store, head.position, showRead).catch((error) => {
+    const uses = await lastUses(store, head.position).catch((error) => {
       if (!(error instanceof LogDamagedError)) throw error;
       say(`The last uses are not known. ${error.message}`);
     });
@@ -132,6 +131,20 @@ async function list({ json = false }: Flags): Promise<void> {
     .sort((one, other) => one.issuedAt - other.issuedAt);
   const inJson = () => escapeInvisible(JSON.stringify(listed.map((key) => members(key, now))));
   await print(json ? inJson() : table(listed, now));
+}
+
+/** The time of the last event that each actor caused, up to a position. Rejects with `LogDamagedError`. */
+async function lastUses(store: Store, to: number): Promise<Map<string, string>> {
+  const uses = new Map<string, string>();
+  const showRead = progressOf("Reading", "events");
+  for await (const lines of readLog(store, { from: 1, to })) {
+    for (const { line } of lines) {
+      const event = eventOf(line);
+      if (event !== undefined) uses.set(event.actor, event.time);
+    }
+    showRead(lines.at(-1)!.position, to);
+  }
+  return uses;
 }
 
 /** The members of a key to print: all but the hash of its token. */
@@ -166,6 +179,21 @@ function table(keys: ListedKey[], now: number): string {
     const cells = widths.map((width, column) => row[column].padEnd(width));
     return [...cells, shortened(row.at(-1)!, left)].join("  ");
   }).join("\n");
+}
+
+/** The state of a key for people: a key whose successor was issued retires, and is valid until then. */
+function shownStateOf(key: ApiKey, now: number): ApiKeyState | "retiring" {
+  const state = stateOf(key, now);
+  return state === "live" && key.revokedAt !== undefined ? "retiring" : state;
+}
+
+/** The state with the time at which it ends or has begun, for example `retiring until 2026-11-20 08:00Z`. */
+function stateWithTime(key: ApiKey, now: number): string {
+  const state = shownStateOf(key, now);
+  const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+  if (state === "revoked") return `revoked ${minute(key.revokedAt!)}`;
+  if (state === "expired") return `expired ${minute(key.expiresAt!)}`;
+  return end === Infinity ? state : `${state} until ${minute(end)}`;
 }
 
 async function rotate(keyId: string, flags: Flags): Promise<void> {
