@@ -32,18 +32,6 @@ async function interrupt(task: Deno.ChildProcess): Promise<Outcome> {
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
 
-/** Sends SIGINT to a task once it has printed that text on standard error. */
-async function interruptAfter(task: Deno.ChildProcess, text: string) {
-  await Promise.all([task.stdin.close(), task.stdout.cancel()]);
-  let stderr = "";
-  for await (const chunk of task.stderr.pipeThrough(new TextDecoderStream())) {
-    const isNew = !stderr.includes(text);
-    stderr += chunk;
-    if (isNew && stderr.includes(text)) Deno.kill(-task.pid, "SIGINT");
-  }
-  return { code: (await task.status).code, stderr };
-}
-
 /** Interrupts a task that waits for the rest of its standard input. */
 async function interruptInInput(args: string[], kvPath: string): Promise<Outcome> {
   const task = spawnTask(args, { kvPath, detached: true });
@@ -55,23 +43,23 @@ async function interruptInInput(args: string[], kvPath: string): Promise<Outcome
   return outcome;
 }
 
-/** Resolves when a record of the store is as expected. */
-async function recordBecomes(
-  kvPath: string,
-  key: Key,
-  isExpected: (value: unknown) => boolean,
-): Promise<void> {
+/** Resolves when it is so. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
   const start = performance.now();
-  for (;;) {
+  while (!await isSo().catch(() => false)) {
     assertLess(performance.now() - start, WAIT_LIMIT_MS);
     await new Promise((resolve) => setTimeout(resolve, 10));
-    if (await Deno.stat(kvPath).catch(() => undefined) === undefined) continue;
-    using kv = await Deno.openKv(kvPath);
-    const { value } = await kv.get(key as Deno.KvKey).catch(() => ({
-      value: null,
-    }));
-    if (isExpected(value)) return;
   }
+}
+
+/** Resolves when a record of the store is as expected. */
+function recordBecomes(kvPath: string, key: Key, isExpected: (value: unknown) => boolean) {
+  return until(async () => {
+    // Otherwise, this would make the file.
+    await Deno.stat(kvPath);
+    using kv = await Deno.openKv(kvPath);
+    return isExpected((await kv.get(key as Deno.KvKey)).value);
+  });
 }
 
 test("Ctrl-C in audit, restore and publish, before they have written anything", async () => {
@@ -136,10 +124,16 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
     /^Interrupted\. The service reads complete projections\. Run deno task replay again: it resumes\.$/m,
   );
   const waiting = spawnTask(["replay", "--grace", "600"], { kvPath, detached: true });
-  const inWait = await interruptAfter(waiting, "Waiting:");
-  assertEquals(inWait.code, INTERRUPTED, inWait.stderr);
+  await Promise.all([waiting.stdin.close(), waiting.stdout.cancel()]);
+  let inWait = "";
+  for await (const chunk of waiting.stderr.pipeThrough(new TextDecoderStream())) {
+    const isNew = !inWait.includes("Waiting:");
+    inWait += chunk;
+    if (isNew && inWait.includes("Waiting:")) Deno.kill(-waiting.pid, "SIGINT");
+  }
+  assertEquals((await waiting.status).code, INTERRUPTED, inWait);
   assertMatch(
-    inWait.stderr,
+    inWait,
     /^Interrupted\. The rebuilt projections are served\. The next replay removes the old ones\.$/m,
   );
 
@@ -155,7 +149,8 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
 
   const file = `${temp.folder}/pets.jsonl`;
   const backup = spawnTask(["backup", file, "--follow"], { kvPath, detached: true });
-  const stopped = await interrupt(await running(backup, file));
+  await until(async () => (await Deno.stat(file)).size > 0);
+  const stopped = await interrupt(backup);
   assertEquals(stopped.code, 0);
   assertMatch(stopped.stderr, /^Stopped\. .* ends at position \d+\. Run the same command again/m);
   assertEquals((await runTask(["backup", file], { kvPath })).code, 0);
@@ -173,13 +168,3 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   assertEquals(restored.code, 0, restored.stderr);
   assertMatch((await runTask(["audit"], { kvPath: copy })).stdout, /^Sound: 30,001 events/);
 });
-
-/** Resolves when the file of a backup is not empty. */
-async function running(task: Deno.ChildProcess, file: string): Promise<Deno.ChildProcess> {
-  const start = performance.now();
-  while (((await Deno.stat(file).catch(() => undefined))?.size ?? 0) === 0) {
-    assertLess(performance.now() - start, WAIT_LIMIT_MS);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return task;
-}
