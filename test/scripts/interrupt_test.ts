@@ -1,27 +1,22 @@
 /** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
 
-import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { decodeLease } from "../../scripts/guarded/replay_lease.ts";
 import { decodeHeadRecord } from "../../src/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "../../src/keyspace.ts";
 import type { Key } from "../../src/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
-import { permitted } from "../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
+import { until } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { testIf } from "../support/test_if.ts";
-
-const test = testIf(permitted("env", "net", "read", "run", "write") && Deno.build.os !== "windows");
+import { test } from "../support/test_processes.ts";
 
 /** Enough pets for a rebuild to be interrupted. */
 const PETS = 30_000;
 
 /** Exit code of a command that SIGINT has interrupted. */
 const INTERRUPTED = 130;
-
-/** Maximum time until a command does what it is to be interrupted in, on a busy machine. */
-const WAIT_LIMIT_MS = 300_000;
 
 /** Sends SIGINT to a task and all its processes, as a terminal does. */
 async function interrupt(task: Deno.ChildProcess): Promise<Outcome> {
@@ -43,23 +38,14 @@ async function interruptInInput(args: string[], kvPath: string): Promise<Outcome
   return outcome;
 }
 
-/** Resolves when it is so. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const start = performance.now();
-  while (!await isSo().catch(() => false)) {
-    assertLess(performance.now() - start, WAIT_LIMIT_MS);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 /** Resolves when a record of the store is as expected. */
 function recordBecomes(kvPath: string, key: Key, isExpected: (value: unknown) => boolean) {
   return until(async () => {
     // Otherwise, this would make the file.
     await Deno.stat(kvPath);
     using kv = await Deno.openKv(kvPath);
-    return isExpected((await kv.get(key as Deno.KvKey)).value);
-  });
+    assert(isExpected((await kv.get(key as Deno.KvKey)).value));
+  }, `The record ${key} is not as expected`);
 }
 
 test("Ctrl-C in audit, restore and publish, before they have written anything", async () => {
@@ -149,7 +135,7 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
 
   const file = `${temp.folder}/pets.jsonl`;
   const backup = spawnTask(["backup", file, "--follow"], { kvPath, detached: true });
-  await until(async () => (await Deno.stat(file)).size > 0);
+  await until(async () => assert((await Deno.stat(file)).size > 0), "The backup is empty");
   const stopped = await interrupt(backup);
   assertEquals(stopped.code, 0);
   assertMatch(stopped.stderr, /^Stopped\. .* ends at position \d+\. Run the same command again/m);
