@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { generateKeyPairSync } from "node:crypto";
 import { dirname } from "node:path";
@@ -93,6 +93,12 @@ test("publishLog() in steps gives the same files as at once, but for older parti
     const { "/tile/1/000.p/1": _1, "/tile/1/000.p/2": _2, "/tile/1/000.p/4": _4, ...files } =
       await filesIn(dir);
     assertEquals(files, expected);
+    const [checkpoint, vkey, ...tiles] = Object.keys(files).sort();
+    assertEquals([checkpoint, vkey], ["/checkpoint", "/log.vkey"]);
+    assert(
+      tiles.every((path) => /^\/tile\/(0|1|entries)\/00[0-5](\.p\/(5|20))?$/.test(path)),
+      `${tiles}`,
+    );
   }
 });
 
