@@ -3,8 +3,7 @@ import { stub } from "@std/testing/mock";
 import { generateKeyPairSync } from "node:crypto";
 import { dirname } from "node:path";
 import { leafHash } from "../../../scripts/published/merkle_tree.ts";
-import { publishLog, type PublishOptions } from "../../../scripts/publish/publish_log.ts";
-import { readPublished, WritableFolder } from "../../../scripts/published/published_folder.ts";
+import { readPublished } from "../../../scripts/published/published_folder.ts";
 import { PublishedLog } from "../../../scripts/published/published_log.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeVerifierKey } from "../../../scripts/published/signed_note.ts";
@@ -12,10 +11,9 @@ import { TileBuilder, tilePath } from "../../../scripts/published/tile_tree.ts";
 import { permitted } from "../../support/permitted.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
 import { filesIn } from "./with_published.ts";
+import { publish, signer } from "./publish_lines.ts";
 
 const encoder = new TextEncoder();
-const ORIGIN = "log.shop.example/pets";
-const signer = { name: ORIGIN, privateKey: generateKeyPairSync("ed25519").privateKey };
 const LOG = sampleLog(1_300);
 
 /** Declares a test with the path of a temporary folder. */
@@ -34,22 +32,6 @@ async function writeFiles(dir: string, files: Record<string, string>): Promise<v
     await Deno.mkdir(dirname(dir + path), { recursive: true });
     await Deno.writeFile(dir + path, Uint8Array.fromHex(content));
   }
-}
-
-/** Publishes a log of these lines. */
-async function publish(
-  dir: string,
-  lines: string[],
-  options: Partial<PublishOptions> = {},
-  by = signer,
-): Promise<void> {
-  const readLines = async function* (from: number) {
-    for (let start = from - 1; start < lines.length; start += 100) {
-      yield await Promise.resolve(lines.slice(start, start + 100).map((it) => encoder.encode(it)));
-    }
-  };
-  using folder = new WritableFolder(dir);
-  await publishLog({ folder, readLines, signer: by, entries: false, ...options });
 }
 
 /** Asserts that the folder has exactly the log of these lines. */
@@ -167,9 +149,9 @@ test("publishLog() refuses another key or origin, and a damaged folder", async (
   await publish(dir, LOG.slice(0, 600));
   await publish(fork, sampleLog(600, 1));
   const forked = await Deno.readTextFile(`${fork}/checkpoint`);
-  const otherKey = { name: ORIGIN, privateKey: generateKeyPairSync("ed25519").privateKey };
+  const otherKey = { name: signer.name, privateKey: generateKeyPairSync("ed25519").privateKey };
   for (const by of [otherKey, { ...signer, name: "elsewhere.example" }]) {
-    await assertRejects(() => publish(dir, LOG, {}, by), Error, "another key or origin");
+    await assertRejects(() => publish(dir, LOG, { signer: by }), Error, "another key or origin");
   }
   const checkpoint = await Deno.readTextFile(`${dir}/checkpoint`);
   const forged = checkpoint.replace("600", "500");
