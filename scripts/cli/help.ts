@@ -16,7 +16,6 @@ export function exitWithHelp(command: Command, args: string[]): void {
   exit(0);
 }
 
-/** Describes a command: what it does, its forms, its flags, its variables and its exit codes. */
 function helpOf(command: Command): string {
   const { title, details = "", usage, flags = {}, notes = "", variables = STORE, exits } = command;
   const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
