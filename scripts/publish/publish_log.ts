@@ -8,7 +8,7 @@ import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LogVerifier } from "../verify/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
 import { EMPTY_ROOT, HASH_BYTES } from "../published/merkle_tree.ts";
-import type { PublishedFile, WritableFolder } from "../published/published_folder.ts";
+import type { WritableFolder } from "../published/published_folder.ts";
 import {
   CHECKPOINT_PATH,
   PublishedComparison,
@@ -90,7 +90,7 @@ export async function publishLog(options: PublishOptions): Promise<[before: numb
   }
   await folder.publishStaged();
   const replace = async (path: string, text: string) => {
-    await folder.stage([{ path, content: new TextEncoder().encode(text) }]);
+    await folder.stage([[path, new TextEncoder().encode(text)]]);
     await folder.publishStaged();
   };
   if (checkpoint.note !== previous.note) await replace(CHECKPOINT_PATH, checkpoint.note);
@@ -122,13 +122,13 @@ function collectTiles(folder: WritableFolder, hasEntries: boolean) {
   const lines: Uint8Array[] = [];
   /** Paths of the new tiles and bundles that are full. */
   const full: string[] = [];
-  const files: PublishedFile[] = [];
+  const files: [path: string, content: Uint8Array][] = [];
   const add = ({ level, index, hashes }: Tile) => {
     const width = hashes.length / HASH_BYTES;
     const addFile = (kind: number | "entries", content: Uint8Array) => {
       const path = tilePath(kind, index, width);
       if (bytesEqual(folder.read(path), content)) return;
-      files.push({ path, content });
+      files.push([path, content]);
       if (width === TILE_WIDTH) full.push(path);
     };
     addFile(level, hashes);

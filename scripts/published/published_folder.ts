@@ -40,11 +40,6 @@ function irregularFileError(name: string): RefusedError {
   return new RefusedError(`${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`);
 }
 
-export interface PublishedFile {
-  path: string;
-  content: Uint8Array;
-}
-
 /** Writes to a folder, alone. New files are staged first, so that a refused or killed run publishes nothing. */
 export class WritableFolder {
   #folder: string;
@@ -65,8 +60,8 @@ export class WritableFolder {
     readPublished(this.#staged.has(path) ? `${this.#folder}/${STAGING}` : this.#folder)(path);
 
   /** Writes all files at the same time, so that the disk syncs them together. */
-  async stage(files: PublishedFile[]): Promise<void> {
-    await Promise.all(files.map(async ({ path, content }) => {
+  async stage(files: [path: string, content: Uint8Array][]): Promise<void> {
+    await Promise.all(files.map(async ([path, content]) => {
       const staged = `${this.#folder}/${STAGING}/${path}`;
       await Deno.mkdir(dirname(staged), { recursive: true });
       await Deno.writeFile(staged, content);
