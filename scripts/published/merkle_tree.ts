@@ -25,14 +25,10 @@ export interface Subtree {
 }
 
 export function leafHash(line: Uint8Array): Uint8Array {
-  return hashOf(LEAF_PREFIX, line);
+  return hashWith(LEAF_PREFIX, line);
 }
 
-function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return hashOf(NODE_PREFIX, left, right);
-}
-
-function hashOf(prefix: number, ...parts: Uint8Array[]): Uint8Array {
+function hashWith(prefix: number, ...parts: Uint8Array[]): Uint8Array {
   return Uint8Array.fromHex(sha256Hex(Buffer.concat([Uint8Array.of(prefix), ...parts])));
 }
 
@@ -44,10 +40,8 @@ export function rootOver(
   const hash = hashOf({ start, end });
   if (hash !== undefined) return hash;
   const middle = splitOf({ start, end });
-  return nodeHash(
-    rootOver({ start, end: middle }, hashOf),
-    rootOver({ start: middle, end }, hashOf),
-  );
+  const parts = [{ start, end: middle }, { start: middle, end }];
+  return hashWith(NODE_PREFIX, ...parts.map((part) => rootOver(part, hashOf)));
 }
 
 /** The root over hashes that are concatenated. There must be one at least. */
@@ -80,17 +74,13 @@ export function isIncluded(
   leaf: Uint8Array,
   index: number,
   tree: TreeHead,
-  proof: readonly Uint8Array[],
+  proof: Uint8Array[],
 ): boolean {
   return leadTo(tree, subtreesOfProof(index, { start: 0, end: tree.size }), [leaf, ...proof]);
 }
 
 /** Whether a proof of consistency shows that the new tree begins with the leaves of the old one. */
-export function isConsistent(
-  old: TreeHead,
-  tree: TreeHead,
-  proof: readonly Uint8Array[],
-): boolean {
+export function isConsistent(old: TreeHead, tree: TreeHead, proof: Uint8Array[]): boolean {
   if (old.size > tree.size) return false;
   if (old.size === 0) return proof.length === 0 && bytesEqual(old.root, EMPTY_ROOT);
   const subtrees = subtreesOfProof(old.size - 1, { start: 0, end: tree.size }, true);
@@ -100,11 +90,7 @@ export function isConsistent(
 }
 
 /** Whether the hashes of subtrees lead to the root of a tree. */
-function leadTo(
-  { size, root }: TreeHead,
-  subtrees: Subtree[],
-  hashes: readonly Uint8Array[],
-): boolean {
+function leadTo({ size, root }: TreeHead, subtrees: Subtree[], hashes: Uint8Array[]): boolean {
   if (hashes.length !== subtrees.length) return false;
   const nameOf = ({ start, end }: Subtree) => `${start}-${end}`;
   const known = new Map(subtrees.map((subtree, index) => [nameOf(subtree), hashes[index]]));
