@@ -192,7 +192,7 @@ function stateWithTime(key: ApiKey, now: number): string {
   const state = shownStateOf(key, now);
   const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
   if (state === "revoked") return `revoked ${minute(key.revokedAt!)}`;
-  if (state === "expired") return `expired ${minute(key.expiresAt!)}`;
+  if (state === "expired") return `expired ${minute(end)}`;
   return end === Infinity ? state : `${state} until ${minute(end)}`;
 }
 
