@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ReconnectingStore } from "../../../src/store/resilience/reconnecting_store.ts";
+import { reconnectingStore } from "../../../src/store/resilience/reconnecting_store.ts";
 import { type Store, STORE_LIMITS } from "../../../src/store/store.ts";
 import { StoreAwayError, StoreRefusedError } from "../../../src/store/store_errors.ts";
 
@@ -7,7 +7,7 @@ import { StoreAwayError, StoreRefusedError } from "../../../src/store/store_erro
 function makeStore() {
   const log: string[] = [];
   const attempts: PromiseWithResolvers<Store>[] = [];
-  const store = new ReconnectingStore({
+  const store = reconnectingStore({
     connect() {
       const attempt = Promise.withResolvers<Store>();
       attempts.push(attempt);
@@ -28,7 +28,7 @@ function makeStore() {
   return { store, log, attempts, reopen, connection };
 }
 
-Deno.test("ReconnectingStore: an attempt that fails makes room for the next one", async () => {
+Deno.test("reconnectingStore(): an attempt that fails makes room for the next one", async () => {
   const { store, log, attempts, reopen, connection } = makeStore();
   const first = reopen();
   attempts[0].resolve(connection("first"));
@@ -49,7 +49,7 @@ Deno.test("ReconnectingStore: an attempt that fails makes room for the next one"
   assertEquals(log, ["accept", "close first", "close fourth"]);
 });
 
-Deno.test("ReconnectingStore: a late failure does not close a newer connection", async () => {
+Deno.test("reconnectingStore(): a late failure does not close a newer connection", async () => {
   const { store, log, attempts, reopen, connection } = makeStore();
   const opening = [reopen(), reopen()];
   attempts[0].resolve(connection("first"));
@@ -63,7 +63,7 @@ Deno.test("ReconnectingStore: a late failure does not close a newer connection",
   assertEquals(log.filter((line) => line !== "accept"), ["close first"]);
 });
 
-Deno.test("ReconnectingStore reports a refusal before the first connection", async () => {
+Deno.test("reconnectingStore() reports a refusal before the first connection", async () => {
   const { log, attempts, reopen } = makeStore();
   const first = reopen();
   attempts[0].reject(new StoreRefusedError("there is no database pets"));
