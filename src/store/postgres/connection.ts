@@ -70,14 +70,14 @@ export class Connection {
   ): Promise<Connection> {
     const { database, user, passfile, sslMode } = settings;
     const { hostname, port } = host;
+    // Called if the server asks for a password.
+    const password = async () => {
+      const secret = settings.password ??
+        (passfile && await readPassfile(passfile, host, settings));
+      if (secret) return secret;
+      throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
+    };
     try {
-      // Called if the server asks for a password.
-      const password = async () => {
-        const secret = settings.password ??
-          (passfile && await readPassfile(passfile, host, settings));
-        if (secret) return secret;
-        throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
-      };
       const endpoint = { host: hostname, port, database, user, password };
       const ssl = await tlsOf(settings);
       return await connect({ ...endpoint, ssl }, signal).catch((error) => {
@@ -160,23 +160,33 @@ function isServerError(error: unknown): error is ServerError {
 }
 
 async function connect(endpoint: object, signal: AbortSignal): Promise<Connection> {
-  signal.throwIfAborted();
   const stream = new Socket();
   const options = { application_name: "animal-store", keepAlive: true, connectionTimeoutMillis: 0 };
   const client: Client = new PgClient({ ...endpoint, ...options, stream, pipeline: true });
   const connection = new Connection(client, stream);
-  const abort = () => connection.close();
-  signal.addEventListener("abort", abort);
-  try {
+  return await closeUnlessOpened(signal, () => connection.close(), async () => {
     await client.connect();
     signal.throwIfAborted();
     client.on("notice", (notice) => isOfCancelledWait(notice) && connection.close());
     return connection;
+  });
+}
+
+/** Opens something. If this fails, or the signal aborts meanwhile, closes what is open already. */
+export async function closeUnlessOpened<T>(
+  signal: AbortSignal,
+  close: () => void,
+  open: () => Promise<T>,
+): Promise<T> {
+  signal.addEventListener("abort", close);
+  try {
+    signal.throwIfAborted();
+    return await open();
   } catch (error) {
-    connection.close();
-    throw signal.aborted ? signal.reason : error;
+    close();
+    throw error;
   } finally {
-    signal.removeEventListener("abort", abort);
+    signal.removeEventListener("abort", close);
   }
 }
 
@@ -218,14 +228,14 @@ function isWithoutTls(error: unknown): boolean {
 function connectError(error: unknown, { database, user }: PostgresSettings): StoreError {
   if (error instanceof StoreError) return error;
   const { message } = error as Error;
-  if (isServerError(error)) {
-    const { code } = error;
-    if (code === "3D000") return new StoreRefusedError(`there is no database ${database}`);
-    const reason = code === "28P01" ? `it refuses the password of the role ${user}` : message;
-    return /^(28|42)/.test(code) ? new StoreRefusedError(reason) : new StoreAwayError(reason);
+  const code = isServerError(error) ? error.code : undefined;
+  if (code === "3D000") return new StoreRefusedError(`there is no database ${database}`);
+  if (code === "28P01") {
+    return new StoreRefusedError(`it refuses the password of the role ${user}`);
   }
-  if (/certificate|altnames/i.test(message)) {
+  if (code === undefined && /certificate|altnames/i.test(message)) {
     return new StoreRefusedError(`its certificate is refused: ${message}`);
   }
-  return isWithoutTls(error) ? new StoreRefusedError(message) : new StoreAwayError(message);
+  const isRefused = isWithoutTls(error) || /^(28|42)/.test(code ?? "");
+  return isRefused ? new StoreRefusedError(message) : new StoreAwayError(message);
 }

@@ -12,7 +12,7 @@ import {
   type StoreEntry,
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
-import type { Connection, Row } from "./connection.ts";
+import { closeUnlessOpened, type Connection, type Row } from "./connection.ts";
 import { databaseName, type PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
@@ -68,21 +68,13 @@ export class PostgresStore implements Store {
   ): Promise<PostgresStore> {
     const encodedKeys = guardKeys.map(encodeKey);
     const primary = await connectToPrimary(settings, runtime, signal);
-    const close = () => closeBoth(primary);
-    signal.addEventListener("abort", close);
-    try {
-      signal.throwIfAborted();
+    return await closeUnlessOpened(signal, () => closeBoth(primary), async () => {
       if (await prepareSchema(primary.commits, create)) onSchemaCreated?.(databaseName(settings));
       // Every commit writes one of these records, so the largest of their versions is that of all records.
       await advanceVersions(primary.commits, encodedKeys);
       const proof = { key: encodedKeys[0], strictReads: settings.strictReads };
       return new PostgresStore(primary, runtime, proof);
-    } catch (error) {
-      close();
-      throw error;
-    } finally {
-      signal.removeEventListener("abort", close);
-    }
+    });
   }
 
   async get(key: Key): Promise<StoreEntry | null> {
@@ -193,38 +185,27 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
   );
 }
 
-/**
- * Splits mutations into the parameters of the commit. Of several for one key, the last one counts. Throws
- * `StoreRefusedError` beyond the limits.
- */
+/** The parameters of a commit. Of several mutations of one key, the last one counts. Throws `StoreRefusedError` beyond the limits. */
 function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
   if (mutations.length > STORE_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");
   }
-  const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
+  const last = new Map<string, Mutation & { encoded: Uint8Array }>();
   for (const mutation of mutations) {
-    const key = encodeKey(mutation.key);
-    last.set(key.toHex(), { key, mutation });
+    const encoded = encodeKey(mutation.key);
+    last.set(encoded.toHex(), { ...mutation, encoded });
   }
-  const deleted: Uint8Array[] = [];
-  const keys: Uint8Array[] = [];
-  const values: Uint8Array[] = [];
-  const lifetimes: (number | null)[] = [];
-  for (const { key, mutation } of last.values()) {
-    if (mutation.type === "delete") {
-      deleted.push(key);
-      continue;
-    }
-    const { value, expireIn = null } = mutation;
-    if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
-    keys.push(key);
-    values.push(value);
-    lifetimes.push(expireIn);
+  const deleted = [...last.values()].filter(({ type }) => type === "delete");
+  const written = [...last.values()].filter((it) => it.type === "set");
+  const values = written.map(({ value }) => value);
+  if (values.some(({ length }) => length > VALUE_BYTES_LIMIT)) {
+    throw new StoreRefusedError("A value is too large");
   }
   const size = values.reduce((sum, { length }) => sum + length, 0);
   if (size > STORE_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
-  const arrays = [deleted, keys, values].map(SQL.encodeArray);
-  return [...arrays, SQL.textArray(lifetimes)];
+  const keysOf = (some: typeof deleted) => SQL.encodeArray(some.map(({ encoded }) => encoded));
+  const lifetimes = SQL.textArray(written.map(({ expireIn = null }) => expireIn));
+  return [keysOf(deleted), keysOf(written), SQL.encodeArray(values), lifetimes];
 }
 
 function entryOf(key: Key, [version, value]: Row): StoreEntry {

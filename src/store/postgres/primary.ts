@@ -4,7 +4,7 @@ import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { retry } from "../resilience/resilient_store.ts";
 import { NotAppliedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
-import { Connection } from "./connection.ts";
+import { closeUnlessOpened, Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 
 /** Two connections to the primary. A long read must not delay a commit, nor a commit a read. */
@@ -128,11 +128,10 @@ async function connectTo(
 ): Promise<PrimaryConnections> {
   const opened: Connection[] = [];
   const close = () => opened.forEach((connection) => connection.close());
-  signal.addEventListener("abort", close);
-  try {
+  const pids: (string | null)[] = [];
+  await closeUnlessOpened(signal, close, async () => {
     const starts = new Set<string | null>();
-    const pids: (string | null)[] = [];
-    for (let count = 0; count < 2; count++) {
+    while (opened.length < 2) {
       const connection = await Connection.open(settings, host, signal);
       opened.push(connection);
       // Repeated, because the default time limit of the role may cancel it.
@@ -145,7 +144,6 @@ async function connectTo(
       pids.push(pid);
     }
     if (starts.size > 1) throw new StoreAwayError("its address leads to different servers");
-    const [reads, commits] = opened;
     const isPooled = opened.some(({ announcedPid }, index) => announcedPid !== Number(pids[index]));
     for (let trial = 0; isPooled && trial < POOLER_TRIALS; trial++) {
       for (const [index, connection] of opened.entries()) {
@@ -153,15 +151,15 @@ async function connectTo(
         if (pid !== pids[index] || pids[0] === pids[1]) throw new StoreRefusedError(POOLED);
       }
     }
-    signal.removeEventListener("abort", close);
+  });
+  const [reads, commits] = opened;
+  try {
     await prove({ reads, commits }, pids[1]!, runtime, signal);
-    return { reads, commits };
   } catch (error) {
     close();
     throw error;
-  } finally {
-    signal.removeEventListener("abort", close);
   }
+  return { reads, commits };
 }
 
 /**
