@@ -16,6 +16,8 @@ const isForeignTag = (tag: number) => tag >= 0x0b && tag <= 0x1d || tag === 0x26
 const END = 0x00;
 const ESCAPE = 0xff;
 
+const CUT = "A key ends within one of its parts";
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
@@ -92,13 +94,13 @@ export function decodeKey(bytes: Uint8Array): Key {
       for (; bytes[end + 1] === ESCAPE && end !== -1; end = bytes.indexOf(END, end + 2)) {
         isEscaped = true;
       }
-      if (end === -1) throw cutKeyError();
+      if (end === -1) throw new TypeError(CUT);
       const part = isEscaped ? unescape(bytes.slice(start, end)) : bytes.subarray(start, end);
       key.push(tag === TEXT ? decoder.decode(part) : part.slice());
       offset = end + 1;
     } else if (tag === DOUBLE) {
       const end = offset + double.length;
-      if (end > bytes.length) throw cutKeyError();
+      if (end > bytes.length) throw new TypeError(CUT);
       if (end === bytes.length) lastPrefix = { bytes: bytes.slice(0, offset), parts: [...key] };
       key.push(decodeNumber(bytes, offset));
       offset = end;
@@ -131,10 +133,6 @@ const view = new DataView(double.buffer);
 function flipSign(isNegative: boolean): void {
   double[0] ^= isNegative ? 0xff : 0x80;
   for (let index = 1; isNegative && index < double.length; index++) double[index] ^= 0xff;
-}
-
-function cutKeyError(): TypeError {
-  return new TypeError("A key ends within one of its parts");
 }
 
 /**

@@ -5,12 +5,7 @@ import { KvStore, openKv } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { reconnectingStore, type ReconnectingStoreDeps } from "./resilience/reconnecting_store.ts";
-import {
-  type FileLocation,
-  locationName,
-  type StoreLocation,
-  storeName,
-} from "./store_location.ts";
+import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
 import type { Store } from "./store.ts";
 import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
@@ -23,7 +18,11 @@ export class OpenStoreError extends Error {
   readonly damage: StoreDamagedError | undefined;
 
   constructor(location: StoreLocation, reason: string, damage?: StoreDamagedError) {
-    super(`Cannot open ${locationName(location)}: ${reason.replaceAll("\n", " ")}`);
+    const [what, setting] = location.kind === "postgres"
+      ? ["the", "DATABASE_URL"]
+      : ["the store", "KV_PATH"];
+    const line = reason.replaceAll("\n", " ");
+    super(`Cannot open ${what} ${storeName(location)} (${setting}): ${line}`);
     this.damage = damage;
   }
 }

@@ -84,12 +84,6 @@ export async function openKvConnectStore(
   }
 }
 
-/** A call with this content can never succeed: bad request, content too large. */
-const REFUSED_CALL = [400, 413];
-
-/** Request time-out, too many requests. */
-const BUSY = [408, 429];
-
 /**
  * Makes the requests of the client, so that each failure gets its type. A call that fails is unclear, even if no
  * connection could be made: `fetch()` sends a request a second time if a connection that it used before breaks,
@@ -110,18 +104,17 @@ function fetcherOf(signal: AbortSignal): typeof fetch {
     }
     const { status } = response;
     if (status === 200) return response;
+    // The token of a call is another one: it comes from the answer to the first request, and expires.
+    if (!isCall && (status === 401 || status === 403)) {
+      throw new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
+    }
     // Shown on one line.
     const text = (await response.text().catch(() => "")).split("\n")[0].slice(0, 200);
     const reason = `it answers with status ${status}${text === "" ? "" : `: ${text}`}`;
-    if (status === 401 || status === 403) {
-      // The token of a call is another one: it comes from the answer to the first request, and expires.
-      throw isCall
-        ? new UnclearOutcomeError(reason)
-        : new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
-    }
+    // A bad request or too large a content refuses a call; a time-out or too many requests refuse nothing.
     const isRefused = isCall
-      ? REFUSED_CALL.includes(status)
-      : status < 500 && !BUSY.includes(status);
+      ? [400, 413].includes(status)
+      : status < 500 && ![408, 429].includes(status);
     throw isRefused ? new StoreRefusedError(reason) : new Failed(reason);
   };
 }

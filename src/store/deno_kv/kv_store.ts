@@ -68,14 +68,10 @@ export class KvStore implements Store {
   };
 }
 
-/**
- * Begins a prefix at its first possible key. Otherwise the client from npm lists the prefix itself, too, in
- * reverse order.
- */
 function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
-  return prefix === undefined
-    ? { start, end }
-    : { prefix, start: start ?? [...prefix, new Uint8Array()] };
+  if (prefix === undefined) return { start, end };
+  // From its first possible key on: in reverse, the client from npm would list the prefix itself, too.
+  return { prefix, start: start ?? [...prefix, new Uint8Array()] };
 }
 
 /** Throws the error of a reader about a value that it could not decode. */

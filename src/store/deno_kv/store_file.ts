@@ -10,8 +10,9 @@ import { SqliteReader } from "./sqlite_reader.ts";
 const OWNER_ONLY = 0o600;
 
 /**
- * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the
- * folder of the default path is created, because a missing folder is usually a mistyped path. Rejects with {@linkcode StoreRefusedError}, or the system's error.
+ * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the folder
+ * of the default path is created, because a missing folder is usually a mistyped path. Rejects with
+ * {@linkcode StoreRefusedError}, or the system's error.
  */
 export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
   const { path, isDefault } = location;

@@ -29,11 +29,8 @@ interface Client {
   connect(): Promise<void>;
   processID: number;
   /** Sends bytes in binary. */
-  query(
-    query: Partial<Statement> & { values: Parameter[] } & typeof AS_TEXT,
-  ): Promise<{ rows: Row[] }>;
-  on(event: "error", listen: (error: Error) => void): void;
-  on(event: "notice", listen: (notice: Notice) => void): void;
+  query(query: object): Promise<{ rows: Row[] }>;
+  on(event: "error" | "notice", listen: (notice: Notice) => void): void;
 }
 
 /** `code` is an SQLSTATE, 00000 for a mere notice; `routine` is the function of the server that reports it. */
@@ -59,10 +56,7 @@ export class Connection {
     socket.on("close", lose);
   }
 
-  /**
-   * Connects to a host. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with
-   * `StoreAwayError`.
-   */
+  /** Connects to a host. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`. */
   static async open(
     settings: PostgresSettings,
     host: DatabaseHost,
@@ -199,18 +193,17 @@ function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   return routine === "SyncRepWaitForLSN" || code.startsWith("57P");
 }
 
-/** `false` for clear text. */
-type Tls = false | ConnectionOptions;
+/** Options of each mode; `false` for clear text. */
+const TLS: Record<SslMode, false | ConnectionOptions> = {
+  "disable": false,
+  "prefer": { rejectUnauthorized: false },
+  "require": { rejectUnauthorized: false },
+  "verify-ca": { checkServerIdentity: () => undefined },
+  "verify-full": {},
+};
 
-async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<Tls> {
-  const options: Record<SslMode, Tls> = {
-    "disable": false,
-    "prefer": { rejectUnauthorized: false },
-    "require": { rejectUnauthorized: false },
-    "verify-ca": { checkServerIdentity: () => undefined },
-    "verify-full": {},
-  };
-  const ssl = options[sslMode];
+async function tlsOf({ sslMode, sslRootCert }: PostgresSettings) {
+  const ssl = TLS[sslMode];
   if (ssl === false || sslRootCert === undefined) return ssl;
   try {
     return { ...ssl, ca: await readFile(sslRootCert, "utf8") };

@@ -77,7 +77,7 @@ export class PostgresStore implements Store {
     });
   }
 
-  async get(key: Key): Promise<StoreEntry | null> {
+  get: Store["get"] = async (key) => {
     const sentAt = this.#runtime.monotonicNow();
     const encoded = encodeKey(key);
     const mustProve = bytesEqual(encoded, this.#proof.key) &&
@@ -86,16 +86,16 @@ export class PostgresStore implements Store {
     const [row] = await this.#primary.reads.read(statement, [encoded]);
     if (mustProve) this.#provenAt = sentAt;
     return row === undefined || row[0] === null ? null : entryOf(key, row);
-  }
+  };
 
-  async getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
+  getMany: Store["getMany"] = async (keys) => {
     const encoded = keys.map(encodeKey);
     const rows = await this.#primary.reads.read(SQL.GET_MANY, [SQL.encodeArray(encoded)]);
     return keys.map((key, index) => {
       const row = rows.find((row) => bytesEqual(bytesOf(row[2]), encoded[index]));
       return row === undefined ? null : entryOf(key, row);
     });
-  }
+  };
 
   list: Store["list"] = async (range, { limit, reverse = false }) => {
     if (limit > this.limits.listEntries) {
@@ -116,25 +116,24 @@ export class PostgresStore implements Store {
     const parameters = [...checked, ...parametersOf(mutations)];
     const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
-    const reserving = missing.length === 0
-      ? []
-      : commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
+    const reserving = missing.length > 0 &&
+      commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
     const committing = commits.write(SQL.COMMIT, parameters);
     const [reserved, committed] = await Promise.allSettled([reserving, committing]);
     if (committed.status === "rejected") throw committed.reason;
     const [row] = committed.value;
-    if (row !== undefined) {
-      const [version, isLarger] = row;
-      if (isLarger === "t") {
-        this.#provenAt = sentAt;
-        return versionstampOf(version!);
-      }
-      await advanceVersions(commits, checkedKeys);
-      throw new NotAppliedError("The database's sequence of versions was behind its records");
+    if (row === undefined) {
+      // Without its placeholder, a failed check proves nothing.
+      if (reserved.status === "rejected") throw reserved.reason;
+      return null;
     }
-    // Without its placeholder, a failed check proves nothing.
-    if (reserved.status === "rejected") throw reserved.reason;
-    return null;
+    const [version, isLarger] = row;
+    if (isLarger === "t") {
+      this.#provenAt = sentAt;
+      return versionstampOf(version!);
+    }
+    await advanceVersions(commits, checkedKeys);
+    throw new NotAppliedError("The database's sequence of versions was behind its records");
   }
 
   /** Reads the records that expire, and those whose keys have these bytes. */
