@@ -29,8 +29,7 @@ function makeCircuitBreaker(answer: Probe = () => Promise.resolve()) {
       settle.set(name, (error) => error === undefined ? resolve(name) : reject(error));
       return promise;
     });
-  const reports = () => report.calls.map(({ args: [, event] }) => event);
-  return { circuitBreaker, runtime, probe, report, reports, made, run, settle };
+  return { circuitBreaker, runtime, probe, report, made, run, settle };
 }
 
 const refuse = () => Promise.reject(new Error("connection refused"));
@@ -124,7 +123,7 @@ Deno.test("CircuitBreaker aborts a probe that is late", async () => {
 
 Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, and its end, in whole milliseconds", async () => {
   let isAway = true;
-  const { circuitBreaker, runtime, report, reports } = makeCircuitBreaker(() =>
+  const { circuitBreaker, runtime, report } = makeCircuitBreaker(() =>
     isAway ? refuse() : Promise.resolve()
   );
   const monotonicNow = runtime.monotonicNow.bind(runtime);
@@ -133,7 +132,8 @@ Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, a
   await runtime.advance(90_000);
   isAway = false;
   await runtime.advance(1_000);
-  assertEquals(reports(), ["store_away", "store_away", "store_back"]);
+  const events = report.calls.map(({ args: [, event] }) => event);
+  assertEquals(events, ["store_away", "store_away", "store_back"]);
   const [first, , last] = report.calls.map(({ args: [, , details] }) => details!);
   assertEquals(Object.keys(first), ["reason", "forMs"]);
   const [forMs, afterMs] = [first.forMs, last.afterMs] as number[];
