@@ -52,11 +52,7 @@ export class SqliteReader implements Store, Disposable {
     this.#database = withDamageError(() => new DatabaseSync(path, { readOnly: true, timeout }));
   }
 
-  // deno-lint-ignore require-await -- the port is asynchronous
-  get: Store["get"] = async (key) => {
-    const [row] = this.#rows("k = ?", encodeKey(key));
-    return row === undefined ? null : entryOf(row, key);
-  };
+  get: Store["get"] = async (key) => (await this.getMany([key]))[0];
 
   // deno-lint-ignore require-await -- the port is asynchronous
   getMany: Store["getMany"] = async (keys) => {

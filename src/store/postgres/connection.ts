@@ -19,7 +19,8 @@ export interface Statement {
   text: string;
 }
 
-export type Parameter = string | number | Uint8Array;
+/** Bytes are sent in binary. */
+export type Parameter = string | number | Uint8Array | (string | number | null)[];
 
 /** The columns of a row, as text. */
 export type Row = (string | null)[];
@@ -28,7 +29,6 @@ export type Row = (string | null)[];
 interface Client {
   connect(): Promise<void>;
   processID: number;
-  /** Sends bytes in binary. */
   query(query: object): Promise<{ rows: Row[] }>;
   on(event: "error" | "notice", listen: (notice: Notice) => void): void;
 }

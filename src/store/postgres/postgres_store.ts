@@ -12,7 +12,7 @@ import {
   type StoreEntry,
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
-import { closeUnlessOpened, type Connection, type Row } from "./connection.ts";
+import { closeUnlessOpened, type Connection, type Parameter, type Row } from "./connection.ts";
 import { databaseName, type PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
@@ -82,10 +82,10 @@ export class PostgresStore implements Store {
     const encoded = encodeKey(key);
     const mustProve = bytesEqual(encoded, this.#proof.key) &&
       (this.#proof.strictReads || sentAt - this.#provenAt >= PROVEN_MS);
-    const statement = mustProve ? SQL.PROVE_AND_GET : SQL.GET;
-    const [row] = await this.#primary.reads.read(statement, [encoded]);
-    if (mustProve) this.#provenAt = sentAt;
-    return row === undefined || row[0] === null ? null : entryOf(key, row);
+    if (!mustProve) return (await this.getMany([key]))[0];
+    const [row] = await this.#primary.reads.read(SQL.PROVE_AND_GET, [encoded]);
+    this.#provenAt = sentAt;
+    return row[0] === null ? null : entryOf(key, row);
   };
 
   getMany: Store["getMany"] = async (keys) => {
@@ -112,8 +112,7 @@ export class PostgresStore implements Store {
     const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
     const missing = checkedKeys.filter((_key, index) => versions[index] === MISSING);
     const { commits } = this.#primary;
-    const checked = [SQL.encodeArray(checkedKeys), SQL.textArray(versions)];
-    const parameters = [...checked, ...parametersOf(mutations)];
+    const parameters = [SQL.encodeArray(checkedKeys), versions, ...parametersOf(mutations)];
     const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
     const reserving = missing.length > 0 &&
@@ -185,7 +184,7 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
 }
 
 /** The parameters of a commit. Of several mutations of one key, the last one counts. Throws `StoreRefusedError` beyond the limits. */
-function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
+function parametersOf(mutations: Mutation[]): Parameter[] {
   if (mutations.length > STORE_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");
   }
@@ -203,7 +202,7 @@ function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
   const size = values.reduce((sum, { length }) => sum + length, 0);
   if (size > STORE_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
   const keysOf = (some: typeof deleted) => SQL.encodeArray(some.map(({ encoded }) => encoded));
-  const lifetimes = SQL.textArray(written.map(({ expireIn = null }) => expireIn));
+  const lifetimes = written.map(({ expireIn = null }) => expireIn);
   return [keysOf(deleted), keysOf(written), SQL.encodeArray(values), lifetimes];
 }
 

@@ -6,14 +6,6 @@ import type { Statement } from "./connection.ts";
 /** Maximum number of records that one {@linkcode SWEEP} removes. */
 export const SWEEP_RECORDS = 500;
 
-/** Parameter: the key. Columns: version, value. */
-export const GET: Statement = {
-  name: "get",
-  text: `
-    select version, value from animal_store.records
-    where key = $1 and value is not null`,
-};
-
 /** Parameter: the keys. Columns: version, value, key. */
 export const GET_MANY: Statement = {
   name: "get_many",
@@ -23,8 +15,8 @@ export const GET_MANY: Statement = {
 };
 
 /**
- * Like {@linkcode GET}, and commits a record that changes nothing. So the answer was still true at a time when
- * this server was the primary. A missing record has the version null.
+ * Reads a record, and commits one that changes nothing. So the answer was still true at a time when this server was the
+ * primary. Parameter: the key. Columns: version, null if the record is missing; value.
  */
 export const PROVE_AND_GET: Statement = {
   name: "prove_and_get",
@@ -153,9 +145,4 @@ export function encodeArray(elements: Uint8Array[]): Uint8Array {
 
 function int32(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
-}
-
-/** Encodes an array of numbers or `null`. */
-export function textArray(elements: readonly (string | number | null)[]): string {
-  return `{${elements.map(String).join(",")}}`;
 }
