@@ -26,7 +26,8 @@ const LOAD_MS = 1_500;
  * milliseconds from each promotion until each instance acknowledged an addition.
  */
 export async function runFailover(pair: Awaited<ReturnType<typeof startPair>>, rounds: number) {
-  const { address } = pair;
+  let { primary, standby } = pair;
+  const address = primary.url(pair.database, { ports: [primary.port, standby.port] });
   // A connection may take longer than its limit under this load.
   const use = <T>(work: (service: Service) => Promise<T>) =>
     until(() => useRealStore(address, work), "The store cannot be used");
@@ -52,13 +53,16 @@ export async function runFailover(pair: Awaited<ReturnType<typeof startPair>>, r
         const { position, lastHash: hash } = (await readHead(store)).head;
         return { position, hash };
       });
-      await pair.failOver();
+      await primary.kill();
+      await standby.promote();
+      [primary, standby] = [standby, primary];
       const promotedAt = performance.now();
       await Promise.all(services.map(async (service) => {
         await untilAdded(service, token, load);
         returnsMs.push(Math.round(performance.now() - promotedAt));
       }));
-      await pair.repair();
+      await standby.follow(primary);
+      await primary.requireStandby();
       const { sound, faults } = await use((deps) => audit(deps, { checkpoint }));
       assert(sound, JSON.stringify(faults));
     }
@@ -87,26 +91,16 @@ export async function untilAdded(
   }
 }
 
-/** A primary and its synchronous standby, that nobody but the test watches. */
+/** A primary and its synchronous standby, which nobody but the test watches, with a database. */
 export async function startPair() {
-  let primary = await PostgresServer.start();
-  let standby = await PostgresServer.standbyOf(primary);
+  const primary = await PostgresServer.start();
+  const standby = await PostgresServer.standbyOf(primary);
   await primary.requireStandby();
   const database = await primary.createDatabase();
   return {
-    /** The URL of a database on both. */
-    address: primary.url(database, { ports: [primary.port, standby.port] }),
-    /** Kills the primary. Resolves when the standby is the primary. */
-    async failOver() {
-      await primary.kill();
-      await standby.promote();
-      [primary, standby] = [standby, primary];
-    },
-    /** Makes the killed one the synchronous standby of the other. */
-    async repair() {
-      await standby.follow(primary);
-      await primary.requireStandby();
-    },
+    primary,
+    standby,
+    database,
     async [Symbol.asyncDispose]() {
       for (const server of [primary, standby]) await server[Symbol.asyncDispose]();
     },

@@ -42,11 +42,7 @@ test("openKvConnectStore() rejects with StoreAwayError if no server answers, and
   await assertRejects(() => open(addressOf(listener)), StoreAwayError, "its answer broke off");
   await cutting;
   await using hanging = serve(() => new Promise(() => {}));
-  const signal = AbortSignal.timeout(100);
-  await assertRejects(
-    () => openKvConnectStore(hanging.address, systemRuntime, signal),
-    StoreAwayError,
-  );
+  await assertRejects(() => open(hanging.address, AbortSignal.timeout(100)), StoreAwayError);
 });
 
 test("openKvConnectStore() that fails closes its HTTP client", async () => {
@@ -114,12 +110,10 @@ function metadata(): Response {
 
 function serve(handler: (request: Request) => Response | Promise<Response>) {
   const hanging = new AbortController();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, signal: hanging.signal, onListen() {} },
-    handler,
-  );
+  const options = { hostname: "127.0.0.1", port: 0, signal: hanging.signal, onListen() {} };
+  const server = Deno.serve(options, handler);
   return {
-    address: `http://127.0.0.1:${server.addr.port}`,
+    address: addressOf(server),
     [Symbol.asyncDispose]() {
       hanging.abort();
       return server.finished;
@@ -127,12 +121,12 @@ function serve(handler: (request: Request) => Response | Promise<Response>) {
   };
 }
 
-function open(address: string): Promise<Store> {
+function open(address: string, signal = new AbortController().signal): Promise<Store> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-token");
-  return openKvConnectStore(address, systemRuntime, new AbortController().signal);
+  return openKvConnectStore(address, systemRuntime, signal);
 }
 
-function addressOf({ addr }: Deno.TcpListener): string {
+function addressOf({ addr }: { addr: Deno.NetAddr }): string {
   return `http://127.0.0.1:${addr.port}`;
 }
 
@@ -150,7 +144,6 @@ async function readRequest(connection: Deno.Conn): Promise<void> {
 
 async function responseBytes(response: Response): Promise<Uint8Array> {
   const body = await response.text();
-  const head =
-    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
-  return new TextEncoder().encode(`${head}\r\n\r\n${body}`);
+  const headers = `content-type: application/json\r\ncontent-length: ${body.length}`;
+  return new TextEncoder().encode(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n${body}`);
 }
