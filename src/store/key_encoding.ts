@@ -135,10 +135,7 @@ function flipSign(isNegative: boolean): void {
   for (let index = 1; isNegative && index < double.length; index++) double[index] ^= 0xff;
 }
 
-/**
- * Formats a store key as readable text. Different keys have different texts. Bigints and booleans occur only in
- * the keys of other programs.
- */
+/** Formats a key, also of another program, as readable text. Different keys have different texts. */
 export function formatKey(key: readonly unknown[]): string {
   return `[${key.map(partText).join(",")}]`;
 }

@@ -56,7 +56,7 @@ export class Connection {
     socket.on("close", lose);
   }
 
-  /** Connects to a host. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`. */
+  /** Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`. */
   static async open(
     settings: PostgresSettings,
     host: DatabaseHost,

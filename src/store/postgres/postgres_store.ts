@@ -169,9 +169,8 @@ export class PostgresStore implements Store {
 }
 
 /**
- * Makes sure that the next version is larger than those of the records with these keys. It may not be if the
- * database came from a dump without the value of the sequence, or from logical replication. Rejects with
- * `StoreRefusedError` if the sequence is too far behind.
+ * Makes the next version larger than those of the records with these keys. It may not be after a dump without the value
+ * of the sequence, or logical replication. Rejects with `StoreRefusedError` if the sequence is too far behind.
  */
 async function advanceVersions(connection: Connection, keys: Uint8Array[]): Promise<void> {
   const [[largest, behind]] = await connection.write(SQL.SKIP, [SQL.encodeArray(keys)]);
@@ -183,7 +182,7 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
   );
 }
 
-/** The parameters of a commit. Of several mutations of one key, the last one counts. Throws `StoreRefusedError` beyond the limits. */
+/** Of several mutations of one key, the last one counts. Throws `StoreRefusedError` beyond the limits of a commit. */
 function parametersOf(mutations: Mutation[]): Parameter[] {
   if (mutations.length > STORE_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");

@@ -29,11 +29,11 @@ const BEGIN_SESSION = `
   set default_transaction_read_only to off`;
 
 /**
- * The settings of a session that the store depends on, whatever the defaults of the role. A time limit of the
- * server would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may
- * end, because it precedes the commit. A commit is planned once, and by its indexes however small the tables are then,
- * because to plan it takes the server a tenth of its time (measured). Even a `synchronous_commit` that suffices is set, because the default may
- * change later.
+ * The settings of a session that the store depends on, whatever the defaults of the role. A time limit of the server
+ * would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may end, because it
+ * precedes the commit. A commit is planned once, and by its indexes however small the tables are then, because to plan
+ * it takes the server a tenth of its time (measured). Even a sufficient `synchronous_commit` is set, because the default
+ * may change.
  */
 const CONFIGURE = `
   select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings where name in (
@@ -53,18 +53,14 @@ const CONFIGURE = `
       then 'on' else pg_catalog.current_setting('synchronous_commit') end)
   ) as needed (name, setting)`;
 
-/**
- * Columns: whether the server is a standby; its start, which tells it from others, even from its standbys; and its
- * process of this connection.
- */
+/** Columns: whether the server is a standby; its start, which tells it from others; its process of this connection. */
 const DESCRIBE = `
   select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time()),
     pg_catalog.pg_backend_pid()`;
 
 /**
- * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers.
- * So this fails on a standby, and on a primary that was replaced, unless another synchronous standby still follows
- * that one.
+ * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers: it fails
+ * on a standby, and on a primary that was replaced, unless another synchronous standby still follows that one.
  */
 const PROVE = "select pg_catalog.pg_logical_emit_message(true, 'animal_store', '')";
 

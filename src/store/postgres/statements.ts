@@ -38,9 +38,8 @@ export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");
 
 /**
- * Parameters: bytes in the keys of records that need not expire; the key to start after; the limit. Columns: the key, the
- * value, and the time in milliseconds, at most the latest one of a `Date`; null if the record does not expire, which
- * `least` would ignore.
+ * Parameters: bytes in the keys of records that need not expire; the key to start after; the limit. Columns: key, value,
+ * and the time in milliseconds, at most the latest of a `Date`; null without expiry, which `least` would ignore.
  */
 export const LIST_EXPIRING = `
   select key, value, case when expires_at is not null
@@ -65,9 +64,8 @@ export const RESERVE: Statement = {
  * If the sequence of versions fell behind the checked records, it writes nothing: a version that was used before
  * could make a later check pass that must fail.
  *
- * Parameters: checked keys, their versions; deleted keys; keys, values and lifetimes in milliseconds
- * of the records to write. Columns: the new version, and whether it is larger than those of the
- * checked records. No rows if a check failed.
+ * Parameters: checked keys, their versions; deleted keys; keys, values and lifetimes in milliseconds of the records to
+ * write. Columns: the new version, and whether it exceeds those of the checked records. No rows if a check failed.
  */
 export const COMMIT: Statement = {
   name: "commit",
@@ -105,9 +103,8 @@ export const COMMIT: Statement = {
 export const SKIP_LIMIT = 1_000_000;
 
 /**
- * Skips the versions that the sequence is behind the records with the given keys. This needs no right beyond those
- * of a commit. And unlike `setval`, it cannot set the sequence back behind another instance. Columns: the largest
- * version of the records, and the number of versions.
+ * Skips the versions that the sequence is behind the records with the given keys. It needs no right beyond those of a
+ * commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version, and the number behind it.
  */
 export const SKIP = `
   with gap as materialized (

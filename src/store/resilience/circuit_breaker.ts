@@ -125,16 +125,12 @@ export class CircuitBreaker {
     }
   }
 
-  async #probe(): Promise<void> {
+  #probe(): Promise<unknown> {
     const controller = new AbortController();
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#deps.probe(controller.signal).then(resolve, reject);
-    try {
-      await this.#limit("probe", promise, { reject });
-    } catch (error) {
-      controller.abort(error);
-      throw error;
-    }
+    const probing = Promise.withResolvers<unknown>();
+    this.#deps.probe(controller.signal).then(probing.resolve, probing.reject);
+    probing.promise.catch((error) => controller.abort(error));
+    return this.#limit("probe", probing.promise, probing);
   }
 
   #limit<T>(name: string, promise: Promise<T>, call: Call): Promise<T> {

@@ -35,10 +35,9 @@ export interface ResilientStoreOptions {
 
 /**
  * Makes the calls of a store with a circuit breaker, because a remote store may never answer, and with retries of reads.
- * A commit is not retried: only its caller can find out whether it landed.
- *
- * One call that hangs trips the circuit breaker, because the next ones would hang, too. So does a lock that lasts: on a
- * replaced primary, a commit that waits for its standby may hold it forever.
+ * A commit is not retried: only its caller can find out whether it landed. One call that hangs trips the circuit
+ * breaker, because the next ones would, too. So does a lock that lasts: on a replaced primary, a commit that waits for
+ * its standby may hold it forever.
  */
 export class ResilientStore implements Store {
   #store: Store;
