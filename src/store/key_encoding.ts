@@ -95,7 +95,8 @@ export function decodeKey(bytes: Uint8Array): Key {
         isEscaped = true;
       }
       if (end === -1) throw new TypeError(CUT);
-      const part = isEscaped ? unescape(bytes.slice(start, end)) : bytes.subarray(start, end);
+      let part = bytes.subarray(start, end);
+      if (isEscaped) part = part.filter((it, at) => it !== ESCAPE || part[at - 1] !== END);
       key.push(tag === TEXT ? decoder.decode(part) : part.slice());
       offset = end + 1;
     } else if (tag === DOUBLE) {
@@ -119,10 +120,6 @@ function decodeNumber(bytes: Uint8Array, offset: number): number {
   double.set(bytes.subarray(offset, offset + double.length));
   flipSign(double[0] < 0x80);
   return view.getFloat64(0);
-}
-
-function unescape(bytes: Uint8Array): Uint8Array {
-  return bytes.filter((byte, index) => byte !== ESCAPE || bytes[index - 1] !== END);
 }
 
 /** The number that is encoded or decoded. */

@@ -1,6 +1,5 @@
 /** The statements of a store on PostgreSQL. Each is a transaction of its own, at READ COMMITTED. */
 
-import { Buffer } from "node:buffer";
 import type { Statement } from "./connection.ts";
 
 /** Maximum number of records that one {@linkcode SWEEP} removes. */
@@ -130,16 +129,25 @@ export const SWEEP: Statement = {
 /** The object identifier of PostgreSQL's type `bytea`. */
 const BYTEA_OID = 17;
 
+/** Dimensions, flags, type, length and lower bound; then the length of each element before its bytes. */
+const HEADER_BYTES = 20;
+const LENGTH_BYTES = 4;
+
 /**
- * Encodes a `bytea[]` in PostgreSQL's binary format, which pg sends as it is: dimensions, flags, type, length and lower
- * bound, then each element after its length. As text, it would have twice the size
+ * Encodes a `bytea[]` in PostgreSQL's binary format, which pg sends as it is. As text, it would have twice the size
  * (https://github.com/postgres/postgres, src/backend/utils/adt/arrayfuncs.c, array_recv).
  */
 export function encodeArray(elements: Uint8Array[]): Uint8Array {
-  const header = [1, 0, BYTEA_OID, elements.length, 1].map(int32);
-  return Buffer.concat([...header, ...elements.flatMap((it) => [int32(it.length), it])]);
-}
-
-function int32(value: number): Uint8Array {
-  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
+  let size = HEADER_BYTES;
+  for (const { length } of elements) size += LENGTH_BYTES + length;
+  const bytes = new Uint8Array(size);
+  const view = new DataView(bytes.buffer);
+  [1, 0, BYTEA_OID, elements.length, 1].forEach((field, at) => view.setInt32(4 * at, field));
+  let offset = HEADER_BYTES;
+  for (const element of elements) {
+    view.setInt32(offset, element.length);
+    bytes.set(element, offset + LENGTH_BYTES);
+    offset += LENGTH_BYTES + element.length;
+  }
+  return bytes;
 }

@@ -146,6 +146,4 @@ export class CircuitBreaker {
   }
 }
 
-function openError(): StoreAwayError {
-  return new StoreAwayError("The store does not answer");
-}
+const openError = () => new StoreAwayError("The store does not answer");

@@ -1,7 +1,7 @@
 import { type Instrumentation, NO_INSTRUMENTATION } from "../../telemetry/instrumentation.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
-import type { Commit, Key, Store } from "../store.ts";
+import type { Key, Store } from "../store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -65,16 +65,16 @@ export class ResilientStore implements Store {
   list: Store["list"] = (range, options) =>
     this.#read("list", range.prefix ?? range.start, () => this.#store.list(range, options));
 
-  commit(commit: Commit): Promise<string | null> {
+  commit: Store["commit"] = (commit) => {
+    const { runtime, instrumentation } = this.#options;
     const apply = async () => {
       const versionstamp = await this.#store.commit(commit);
-      if (versionstamp !== null) this.#appliedAt = this.#options.runtime.monotonicNow();
+      if (versionstamp !== null) this.#appliedAt = runtime.monotonicNow();
       return versionstamp;
     };
-    const { length: mutations } = commit.mutations;
     const call = () => this.#call("commit", apply);
-    return this.#options.instrumentation.traceStore("commit", { mutations }, call);
-  }
+    return instrumentation.traceStore("commit", { mutations: commit.mutations.length }, call);
+  };
 
   close(): void {
     this.#circuitBreaker.stop();

@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { reconnectingStore } from "../../../src/store/resilience/reconnecting_store.ts";
-import { type Store, STORE_LIMITS } from "../../../src/store/store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { StoreAwayError, StoreRefusedError } from "../../../src/store/store_errors.ts";
+import { ModelStore } from "../../sim/model_store.ts";
 
 /** A store whose connections the test opens, with a log of what happened to them. */
 function makeStore() {
@@ -17,14 +18,11 @@ function makeStore() {
     onRefused: () => log.push("refused"),
   });
   const reopen = () => store.reopen(new AbortController().signal);
-  const connection = (name: string): Store => ({
-    limits: STORE_LIMITS,
-    get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),
-    getMany: () => Promise.resolve([]),
-    list: () => Promise.resolve([]),
-    commit: () => Promise.resolve(""),
-    close: () => log.push(`close ${name}`),
-  });
+  const connection = (name: string): Store =>
+    Object.assign(new ModelStore(), {
+      get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),
+      close: () => log.push(`close ${name}`),
+    });
   return { store, log, attempts, reopen, connection };
 }
 
