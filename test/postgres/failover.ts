@@ -26,8 +26,7 @@ const LOAD_MS = 1_500;
  * milliseconds from each promotion until each instance acknowledged an addition.
  */
 export async function runFailover(pair: Awaited<ReturnType<typeof startPair>>, rounds: number) {
-  let { primary, standby } = pair;
-  const address = primary.url(pair.database, { ports: [primary.port, standby.port] });
+  const { address } = pair;
   // A connection may take longer than its limit under this load.
   const use = <T>(work: (service: Service) => Promise<T>) =>
     until(() => useRealStore(address, work), "The store cannot be used");
@@ -53,16 +52,13 @@ export async function runFailover(pair: Awaited<ReturnType<typeof startPair>>, r
         const { position, lastHash: hash } = (await readHead(store)).head;
         return { position, hash };
       });
-      await primary.kill();
-      await standby.promote();
-      [primary, standby] = [standby, primary];
+      await pair.failOver();
       const promotedAt = performance.now();
       await Promise.all(services.map(async (service) => {
         await untilAdded(service, token, load);
         returnsMs.push(Math.round(performance.now() - promotedAt));
       }));
-      await standby.follow(primary);
-      await primary.requireStandby();
+      await pair.repair();
       const { sound, faults } = await use((deps) => audit(deps, { checkpoint }));
       assert(sound, JSON.stringify(faults));
     }
@@ -97,14 +93,28 @@ export async function startPair() {
   const standby = await PostgresServer.standbyOf(primary);
   await primary.requireStandby();
   const database = await primary.createDatabase();
-  return {
+  const pair = {
     primary,
     standby,
     database,
-    async [Symbol.asyncDispose]() {
+    /** The URL of the database on both. */
+    address: primary.url(database, { ports: [primary.port, standby.port] }),
+    /** Kills the primary. Resolves when the standby is the primary. */
+    async failOver(): Promise<void> {
+      await pair.primary.kill();
+      await pair.standby.promote();
+      [pair.primary, pair.standby] = [pair.standby, pair.primary];
+    },
+    /** Makes the killed one the synchronous standby of the other. */
+    async repair(): Promise<void> {
+      await pair.standby.follow(pair.primary);
+      await pair.primary.requireStandby();
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
       for (const server of [primary, standby]) await server[Symbol.asyncDispose]();
     },
   };
+  return pair;
 }
 
 if (import.meta.main) {

@@ -66,8 +66,7 @@ test("split brain: by default, every instance of the old primary soon adds on th
  */
 async function splitBrain(env: Record<string, string>, instances: number) {
   const pair = await startPair();
-  const { primary: old, standby, database } = pair;
-  const both = old.url(database, { ports: [old.port, standby.port] });
+  const { standby, database, address: both } = pair;
   const [{ token }, revoked] = await useRealStore(both, async (operator) => [
     await issueKey(operator, { label: "split brain" }),
     await issueKey(operator, { label: "revoked after the split" }),
