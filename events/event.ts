@@ -204,52 +204,27 @@ const LINE = new RegExp(
 );
 
 function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
-  const isChange = schema === PetUpdatedData;
-  const plain = isChange || schema === Pet ? plainData(text, isChange) : undefined;
-  if (plain !== undefined) return plain;
-  const { data, error } = schema.safeParse(parseData(text, line));
+  let parsed: unknown;
+  try {
+    const plain = plainDataOf(schema, JSON.parse(text));
+    if (plain !== undefined) return plain;
+    parsed = parseExactJson(text);
+  } catch {
+    throw malformed(line);
+  }
+  const { data, error } = schema.safeParse(parsed);
   if (error !== undefined) throw new MalformedEventError(z.prettifyError(error));
   return data;
 }
 
 /** The data of an event of a pet, if it is plain. */
-function plainData(text: string, isChange: boolean): Record<string, unknown> | undefined {
-  let parsed: Record<string, unknown>;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isChange) return plainPet(parsed);
+function plainDataOf(schema: z.ZodObject, parsed: Record<string, unknown>) {
+  if (schema === Pet) return plainPet(parsed);
+  if (schema !== PetUpdatedData) return undefined;
   const { previous, ...pet } = parsed;
   const data = plainPet(pet);
   const patch = plainPet(previous as Record<string, unknown>, true);
-  const isPlain = data !== undefined && patch !== undefined && Object.keys(patch).length > 0;
-  return isPlain ? { ...data, previous: patch } : undefined;
-}
-
-/** Parses data as {@linkcode parseExactJson} does, but faster, if it is as {@linkcode encodeData} writes it. */
-function parseData(text: string, line: string): unknown {
-  try {
-    const data = JSON.parse(text);
-    return makeIntegersExact(data) ? data : parseExactJson(text);
-  } catch {
-    throw malformed(line);
-  }
-}
-
-/** Returns `false` if a number is too large, or not an integer. */
-function makeIntegersExact(data: Record<string, unknown>): boolean {
-  for (const name in data) {
-    const value = data[name];
-    if (typeof value === "object" && value !== null) {
-      if (!makeIntegersExact(value as Record<string, unknown>)) return false;
-    } else if (typeof value === "number") {
-      if (!Number.isSafeInteger(value)) return false;
-      data[name] = BigInt(value);
-    }
-  }
-  return true;
+  return data && patch && Object.keys(patch).length > 0 ? { ...data, previous: patch } : undefined;
 }
 
 function malformed(line: string): MalformedEventError {

@@ -50,11 +50,13 @@ export function plainPet(parsed: Record<string, unknown>, isPatch = false) {
     } else if (!PLAIN.get(name)?.(value, isPatch)) return undefined;
     pet[name] = typeof value === "number" && name !== "id" ? BigInt(value) : value;
   }
-  const isWhole = pet.id !== undefined && REQUIRED.every((name) => pet[name] !== undefined);
-  return isPatch || isWhole ? pet : undefined;
+  return isPatch || REQUIRED.every((name) => pet[name] !== undefined) ? pet : undefined;
 }
 
-const REQUIRED = FIELDS.filter((name) => !(NewPet.shape[name] instanceof z.ZodOptional));
+const REQUIRED = [
+  "id",
+  ...FIELDS.filter((name) => !(NewPet.shape[name] instanceof z.ZodOptional)),
+];
 
 /** Whether a parsed value of a field needs no schema. */
 const PLAIN = new Map(

@@ -74,8 +74,6 @@ export class Appender {
   #hasAnnounceFailed = false;
   /** Makes append() reject new commands with this error. */
   suspension: StoreError | undefined;
-  /** Monotonic time in milliseconds at which the last read of a base started. */
-  #baseReadAt = -Infinity;
   /** Number of commits that were not applied since one landed. */
   #notApplied = 0;
   /** Monotonic time in milliseconds from which they may be reported again. */
@@ -147,10 +145,6 @@ export class Appender {
   async #commitNext(): Promise<"landed" | "lost" | "nothing" | "failed"> {
     const { report, runtime } = this.deps;
     try {
-      if (this.#notApplied === 0) {
-        const end = runtime.monotonicNow() + SHORT_LOCK_MS;
-        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, end);
-      }
       const batch = await this.#planner.plan(await this.#base());
       if (batch === undefined) return "nothing";
       const startedAt = runtime.monotonicNow();
@@ -179,18 +173,18 @@ export class Appender {
     }
   }
 
-  /** The head to plan on. If others append, it is read again, because a read costs less than a conflict. */
+  /**
+   * The head to plan on. It is read again for repeated commands, and if others append, because a read costs less than
+   * a conflict.
+   */
   async #base(): Promise<Base> {
     const { heads, runtime } = this.deps;
-    const mustRead = heads.latest === undefined || this.#planner.needsFreshBase ||
-      this.#backoff.areOthersNear;
-    if (mustRead) {
-      this.#baseReadAt = runtime.monotonicNow();
-      await heads.read();
-    }
-    this.#planner.needsFreshBase = false;
+    const readAt = runtime.monotonicNow();
+    const mustRead = heads.latest === undefined || this.#backoff.areOthersNear ||
+      this.#queue.waiting.some(({ wasRepeated }) => wasRepeated);
+    if (mustRead) await heads.read();
     if (this.#backoff.isStarving) await this.#touchHead(heads.latest!);
-    return { ...heads.latest!, readAt: this.#baseReadAt };
+    return { ...heads.latest!, readAt };
   }
 
   /**
@@ -199,20 +193,21 @@ export class Appender {
    */
   async #touchHead(base: HeadEntry): Promise<void> {
     if (base.versionstamp === null) return;
-    const value = encodeHead(base.head);
-    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value }];
+    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];
     await this.#storeCommit({ base, next: base.head, mutations });
   }
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
   #commitUntilKnown(batch: Batch): Promise<CommitOutcome> {
-    const { runtime, heads, store } = this.deps;
-    const { base, members, firstLogRecord } = batch;
+    const { runtime, heads, instrumentation, store } = this.deps;
+    const { base, members, lines, firstLogRecord } = batch;
+    const contexts = members.map(({ queued }) => queued.context);
     for (const { queued } of members) queued.mayHaveLanded = true;
     this.#unclear = batch;
     return commitUntilKnown(runtime, {
       guard: base.versionstamp,
-      commit: () => this.#commit(batch),
+      commit: () =>
+        instrumentation.traceCommit(contexts, lines.length, () => this.#storeCommit(batch)),
       readGuard: () => heads.read(),
       async hasLanded({ head }) {
         if (head.position <= base.head.position) return false;
@@ -236,25 +231,17 @@ export class Appender {
       if (step === "commit" && !isRefused) this.deps.instrumentation.count("commit.unclear");
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       const now = runtime.monotonicNow();
-      this.#notApplied++;
+      if (this.#notApplied++ === 0) {
+        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, now + SHORT_LOCK_MS);
+      }
       if (now < this.#reportNotAppliedFrom) return;
       this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
       report("warn", "commits_not_applied", { reason, count: this.#notApplied });
     }
   }
 
-  #commit(batch: Batch): Promise<string | null> {
-    return this.deps.instrumentation.traceCommit(
-      batch.members.map(({ queued }) => queued.context),
-      batch.lines.length,
-      () => this.#storeCommit(batch),
-    );
-  }
-
   /** Commits mutations that write the head `next`, if the store still has the head `base`. */
-  async #storeCommit(
-    { base, next, mutations }: Pick<Batch, "base" | "next" | "mutations">,
-  ): Promise<string | null> {
+  async #storeCommit({ base, next, mutations }: Pick<Batch, "base" | "next" | "mutations">) {
     const { heads, store } = this.deps;
     try {
       const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];

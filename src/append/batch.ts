@@ -14,12 +14,9 @@ import type { CommandQueue, QueuedCommand } from "./command_queue.ts";
 
 const encoder = new TextEncoder();
 
-/** Makes events into the records of the projections. */
-export type Project = (lines: readonly RecordedLine[]) => ProjectionRecord[];
-
-/** A head to plan a batch on. */
+/** A head to plan a batch on. If one of the waiting commands was repeated, it was read from the store for them. */
 export interface Base extends HeadEntry {
-  /** Monotonic time in milliseconds at which the last read of a head from the store started. */
+  /** Monotonic time in milliseconds before that read. */
   readAt: number;
 }
 
@@ -45,15 +42,14 @@ export interface Batch {
 
 export interface BatchPlannerDeps {
   store: Store;
-  project: Project;
+  /** Makes events into the records of the projections. */
+  project: (lines: readonly RecordedLine[]) => ProjectionRecord[];
   runtime: Runtime;
   instrumentation: Instrumentation;
 }
 
 /** Prepares the waiting commands, asks each for its events, and puts as many as fit into one commit. */
 export class BatchPlanner {
-  /** Set if the next base must be read from the store, even if a latest head is known. */
-  needsFreshBase = false;
   #deps: BatchPlannerDeps;
   #queue: CommandQueue;
 
@@ -131,7 +127,6 @@ export class BatchPlanner {
     const areRecordsKept = this.#deps.runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
     if (queued.wasRepeated && areRecordsKept) return settle();
     queued.wasRepeated = true;
-    this.needsFreshBase = true;
     this.#queue.waiting.push(queued);
   }
 
@@ -161,18 +156,17 @@ export class BatchPlanner {
 
   #seal(base: HeadEntry, members: readonly Member[]): Batch {
     const { project, runtime } = this.#deps;
+    const { position, generation } = base.head;
     const lines = members.flatMap(({ lines }) => lines);
     const { next } = members.at(-1)!;
     expectToFollow(base.head, lines, next);
-    const now = runtime.now();
-    const logRecords = logMutations(base.head.position + 1, lines.map(({ line }) => line));
+    const logRecords = logMutations(position + 1, lines.map(({ line }) => line));
     const mutations: Mutation[] = [
       ...logRecords,
-      ...retainedMutations(base.head.generation, project(lines), now),
+      ...retainedMutations(generation, project(lines), runtime.now()),
       { type: "set", key: HEAD_KEY, value: encodeHead(next) },
     ];
-    const [firstLogRecord] = logRecords;
-    return { base, members, next, lines, firstLogRecord, mutations };
+    return { base, members, next, lines, firstLogRecord: logRecords[0], mutations };
   }
 }
 

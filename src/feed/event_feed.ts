@@ -101,7 +101,8 @@ export class EventFeed {
     const number = Math.floor(position / PART_LENGTH);
     const start = number * PART_LENGTH;
     const end = Math.min(head.position, start + PART_LENGTH);
-    const part = this.#partOf(number);
+    // Set again as the newest one. Those who read one that is dropped keep it until they have it all.
+    const part = this.#parts.set(number, this.#parts.get(number) ?? { before: "", lines: [] });
     while (start + part.lines.length < end) {
       const extend = () => this.#extend(part, start, end, inBackground);
       part.reading ??= (inBackground ? this.#inTurn(extend) : extend())
@@ -112,13 +113,6 @@ export class EventFeed {
     expectSame(id, position === start ? before : lines[position - start - 1].id);
     if (inBackground) await this.#background.turn();
     return lines.slice(position - start, end - start);
-  }
-
-  #partOf(number: number): Part {
-    const part = this.#parts.get(number) ?? { before: "", lines: [] };
-    // Those who read one that is dropped keep it until they have it all.
-    this.#parts.set(number, part);
-    return part;
   }
 
   /** Runs one read after the other, because those that are not finished take memory. */

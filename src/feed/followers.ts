@@ -12,7 +12,7 @@ export const FOLLOWERS_LIMIT = 2_000;
 export const FOLLOWERS_OF_KEY_LIMIT = 100;
 
 /** Time between two looks at the head if this instance appends nothing, in milliseconds. */
-export const LOOK_MS = 250;
+const LOOK_MS = 250;
 
 /** Minimum time between two looks, and how much longer it is for each follower, because a look may wake all of them. */
 const PAUSE_MS = 10;

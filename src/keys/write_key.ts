@@ -82,13 +82,11 @@ export async function rotateKey(
   const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
   let predecessor: ApiKey;
   let rotation: Rotation | undefined;
-  let isShown = false;
+  let shown: Promise<void> | undefined;
   await appender.append({
     async prepare({ head }) {
-      const found = await findApiKey(store, head, keyId);
-      predecessor = rotatable(found, keyId, now);
-      if (!isShown) await show?.(issued);
-      isShown = true;
+      predecessor = rotatable(await findApiKey(store, head, keyId), keyId, now);
+      await (shown ??= show?.(issued));
     },
     decide() {
       const { issuedAt, expiresAt = Infinity } = predecessor;

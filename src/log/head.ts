@@ -151,29 +151,31 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
     const content = checkedContent({ key: HEAD_KEY, value });
     // Earlier formats stored texts, and then texts in UTF-8 without a checksum.
     const record = typeof value === "string" ? JSON.parse(value) : decodeJson(content ?? value);
-    const { format } = record;
-    if (content === undefined && [format, record.storeFormat].includes(STORE_FORMAT)) {
+    const { format, storeFormat } = record;
+    if (content === undefined && [format, storeFormat].includes(STORE_FORMAT)) {
       return { kind: "foreign" };
     }
-    if (format === "restore" && record.storeFormat === STORE_FORMAT) {
-      return { kind: "restore_mark", mark: RestoreMark.parse(record) };
-    }
     if (format === "restore") {
-      const message = "it holds an unfinished restore of another version; use a new store";
-      return { kind: "other_format", message };
+      if (storeFormat === STORE_FORMAT) {
+        return { kind: "restore_mark", mark: RestoreMark.parse(record) };
+      }
+      return otherFormat("it holds an unfinished restore of another version; use a new store");
     }
-    if (!Number.isSafeInteger(format) || format === STORE_FORMAT) {
-      const head = Head.parse(record);
-      const unknown = Object.entries(head.schemas).find(([type, it]) => !isKnownSchema(type, it));
-      if (unknown === undefined) return { kind: "head", head };
-      const shown = `its log has events of the schema ${unknown.join(":")}`;
-      return { kind: "other_format", message: otherVersionReason(shown, true) };
+    if (Number.isSafeInteger(format) && format !== STORE_FORMAT) {
+      return otherFormat(otherVersionReason(`it has format ${format}`, format > STORE_FORMAT));
     }
-    const message = otherVersionReason(`it has format ${format}`, format > STORE_FORMAT);
-    return { kind: "other_format", message };
+    const head = Head.parse(record);
+    const unknown = Object.entries(head.schemas).find(([type, it]) => !isKnownSchema(type, it));
+    if (unknown === undefined) return { kind: "head", head };
+    const shown = `its log has events of the schema ${unknown.join(":")}`;
+    return otherFormat(otherVersionReason(shown, true));
   } catch {
     return { kind: "foreign" };
   }
+}
+
+function otherFormat(message: string): HeadRecord {
+  return { kind: "other_format", message };
 }
 
 /** The store was opened, but another program or another version of this one wrote its data. */

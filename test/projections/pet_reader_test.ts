@@ -307,22 +307,13 @@ Deno.test("list() caches no page that was read before a change that another read
 });
 
 Deno.test("list() gives up a page whose pets change at each read, but not because of changes of others", async () => {
-  const cases: [id: number, changes: number, isShown: boolean][] = [
-    [3, 1, true],
-    [9, 1, false],
-    // Too many events to look at.
-    [3, 1_001, false],
-  ];
-  for (const [id, changes, isShown] of SAMPLE_STEP === 1 ? cases : cases.slice(0, 2)) {
+  for (const [id, isShown] of [[3, true], [9, false]] as const) {
     const history = await History.of(added(10));
     let reads = 0;
     const store = faultyStore(history.store, {
-      async onList(apply, range) {
-        const entries = await apply();
-        for (let change = 0; range.start?.[0] === "projection" && change < changes; change++) {
-          await history.commit([{ id, patch: { name: `Max ${++reads}` } }]);
-        }
-        return entries;
+      async onList(apply) {
+        await history.commit([{ id, patch: { name: `Max ${++reads}` } }]);
+        return await apply();
       },
     });
     const list = async () => await new PetReader(store).list({ limit: 4 }, history.entry);

@@ -113,15 +113,15 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/projections/pet_reader.ts": {
     "the cached newest page is used after pets were added": {
-      "newest <= cached.lastPetId": "cursor > 0",
+      "/${newestOf(query, head)}`": "`",
     },
     "a cached page below a cursor is used although the cursor was beyond the newest pet": {
-      "newest <= cached.lastPetId": "(cursor < Infinity || lastPetId <= cached.lastPetId)",
+      "${newestOf(query, head)}`": "${cursor < Infinity || head.lastPetId}`",
     },
     "a pet beyond the head is read": {
       "if (id < 1 || id > head.lastPetId) return undefined;": "",
     },
-    "a page starts with the pet of its cursor": { "(cursor - 1, head.": "(cursor, head." },
+    "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "an instance does not follow the changes of others": {
       "generation === head.generation && changePosition < head.changePosition": "false",
     },
@@ -134,10 +134,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "this.#caches = { ...newCaches(head), pets: this.#caches.pets }",
     },
     "a page that was changed while it was read is not read again": {
-      "if (await this.#isChanged({ oldest, newest, status }, head, entry.head)) continue;": "",
+      "pets[index].position > head.position": "false",
     },
     "a page does not stop at the newest pet of its head": {
-      "(cursor - 1, head.lastPetId)": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
+      "(cursor - 1, lastPetId)": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
     },
   },
   "src/feed/event_feed.ts": {
@@ -190,7 +190,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a write is authorized by the clock alone, which may have been set back": {
       "Math.max(runtime.now(), eventTimeMs)": "runtime.now()",
     },
-    "a read-only key may write": { "if (!key.isReadOnly) return;": "return;" },
+    "a read-only key may write": { "if (isReadOnly) throw": "if (false) throw" },
     "a duplicate response is given for a different request": {
       "earlier !== undefined && !rule.isOutcome(earlier)": "false",
     },
