@@ -18,10 +18,10 @@ import {
 } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Mutation } from "../store/store.ts";
-import { type Base, type Batch, BatchPlanner, type BatchPlannerDeps } from "./batch.ts";
+import { type Base, type Batch, type BatchDeps, planBatch } from "./batch.ts";
 import type { Command } from "./command.ts";
-import { CommandQueue } from "./command_queue.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
+import { QueuedCommand } from "./queued_command.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -44,7 +44,7 @@ const PROBES_PER_REPORT = 10;
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
 
-export interface AppenderDeps extends BatchPlannerDeps {
+export interface AppenderDeps extends BatchDeps {
   /** How long a command may wait for its outcome, in milliseconds. */
   appendLimitMs: number;
   heads: HeadReader;
@@ -56,8 +56,10 @@ export interface AppenderDeps extends BatchPlannerDeps {
 export class Appender {
   /** Its surroundings. Tests make them throw. */
   readonly deps: AppenderDeps;
-  #queue = new CommandQueue();
-  #planner: BatchPlanner;
+  /** The commands that wait for a commit, in their order. */
+  #waiting: QueuedCommand[] = [];
+  /** Those of which a batch is planned or committed. Some of them may wait again. */
+  #taken: readonly QueuedCommand[] = [];
   #backoff: ContentionBackoff;
   /** The error of the last commit if the disk was full. */
   #diskFault: StoreFullError | undefined;
@@ -81,7 +83,6 @@ export class Appender {
 
   constructor(deps: AppenderDeps) {
     this.deps = deps;
-    this.#planner = new BatchPlanner(deps, this.#queue);
     this.#backoff = new ContentionBackoff(deps.runtime);
   }
 
@@ -95,13 +96,14 @@ export class Appender {
     return instrumentation.trace("append", async () => {
       if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
       if (this.suspension !== undefined) throw this.suspension;
-      if (this.#queue.waiting.length >= QUEUE_LIMIT) {
+      if (this.#waiting.length >= QUEUE_LIMIT) {
         throw new ServiceError("overloaded", "Too many additions and changes are waiting");
       }
       const deadline = runtime.monotonicNow() + appendLimitMs;
-      const { outcome } = this.#queue.add(command, deadline, instrumentation.capture());
+      const queued = new QueuedCommand(command, deadline, instrumentation.capture());
+      this.#waiting.push(queued);
       this.#running ??= instrumentation.restore(undefined, () => this.#run());
-      return await outcome;
+      return await queued.outcome;
     });
   }
 
@@ -112,7 +114,7 @@ export class Appender {
 
   /** Number of commands that wait for a commit. */
   get queueLength(): number {
-    return this.#queue.waiting.length;
+    return this.#waiting.length;
   }
 
   /** Makes append() reject new commands, and resolves when every accepted command has its outcome. */
@@ -127,9 +129,9 @@ export class Appender {
     const { runtime } = this.deps;
     const stopSweep = this.#sweepOverdue();
     let hasLanded = false;
-    for (let failures = 0; this.#queue.waiting.length > 0;) {
+    for (let failures = 0; this.#waiting.length > 0;) {
       // Yield once so that commands arriving together share a commit; after a command that came alone, none are expected.
-      if (hasLanded ? this.#queue.waiting.length === 1 : !this.#wasAlone) await runtime.nextTurn();
+      if (hasLanded ? this.#waiting.length === 1 : !this.#wasAlone) await runtime.nextTurn();
       this.#wasAlone = false;
       const result = await this.#commitNext();
       hasLanded = result === "landed";
@@ -145,7 +147,10 @@ export class Appender {
   async #commitNext(): Promise<"landed" | "lost" | "nothing" | "failed"> {
     const { report, runtime } = this.deps;
     try {
-      const batch = await this.#planner.plan(await this.#base());
+      const base = await this.#base();
+      const candidates = this.#waiting.splice(0).filter(({ isSettled }) => !isSettled);
+      this.#taken = candidates;
+      const batch = await planBatch({ ...this.deps, base, candidates, waiting: this.#waiting });
       if (batch === undefined) return "nothing";
       const startedAt = runtime.monotonicNow();
       const outcome = await this.#commitUntilKnown(batch);
@@ -154,22 +159,23 @@ export class Appender {
       const { state } = outcome;
       if (state !== "landed" && state !== "lost") return "failed";
       if (state === "landed") {
-        this.#wasAlone = batch.members.length === 1 && this.#queue.waiting.length === 0;
+        this.#wasAlone = batch.members.length === 1 && this.#waiting.length === 0;
         this.#announce();
       }
       const pauseMs = state === "landed"
         ? this.#backoff.onCommitted(tookMs)
         : this.#backoff.onConflict();
-      if (pauseMs > 0 && this.#queue.waiting.length > 0) await sleep(runtime, pauseMs);
+      if (pauseMs > 0 && this.#waiting.length > 0) await sleep(runtime, pauseMs);
       return state;
     } catch (error) {
-      this.#queue.refuseTaken(error);
+      // The defect may have kept them from waiting again.
+      for (const queued of this.#taken) queued.refuse(error);
       const isDefect = serviceErrorCode(error) === undefined;
       if (isDefect) report("error", "append_failed", defectOf(error));
       else this.#reportFailure("append", error);
       return "failed";
     } finally {
-      this.#queue.release();
+      this.#taken = [];
     }
   }
 
@@ -181,7 +187,7 @@ export class Appender {
     const { heads, runtime } = this.deps;
     const readAt = runtime.monotonicNow();
     const mustRead = heads.latest === undefined || this.#backoff.areOthersNear ||
-      this.#queue.waiting.some(({ wasRepeated }) => wasRepeated);
+      this.#waiting.some(({ wasRepeated }) => wasRepeated);
     if (mustRead) await heads.read();
     if (this.#backoff.isStarving) await this.#touchHead(heads.latest!);
     return { ...heads.latest!, readAt };
@@ -307,7 +313,7 @@ export class Appender {
       default:
         assertNever(outcome);
     }
-    this.#queue.release();
+    this.#taken = [];
   }
 
   /** Announces a commit. What fails here is a defect, but no reason to fail a request. */
@@ -324,7 +330,7 @@ export class Appender {
   /** Requeues the commands of a batch that did not land and no longer can. */
   #requeue({ members }: Batch): void {
     for (const { queued } of members) queued.mayHaveLanded = false;
-    this.#queue.waiting.unshift(...members.map(({ queued }) => queued));
+    this.#waiting.unshift(...members.map(({ queued }) => queued));
   }
 
   /**
@@ -332,7 +338,7 @@ export class Appender {
    * that the store works on it meanwhile.
    */
   #acknowledge(batch: Batch): void {
-    if (this.#queue.waiting.length === 0) this.#resolve(batch);
+    if (this.#waiting.length === 0) this.#resolve(batch);
     else this.#settling = this.deps.runtime.nextTurn().then(() => this.#resolve(batch));
   }
 
@@ -346,8 +352,20 @@ export class Appender {
     const { runtime, appendLimitMs } = this.deps;
     let cancel = () => {};
     const sweep = () => {
-      const unclear = this.#unclear?.members.map(({ queued }) => queued.command.idempotencyKey);
-      this.#queue.rejectOverdue(runtime.monotonicNow(), appendLimitMs, new Set(unclear));
+      const now = runtime.monotonicNow();
+      const unclear = new Set(
+        this.#unclear?.members.map(({ queued }) => queued.command.idempotencyKey),
+      );
+      for (const queued of this.#waiting) {
+        const { idempotencyKey } = queued.command;
+        // What another command with its key stores is the outcome of a command, too.
+        if (idempotencyKey !== undefined && unclear.has(idempotencyKey)) {
+          queued.mayHaveLanded = true;
+        }
+      }
+      for (const queued of [...this.#taken, ...this.#waiting]) {
+        if (queued.deadline <= now) queued.rejectOverdue(appendLimitMs);
+      }
       cancel = runtime.setTimer(SWEEP_MS, sweep);
     };
     sweep();

@@ -3,7 +3,7 @@ import { sha256Hex } from "../encoding/sha256.ts";
 import { PET_LISTS, petKey, petListOf, projectionKey } from "../keyspace.ts";
 import { type Head, type HeadEntry, readHead } from "../log/head.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { BoundedCache } from "./bounded_cache.ts";
 import { damagedError, petOf, type PetRecord, readProof } from "./project.ts";

@@ -32,10 +32,11 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
     "the append deadline uses the wall clock": {
       "runtime.monotonicNow() + appendLimitMs": "runtime.now() + appendLimitMs",
-      "rejectOverdue(runtime.monotonicNow(),": "rejectOverdue(runtime.now(),",
+      "const now = runtime.monotonicNow();\n      const unclear":
+        "const now = runtime.now();\n      const unclear",
     },
     "a lost commit is not retried": {
-      "this.#queue.waiting.unshift(...members.map(({ queued }) => queued));": "",
+      "this.#waiting.unshift(...members.map(({ queued }) => queued));": "",
     },
   },
   "src/store/commit_until_known.ts": {
@@ -43,7 +44,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "if (versionstamp !== guarded.guard) {": 'if (true) {\n          return { state: "lost" };',
     },
   },
-  "src/append/command_queue.ts": {
+  "src/append/queued_command.ts": {
     "an unclear outcome is reported as nothing stored": { "this.mayHaveLanded\n": "false\n" },
   },
   "src/append/batch.ts": {
@@ -59,12 +60,12 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "memberAfter(next, queued, preparation, undefined)",
     },
     "a request is refused by a change that no commit has stored": {
-      "if (changed === undefined) this.#finish": "if (true) this.#finish",
+      "if (changed === undefined) finish": "if (true) finish",
     },
     "two concurrent requests with one Idempotency-Key share a commit": {
       "idempotencyKeys.has(idempotencyKey)": "false",
     },
-    "a settled command is still appended": { "      if (queued.isSettled) continue;\n": "" },
+    "a settled command is still appended": { "    if (queued.isSettled) continue;\n": "" },
     "commands whose records cannot be made get no outcome": { "queued.refuse(own);": "" },
     "a command that produced no events on a stale head is not requeued": {
       "if (queued.wasRepeated && areRecordsKept) return settle();": "return settle();",

@@ -2,50 +2,6 @@ import type { RecordedEvent } from "../../events/event.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import type { Command } from "./command.ts";
 
-/** The commands of an instance. */
-export class CommandQueue {
-  /** Those that wait for a commit, in their order. */
-  readonly waiting: QueuedCommand[] = [];
-  /** Those of which a batch is planned or committed. Some of them may wait again. */
-  #taken: readonly QueuedCommand[] = [];
-
-  /** Adds a command that is rejected at a deadline. */
-  add(command: Command, deadline: number, context: unknown): QueuedCommand {
-    const queued = new QueuedCommand(command, deadline, context);
-    this.waiting.push(queued);
-    return queued;
-  }
-
-  /** Takes all waiting commands that have no outcome yet, until {@linkcode release}. */
-  take(): readonly QueuedCommand[] {
-    return this.#taken = this.waiting.splice(0).filter(({ isSettled }) => !isSettled);
-  }
-
-  /** Notes that each taken command has its outcome, or is about to get it, or waits again. */
-  release(): void {
-    this.#taken = [];
-  }
-
-  /** Rejects the taken commands because of a defect, which may have kept them from waiting again. */
-  refuseTaken(reason: unknown): void {
-    for (const queued of this.#taken) queued.refuse(reason);
-  }
-
-  /**
-   * Rejects every command whose deadline is at `now` or before. Commands with the `unclear` Idempotency-Keys may have
-   * landed: what another command with its key stores is the outcome of a command, too.
-   */
-  rejectOverdue(now: number, limitMs: number, unclear: ReadonlySet<string | undefined>): void {
-    for (const queued of this.waiting) {
-      const { idempotencyKey } = queued.command;
-      if (idempotencyKey !== undefined && unclear.has(idempotencyKey)) queued.mayHaveLanded = true;
-    }
-    for (const commands of [this.#taken, this.waiting]) {
-      for (const queued of commands) if (queued.deadline <= now) queued.rejectOverdue(limitMs);
-    }
-  }
-}
-
 /** A command that waits for its outcome. Only the first outcome counts. */
 export class QueuedCommand {
   readonly command: Command;
