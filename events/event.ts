@@ -19,6 +19,10 @@ export const OPERATOR = "operator";
 export const EVENT_SOURCE = "urn:animal-store";
 const SEQUENCE_DIGITS = 16;
 
+const decoder = new TextDecoder();
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
 /** The pet after a change, and the patch that leads back to the pet before it. */
 const PetUpdatedData = Pet.extend({
   previous: PetPatch.refine((patch) => Object.keys(patch).length > 0, "must name what changed"),
@@ -109,35 +113,26 @@ export function sequenceOf(position: number): string {
   return String(position).padStart(SEQUENCE_DIGITS, "0");
 }
 
-const OPENING_BRACE = 0x7b;
-
 /** The bytes of the `data` of a line that {@linkcode encodeEvent} has written. They share its memory. */
 export function dataOf(line: Uint8Array): Uint8Array {
   // None of the members before `data` contains a brace.
   return line.subarray(line.indexOf(OPENING_BRACE, 1), line.length - 1);
 }
 
-const BEFORE_PREVIOUS = ',"previous":{';
-const CLOSING_BRACE = 0x7d;
-
 /** The text of the pet after an event of a pet, in UTF-8. */
 export function petTextOf({ event, line }: RecordedLine): Uint8Array {
   const data = dataOf(line);
   if (!("previous" in event.data)) return data;
   // A text value contains no bare quotation mark, so the first match is the member.
-  const end = Buffer.from(data.buffer, data.byteOffset, data.length).indexOf(BEFORE_PREVIOUS);
+  const end = Buffer.from(data.buffer, data.byteOffset, data.length).indexOf(',"previous":{');
   const text = data.slice(0, end + 1);
   text[end] = CLOSING_BRACE;
   return text;
 }
 
-/** Length of `","data":`, which separates the previous hash from the data. */
-const BEFORE_DATA = 9;
-const decoder = new TextDecoder();
-
 /** Whether a line that {@linkcode encodeEvent} has written has that `previoushash`. Its event is not decoded. */
 export function followsHash(line: Uint8Array, hash: string): boolean {
-  const end = line.indexOf(OPENING_BRACE, 1) - BEFORE_DATA;
+  const end = line.indexOf(OPENING_BRACE, 1) - '","data":'.length;
   return decoder.decode(line.subarray(end - hash.length, end)) === hash;
 }
 
@@ -161,15 +156,8 @@ export function decodeEvent(line: string): RecordedEvent {
   const isExact = encodeData(body) === data && subjectOf(body) === subject &&
     dataschemaOf(body) === `${schema}:${version}` && Instant.safeParse(time).success;
   if (!isExact) throw malformed(line);
-  return {
-    ...body,
-    id,
-    time,
-    actor,
-    position,
-    previousHash,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  };
+  const optional = idempotencyKey === undefined ? {} : { idempotencyKey };
+  return { ...body, id, time, actor, position, previousHash, ...optional };
 }
 
 /** A line is not an event of this log. The message is a single line. */

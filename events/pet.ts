@@ -100,10 +100,8 @@ type PatchShape = {
 
 /** The pet after a patch. */
 export function patchPet(pet: Pet, patch: PetPatch): Pet {
-  const patched = Object.entries({ ...pet, ...patch }).filter(([, value]) =>
-    (value ?? null) !== null
-  );
-  return Object.fromEntries(patched) as Pet;
+  const fields = Object.entries({ ...pet, ...patch });
+  return Object.fromEntries(fields.filter(([, value]) => (value ?? null) !== null)) as Pet;
 }
 
 /** The patch that leads from the pet `after` back to `before`: the former values of the fields that differ. */
@@ -112,11 +110,8 @@ export function reversePatch(before: Pet, after: Pet): PetPatch {
   return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
 }
 
-/** Number of fields of the first schema version of pets. Each later field has made a further version. */
-const FIRST_FIELDS = 3;
-
-/** The fields that versions 2, 3 … of the schema have added. */
-export const ADDED_FIELDS: readonly string[] = FIELDS.slice(FIRST_FIELDS);
+/** The fields that versions 2, 3 … of the schema have added to the first three, one each. */
+export const ADDED_FIELDS: readonly string[] = FIELDS.slice(3);
 
 /**
  * The only JSON text of a pet: it is stored in the log and the projections, and returned to clients. Equal pets
@@ -126,7 +121,6 @@ export function encodePet(pet: Pet): string {
   return `{"id":${pet.id}${encodeFields(pet)}}`;
 }
 
-/** The JSON text of a patch. */
 export function encodePatch(patch: PetPatch): string {
   return `{${encodeFields(patch).slice(1)}}`;
 }
@@ -160,17 +154,14 @@ function text(maxLength: number, description: string): z.ZodString {
     if (value.length <= maxLength) return value.length > 0;
     return value.length <= 2 * maxLength && [...value].length <= maxLength;
   };
+  const isWellFormed = (value: string) => value.isWellFormed();
   return z.string({ error: "must be a string" })
-    .refine(
-      (value) => value.isWellFormed(),
-      "must be well-formed Unicode, without a lone surrogate",
-    )
+    .refine(isWellFormed, "must be well-formed Unicode, without a lone surrogate")
     .refine(hasLength, `must be 1 to ${maxLength} characters long`)
     // For the JSON Schema, which also counts lengths in code points.
     .meta({ minLength: 1, maxLength, description });
 }
 
-/** A 64-bit integer. */
 function int64(description: string): z.ZodBigInt {
   return z.bigint({ error: `must be an integer from ${INT64_MIN} to ${INT64_MAX}` })
     .min(INT64_MIN)

@@ -29,16 +29,12 @@ export const APPEND_LIMIT_MS = 3_500;
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
 
-/** Another process locks a SQLite file for shorter than this, in milliseconds, which is not worth a report. */
+/** Commits that are not applied are reported after this time, because a lock is usually shorter, and then at most so often. */
 const SHORT_LOCK_MS = 500;
-
-/** Minimum time between two reports of commits that were not applied. */
 const NOT_APPLIED_REPORT_MS = 10_000;
 
-/** Time between two probes of a full disk, in milliseconds. */
+/** Time between two probes of a full disk, and number of probes between two reports. */
 const PROBE_INTERVAL_MS = 1_000;
-
-/** Number of probes of a full disk between two reports. */
 const PROBES_PER_REPORT = 10;
 
 /** How often the deadlines of the commands are checked. */
@@ -63,7 +59,6 @@ export class Appender {
   #backoff: ContentionBackoff;
   /** The error of the last commit if the disk was full. */
   #diskFault: StoreFullError | undefined;
-  /** Pending while a full disk is probed. */
   #watchingDisk: Promise<void> | undefined;
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
@@ -112,7 +107,6 @@ export class Appender {
     return this.suspension ?? this.#diskFault;
   }
 
-  /** Number of commands that wait for a commit. */
   get queueLength(): number {
     return this.#waiting.length;
   }
@@ -287,18 +281,18 @@ export class Appender {
   }
 
   #settle(batch: Batch, outcome: CommitOutcome): void {
+    const { heads, instrumentation } = this.deps;
     if (outcome.state !== "unclear") this.#unclear = undefined;
     switch (outcome.state) {
       case "landed":
-        if (this.deps.heads.latest!.head.position < batch.next.position) {
+        if (heads.latest!.head.position < batch.next.position) {
           throw new Error("A commit landed that the head does not show");
         }
         this.#acknowledge(batch);
         break;
       case "lost":
-        this.#requeue(batch);
-        this.deps.instrumentation.count("commit.conflicts");
-        break;
+        instrumentation.count("commit.conflicts");
+        // falls through
       // "check_failed" does not occur, because the head is the only check.
       case "check_failed":
       case "not_applied":
@@ -337,14 +331,14 @@ export class Appender {
    * Resolves the commands of a batch. If other commands wait, their commit starts first, in this turn, so
    * that the store works on it meanwhile.
    */
-  #acknowledge(batch: Batch): void {
-    if (this.#waiting.length === 0) this.#resolve(batch);
-    else this.#settling = this.deps.runtime.nextTurn().then(() => this.#resolve(batch));
-  }
-
-  #resolve({ members, lines: committed }: Batch): void {
-    this.deps.instrumentation.onCommitted(committed);
-    for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
+  #acknowledge({ members, lines: committed }: Batch): void {
+    const { instrumentation, runtime } = this.deps;
+    const resolve = () => {
+      instrumentation.onCommitted(committed);
+      for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
+    };
+    if (this.#waiting.length === 0) resolve();
+    else this.#settling = runtime.nextTurn().then(resolve);
   }
 
   /** Rejects commands at their deadlines. Returns a function that ends this. */
@@ -353,15 +347,12 @@ export class Appender {
     let cancel = () => {};
     const sweep = () => {
       const now = runtime.monotonicNow();
-      const unclear = new Set(
-        this.#unclear?.members.map(({ queued }) => queued.command.idempotencyKey),
-      );
+      const keyOf = ({ command }: QueuedCommand) => command.idempotencyKey;
+      const unclear = new Set(this.#unclear?.members.map(({ queued }) => keyOf(queued)));
+      unclear.delete(undefined);
       for (const queued of this.#waiting) {
-        const { idempotencyKey } = queued.command;
         // What another command with its key stores is the outcome of a command, too.
-        if (idempotencyKey !== undefined && unclear.has(idempotencyKey)) {
-          queued.mayHaveLanded = true;
-        }
+        if (unclear.has(keyOf(queued))) queued.mayHaveLanded = true;
       }
       for (const queued of [...this.#taken, ...this.#waiting]) {
         if (queued.deadline <= now) queued.rejectOverdue(appendLimitMs);

@@ -20,19 +20,17 @@ export interface Base extends HeadEntry {
   readAt: number;
 }
 
-/** A command, and what it adds to the log after the commands before it. */
+/** A command, what it adds to the log after the commands before it, and the head after that. */
 interface Member {
   queued: QueuedCommand;
   lines: RecordedLine[];
-  /** The head after these lines. */
   next: Head;
 }
 
-/** Commands that share one commit on `base`. Retries send the same commit. */
+/** Commands that share one commit on `base`, and the head after it. Retries send the same commit. */
 export interface Batch {
   base: HeadEntry;
   members: readonly Member[];
-  /** The head after the batch. */
   next: Head;
   lines: readonly RecordedLine[];
   /** The first log record of the batch. If the store holds exactly this value, the batch landed. */

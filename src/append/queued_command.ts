@@ -37,25 +37,21 @@ export class QueuedCommand {
 
   /** Rejects a command that is refused, or failed. An unclear outcome stays unclear. */
   refuse(reason: unknown): void {
-    const code = serviceErrorCode(reason);
-    const isUnknown = this.mayHaveLanded && (code === undefined || code === "store_unavailable");
+    const code = serviceErrorCode(reason) ?? "store_unavailable";
+    if (!this.mayHaveLanded || code !== "store_unavailable") return this.reject(reason);
     const message = "The store has not answered whether the request was stored before";
-    const unknown = () => new ServiceError("outcome_unknown", message, { cause: reason });
-    this.reject(isUnknown ? unknown() : reason);
+    this.reject(new ServiceError("outcome_unknown", message, { cause: reason }));
   }
 
   /** Rejects a command that has waited for `limitMs`. */
   rejectOverdue(limitMs: number): void {
+    const unclear =
+      `The store gave no clear answer within ${limitMs} ms, so it may or may not have been stored`;
+    const nothing = `The store could not take it within ${limitMs} ms, so nothing was stored`;
     this.reject(
       this.mayHaveLanded
-        ? new ServiceError(
-          "outcome_unknown",
-          `The store gave no clear answer within ${limitMs} ms, so it may or may not have been stored`,
-        )
-        : new ServiceError(
-          "store_unavailable",
-          `The store could not take it within ${limitMs} ms, so nothing was stored`,
-        ),
+        ? new ServiceError("outcome_unknown", unclear)
+        : new ServiceError("store_unavailable", nothing),
     );
   }
 }

@@ -38,10 +38,6 @@ interface WritePetRequest {
   idempotencyKey?: string;
 }
 
-export interface CreatePetRequest extends WritePetRequest {
-  pet: NewPet;
-}
-
 export interface UpdatePetRequest extends WritePetRequest {
   petId: number;
   patch: PetPatch;
@@ -75,12 +71,11 @@ type PetEventBody = Extract<EventBody, { type: PetEvent["type"] }>;
  */
 export async function createPet(
   deps: WritePetDeps,
-  request: CreatePetRequest,
+  request: WritePetRequest & { pet: NewPet },
 ): Promise<WrittenPet> {
   return (await writePet(deps, request, additionRule(request.pet)))!;
 }
 
-/** The rule of an addition. */
 export function additionRule(pet: NewPet): Rule {
   const petOf = (id: number): Pet => ({ id, ...pet });
   return {

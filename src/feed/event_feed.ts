@@ -21,12 +21,11 @@ export const PART_LENGTH = 256;
 /** Number of cached parts. One of ordinary events takes some 200 KB, and one of the longest some 6 MB. */
 const PARTS_LIMIT = 8;
 
-/** Digits of the hash of a line in an id. */
+/** Digits of the position and of the hash of a line in an id. */
+const { length: POSITION_DIGITS } = sequenceOf(0);
 const HASH_DIGITS = 16;
 
-export const FEED_ID_PATTERN = new RegExp(
-  `^\\d{${sequenceOf(0).length}}-[0-9a-f]{${HASH_DIGITS}}$`,
-);
+export const FEED_ID_PATTERN = new RegExp(`^\\d{${POSITION_DIGITS}}-[0-9a-f]{${HASH_DIGITS}}$`);
 
 /** A place in the log: a line that a client has read or passed, or the beginning. */
 export interface Place {
@@ -129,7 +128,7 @@ export class EventFeed {
     if (known?.position === last && known.id !== before) {
       // The store was rolled back, so its lines are other ones than those that were read.
       part.lines = [];
-      this.#parts.clear();
+      this.#parts = new BoundedCache(PARTS_LIMIT);
       return;
     }
     if (part.lines.length === 0) part.before = before;

@@ -9,7 +9,7 @@ import { findApiKey } from "./api_key_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 
-export interface WriteKeyDeps {
+interface WriteKeyDeps {
   appender: Appender;
   runtime: Runtime;
   store: Store;
@@ -80,34 +80,28 @@ export async function rotateKey(
   const now = runtime.now();
   const issued = draftApiKey(runtime);
   const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
-  let predecessor: ApiKey;
-  let rotation: Rotation | undefined;
+  let rotation!: Rotation;
   let shown: Promise<void> | undefined;
   await appender.append({
     async prepare({ head }) {
-      predecessor = rotatable(await findApiKey(store, head, keyId), keyId, now);
-      await (shown ??= show?.(issued));
-    },
-    decide() {
+      const predecessor = rotatable(await findApiKey(store, head, keyId), keyId, now);
       const { issuedAt, expiresAt = Infinity } = predecessor;
       const lifetime = lifetimeMs ?? expiresAt - issuedAt;
       const expiry = lifetime === Infinity ? {} : { expiresAt: now + lifetime };
       // The overlap does not extend the lifetime of a key that expires before its end.
       const retiresAt = Math.min(now + overlapMs, expiresAt);
       rotation = { successor: { ...issued, ...expiry }, predecessor, retiresAt };
-      const { tokenHash } = predecessor;
-      const effectiveAt = new Date(retiresAt).toISOString();
-      return [
-        issuedEvent(issued, now, {
-          label: label ?? predecessor.label,
-          isReadOnly: predecessor.isReadOnly,
-          ...expiry,
-        }),
-        { ...revocation, type: "ApiKeyRevoked", data: { keyId, tokenHash, effectiveAt } },
-      ];
+      await (shown ??= show?.(issued));
+    },
+    decide() {
+      const { successor: { expiresAt }, predecessor, retiresAt } = rotation;
+      const { tokenHash, isReadOnly } = predecessor;
+      const terms = { label: label ?? predecessor.label, expiresAt, isReadOnly };
+      const data = { keyId, tokenHash, effectiveAt: new Date(retiresAt).toISOString() };
+      return [issuedEvent(issued, now, terms), { ...revocation, type: "ApiKeyRevoked", data }];
     },
   });
-  return rotation!;
+  return rotation;
 }
 
 function rotatable(key: ApiKey | undefined, keyId: string, now: number): ApiKey {

@@ -30,20 +30,17 @@ export function issuedKey(data: KeyIssuedData, issuedAt: string): ApiKey {
   };
 }
 
-/** When a key is refused. */
-export interface Revocation {
-  revokedAt: string;
-  /** Whether it applies on every instance at once, even if its clock is behind the revoker's. */
-  isAtOnce: boolean;
-}
-
-export function revocationOf(event: { data: KeyRevokedData; time: string }): Revocation {
+/** When a key is refused: with `isAtOnce` on every instance at once, even if its clock is behind the revoker's. */
+export function revocationOf(event: { data: KeyRevokedData; time: string }) {
   const { effectiveAt } = event.data;
   return { revokedAt: effectiveAt, isAtOnce: Date.parse(effectiveAt) <= Date.parse(event.time) };
 }
 
 /** Adds a revocation to a key. The earliest one applies. */
-export function revoke(key: ApiKey, { revokedAt, isAtOnce }: Revocation): void {
+export function revoke(
+  key: ApiKey,
+  { revokedAt, isAtOnce }: ReturnType<typeof revocationOf>,
+): void {
   key.revokedAt = Math.min(key.revokedAt ?? Infinity, Date.parse(revokedAt));
   if (isAtOnce) key.isRevoked = true;
 }

@@ -107,24 +107,18 @@ export class HeadReader {
       return this.#latest;
     }
     const read = headEntryOf(entry);
-    this.#expectToFollow(read, known);
+    if (known !== undefined && known.versionstamp !== null) this.#expectToFollow(read, known);
     this.advance(read);
     return read;
   }
 
   /** `known` is the latest head from before the read, because a commit may move the head meanwhile. */
-  #expectToFollow(read: HeadEntry, known: HeadEntry | undefined): void {
-    if (known === undefined || known.versionstamp === null) return;
+  #expectToFollow(read: HeadEntry, known: HeadEntry): void {
     const reason = whyNotAfter(read, known);
     if (reason === undefined) return this.#noteFound();
-    if (!this.#isLost) {
-      const { position, lastHash: hash } = known.head;
-      this.#report("error", "head_lost", {
-        reason,
-        checkpoint: { position, hash },
-        remedy: REMEDY,
-      });
-    }
+    const { position, lastHash: hash } = known.head;
+    const details = { reason, checkpoint: { position, hash }, remedy: REMEDY };
+    if (!this.#isLost) this.#report("error", "head_lost", details);
     this.#isLost = true;
     throw new HeadLostError(reason);
   }

@@ -9,7 +9,6 @@ import {
   additionRule,
   changeRule,
   createPet,
-  type CreatePetRequest,
   updatePet,
   type UpdatePetRequest,
 } from "../../src/commands/write_pet.ts";
@@ -53,7 +52,7 @@ function commandsOn(
   return {
     update: (request: Partial<UpdatePetRequest> = {}) =>
       updatePet(deps, { ...SELL, token, ...request }),
-    add: (request: Partial<CreatePetRequest> = {}) =>
+    add: (request: Partial<Parameters<typeof createPet>[1]> = {}) =>
       createPet(deps, { pet: { name: "Ada", categoryId: 2n }, token, ...request }),
   };
 }

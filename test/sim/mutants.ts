@@ -32,8 +32,8 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
     "the append deadline uses the wall clock": {
       "runtime.monotonicNow() + appendLimitMs": "runtime.now() + appendLimitMs",
-      "const now = runtime.monotonicNow();\n      const unclear":
-        "const now = runtime.now();\n      const unclear",
+      "const now = runtime.monotonicNow();\n      const keyOf":
+        "const now = runtime.now();\n      const keyOf",
     },
     "a lost commit is not retried": {
       "this.#waiting.unshift(...members.map(({ queued }) => queued));": "",
