@@ -45,32 +45,24 @@ export function plainPet(parsed: Record<string, unknown>, isPatch = false) {
   const pet: Record<string, unknown> = {};
   for (const name in parsed) {
     const value = parsed[name];
-    if (name === "id" && !isPatch) {
-      if (!Number.isSafeInteger(value) || value as number < 1) return undefined;
-    } else if (!PLAIN.get(name)?.(value, isPatch)) return undefined;
+    const isPlain = value === null ? isPatch && OPTIONAL.includes(name) : PLAIN.get(name)?.(value);
+    if (!isPlain || isPatch && name === "id") return undefined;
     pet[name] = typeof value === "number" && name !== "id" ? BigInt(value) : value;
   }
   return isPatch || REQUIRED.every((name) => pet[name] !== undefined) ? pet : undefined;
 }
 
-const REQUIRED = [
-  "id",
-  ...FIELDS.filter((name) => !(NewPet.shape[name] instanceof z.ZodOptional)),
-];
+const OPTIONAL: string[] = FIELDS.filter((name) => NewPet.shape[name] instanceof z.ZodOptional);
+const REQUIRED = Object.keys(Pet.shape).filter((name) => !OPTIONAL.includes(name));
 
 /** Whether a parsed value of a field needs no schema. */
-const PLAIN = new Map(
-  Object.entries<z.ZodType>(NewPet.shape).map(([name, schema]) => {
-    const isOptional = schema instanceof z.ZodOptional;
-    const isPlain = plainValueOf(isOptional ? schema.unwrap() as z.ZodType : schema);
-    return [
-      name,
-      (value: unknown, isPatch: boolean) => value === null ? isPatch && isOptional : isPlain(value),
-    ];
-  }),
+const PLAIN = new Map<string, (value: unknown) => boolean>(
+  Object.entries<z.ZodType>(NewPet.shape).map(([name, schema]) => [name, plainValueOf(schema)]),
 );
+PLAIN.set("id", (value) => Number.isSafeInteger(value) && value as number >= 1);
 
 function plainValueOf(schema: z.ZodType): (value: unknown) => boolean {
+  if (schema instanceof z.ZodOptional) return plainValueOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodBigInt) return Number.isSafeInteger;
   if (schema instanceof z.ZodEnum) return (value) => schema.options.includes(value as string);
   if (!(schema instanceof z.ZodString)) return () => false;
