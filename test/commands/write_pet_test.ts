@@ -22,6 +22,7 @@ import { ServiceError } from "../../src/service_error.ts";
 import { COMMIT_FAULTS, type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
+import { testWith } from "../support/test_with.ts";
 
 const REX = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
 const SOLD = REX.replace("available", "sold");
@@ -41,6 +42,8 @@ async function openWithRex() {
   const { [Symbol.asyncDispose]: dispose } = service;
   return { service, faulty, here, there, events, all, [Symbol.asyncDispose]: dispose };
 }
+
+const test = testWith(openWithRex);
 
 function commandsOn(
   { appender, store, runtime }: ReturnType<typeof createService>,
@@ -132,9 +135,7 @@ Deno.test("an event is the outcome of a request that means the same, and of no o
   }
 });
 
-Deno.test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async () => {
-  await using opened = await openWithRex();
-  const { service, here: { add, update }, events } = opened;
+test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async ({ service, here: { add, update }, events }) => {
   assertEquals(await update({ patch: { name: "Rex" } }), { id: 1, text: REX, isDuplicate: false });
   assertEquals(await codeOf(update({ isExpected: () => false })), "precondition_failed");
   const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
@@ -148,9 +149,7 @@ Deno.test("A command logs nothing if nothing changes, the request is refused, or
   assertEquals((await events()).map(({ type }) => type), ["ApiKeyIssued", "ApiKeyRevoked"]);
 });
 
-Deno.test("updatePet() lets exactly one of many changes of an expected pet succeed, on two instances", async () => {
-  await using opened = await openWithRex();
-  const { service, here, there, events } = opened;
+test("updatePet() lets exactly one of many changes of an expected pet succeed, on two instances", async ({ service, here, there, events }) => {
   const isExpected = (text: string) => text === REX;
   const outcomes = await service.runtime.settle(Promise.allSettled(
     [here, there, here, there, here].map(({ update }, index) =>
@@ -162,9 +161,7 @@ Deno.test("updatePet() lets exactly one of many changes of an expected pet succe
   assertEquals((await events()).length, 1);
 });
 
-Deno.test("updatePet() loses no change of many at once, on two instances", async () => {
-  await using opened = await openWithRex();
-  const { here, there, events, all } = opened;
+test("updatePet() loses no change of many at once, on two instances", async ({ here, there, events, all }) => {
   const names = Array.from({ length: 20 }, (_, index) => `Rex ${index}`);
   await all(names.map((name, index) => [here, there][index % 2].update({ patch: { name } })));
   const changes = (await events()).map(({ data }) =>
@@ -176,9 +173,7 @@ Deno.test("updatePet() loses no change of many at once, on two instances", async
   }
 });
 
-Deno.test("updatePet() stores many changes of one pet in few commits, and then refuses what they outdate", async () => {
-  await using opened = await openWithRex();
-  const { service, faulty, here: { update }, events } = opened;
+test("updatePet() stores many changes of one pet in few commits, and then refuses what they outdate", async ({ service, faulty, here: { update }, events }) => {
   const commits = faulty.commits.length;
   const isExpected = (text: string) => text === REX;
   const outcomes = await service.runtime.settle(Promise.allSettled(
@@ -195,9 +190,7 @@ Deno.test("updatePet() stores many changes of one pet in few commits, and then r
   assert(faulty.lists.length < 2 * 200 * 5, `${faulty.lists.length} lists`);
 });
 
-Deno.test("A command writes once for each Idempotency-Key and API key, on two instances, and repeats its outcome for a day", async () => {
-  await using opened = await openWithRex();
-  const { service, here, there, events, all } = opened;
+test("A command writes once for each Idempotency-Key and API key, on two instances, and repeats its outcome for a day", async ({ service, here, there, events, all }) => {
   const { runtime, store } = service;
   for (const round of [1, 2, 3, 4]) {
     const key = { idempotencyKey: `order-${round}` };
@@ -233,9 +226,7 @@ Deno.test("A command writes once for each Idempotency-Key and API key, on two in
   assertEquals(records.length, 7, "the record of the first use is still in the store");
 });
 
-Deno.test("A repeated POST or PATCH, with a body that means the same, gets the first response", async () => {
-  await using opened = await openWithRex();
-  const { service: { add, change }, events } = opened;
+test("A repeated POST or PATCH, with a body that means the same, gets the first response", async ({ service: { add, change }, events }) => {
   const key = { "idempotency-key": "one" };
   const added = ['{"name":"Ada","categoryId":2}', '{ "categoryId":20e-1, "name":"\\u0041da"}'];
   const sold = ['{"status":"sold"}', '{ "status" : "sold" }'];
@@ -257,9 +248,7 @@ Deno.test("A repeated POST or PATCH, with a body that means the same, gets the f
   assertEquals((await events()).length, 2);
 });
 
-Deno.test("A command refuses an Idempotency-Key of another request", async () => {
-  await using opened = await openWithRex();
-  const { here: { add, update }, events } = opened;
+test("A command refuses an Idempotency-Key of another request", async ({ here: { add, update }, events }) => {
   await update(KEY);
   await add({ idempotencyKey: "other" });
   const requests = [() => add(KEY), () => update({ idempotencyKey: "other" })];
@@ -267,9 +256,7 @@ Deno.test("A command refuses an Idempotency-Key of another request", async () =>
   assertEquals((await events()).length, 2);
 });
 
-Deno.test("A command refuses a repeated request whose API key another instance has revoked", async () => {
-  await using opened = await openWithRex();
-  const { service, here: { add } } = opened;
+test("A command refuses a repeated request whose API key another instance has revoked", async ({ service, here: { add } }) => {
   await add(KEY);
   const { store, runtime } = service;
   await revokeKey(createService({ store, runtime, report: () => {} }), service.keyId);
@@ -277,9 +264,7 @@ Deno.test("A command refuses a repeated request whose API key another instance h
   assertEquals(await codeOf(runtime.settle(add(KEY))), "invalid_credentials");
 });
 
-Deno.test("A command waits for the outcome of an earlier one with its Idempotency-Key, and says if that is unknown", async () => {
-  await using opened = await openWithRex();
-  const { service: { runtime }, faulty, here: { add }, events, all } = opened;
+test("A command waits for the outcome of an earlier one with its Idempotency-Key, and says if that is unknown", async ({ service: { runtime }, faulty, here: { add }, events, all }) => {
   const { fault, reached, release } = hold();
   faulty.nextCommits.push(fault);
   const first = add(KEY);
@@ -300,9 +285,7 @@ Deno.test("A command waits for the outcome of an earlier one with its Idempotenc
   assertEquals(await all(unclear), ["outcome_unknown", "outcome_unknown"]);
 });
 
-Deno.test("A command repeats no event on an instance that has not seen a replay", async () => {
-  await using opened = await openWithRex();
-  const { service, here, there } = opened;
+test("A command repeats no event on an instance that has not seen a replay", async ({ service, here, there }) => {
   const { runtime, heads } = service;
   await runtime.settle(replay(service));
   assertEquals(await runtime.settle(there.add(KEY)), adaAt(2, false));
