@@ -148,48 +148,46 @@ test("append() reports commits that are not applied for half a second, then once
   assertEquals(takeReports(), []);
 });
 
-test(
-  "append() rejects with storage_full at once while the disk is full, and the service recovers by itself",
-  async ({ service, store }) => {
-    const { runtime } = service;
-    const readiness = async () => {
-      const response = await service.sendBare("/readyz");
-      return [response.status, (await response.json()).message];
-    };
-    assertEquals(await readiness(), [200, undefined]);
-    store.onCommit = isFull;
-    for (let second = 0; second < 25; second++) {
-      const startedAt = runtime.monotonicNow();
-      const response = await runtime.settle(service.add(REX));
-      const message = "The disk of the store is full, so nothing was stored";
-      await assertError(response, {
-        status: 503,
-        code: "storage_full",
-        message: new RegExp(`^${message}$`),
-      });
-      assertEquals(response.headers.get("retry-after"), "1");
-      assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
-      assertEquals((await service.send("/v1/pets")).status, 200);
-      assertEquals(await readiness(), [503, `Additions and changes fail: ${message}`]);
-      await runtime.advance(startedAt + 1_000 - runtime.monotonicNow());
-    }
-    const full = ["error", "storage_full"];
-    const logged = () => service.reports.map(([level, event]) => [level, event]);
-    assertEquals(logged(), [full, full, full]);
+Deno.test("append() rejects with storage_full at once while the disk is full, and the service recovers by itself", async () => {
+  await using opened = await open({ isDurable: true });
+  const { service, store } = opened;
+  const { runtime } = service;
+  const readiness = async () => {
+    const response = await service.sendBare("/readyz");
+    return [response.status, (await response.json()).message];
+  };
+  assertEquals(await readiness(), [200, undefined]);
+  store.onCommit = isFull;
+  for (let second = 0; second < 25; second++) {
+    const startedAt = runtime.monotonicNow();
+    const response = await runtime.settle(service.add(REX));
+    const message = "The disk of the store is full, so nothing was stored";
+    await assertError(response, {
+      status: 503,
+      code: "storage_full",
+      message: new RegExp(`^${message}$`),
+    });
+    assertEquals(response.headers.get("retry-after"), "1");
+    assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
+    assertEquals((await service.send("/v1/pets")).status, 200);
+    assertEquals(await readiness(), [503, `Additions and changes fail: ${message}`]);
+    await runtime.advance(startedAt + 1_000 - runtime.monotonicNow());
+  }
+  const full = ["error", "storage_full"];
+  const logged = () => service.reports.map(([level, event]) => [level, event]);
+  assertEquals(logged(), [full, full, full]);
 
-    store.onCommit = COMMIT_FAULTS.lands;
-    await runtime.advance(1_000);
-    assertEquals(await readiness(), [200, undefined]);
-    assertEquals((await service.add(REX)).status, 201);
-    await runtime.advance(10_000);
-    assertEquals(logged(), [full, full, full, ["info", "storage_available"]]);
-    const commits = store.commits.length;
-    await runtime.advance(10_000);
-    assertEquals(store.commits.length, commits);
-    await assertSound(service, 1);
-  },
-  { isDurable: true },
-);
+  store.onCommit = COMMIT_FAULTS.lands;
+  await runtime.advance(1_000);
+  assertEquals(await readiness(), [200, undefined]);
+  assertEquals((await service.add(REX)).status, 201);
+  await runtime.advance(10_000);
+  assertEquals(logged(), [full, full, full, ["info", "storage_available"]]);
+  const commits = store.commits.length;
+  await runtime.advance(10_000);
+  assertEquals(store.commits.length, commits);
+  await assertSound(service, 1);
+});
 
 test("append() touches the head after six conflicts in a row, and writes nothing else then", async ({ service, store, openOther }) => {
   const other = openOther();
@@ -367,25 +365,23 @@ test("append() commits no lines that leave a gap after the head, and acknowledge
 });
 
 for (const time of ["before", "after"] as const) {
-  test(
-    `append() acknowledges, conflicts and rejects as ever while each call of the telemetry throws ${time} it ran`,
-    async ({ service, store, openOther }) => {
-      const before = service.runtime.monotonicNow();
-      assertEquals(await idsOf([await service.add(REX), await service.add(REX)]), [1, 2]);
-      await openOther().add(REX);
-      assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [4]);
-      store.nextCommits.push(landsAndFails, isRefused);
-      assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
-      await assertError(await service.add(REX), { status: 503, code: "store_unavailable" });
-      assertLessOrEqual(service.runtime.monotonicNow() - before, 1_000);
-      const failed = service.reports.filter(([, event]) => event === "telemetry_failed");
-      assertEquals(failed.map(([level, , details]) => [level, details?.reason]), [
-        ["error", "a defect"],
-      ]);
-      await assertSound(service, 5);
-    },
-    { instrumentation: failingInstrumentation(() => time) },
-  );
+  Deno.test(`append() acknowledges, conflicts and rejects as ever while each call of the telemetry throws ${time} it ran`, async () => {
+    await using opened = await open({ instrumentation: failingInstrumentation(() => time) });
+    const { service, store, openOther } = opened;
+    const before = service.runtime.monotonicNow();
+    assertEquals(await idsOf([await service.add(REX), await service.add(REX)]), [1, 2]);
+    await openOther().add(REX);
+    assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [4]);
+    store.nextCommits.push(landsAndFails, isRefused);
+    assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
+    await assertError(await service.add(REX), { status: 503, code: "store_unavailable" });
+    assertLessOrEqual(service.runtime.monotonicNow() - before, 1_000);
+    const failed = service.reports.filter(([, event]) => event === "telemetry_failed");
+    assertEquals(failed.map(([level, , details]) => [level, details?.reason]), [
+      ["error", "a defect"],
+    ]);
+    await assertSound(service, 5);
+  });
 }
 
 test("append() rejects commands in every state at their deadlines", async ({ service, store }) => {

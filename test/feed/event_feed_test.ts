@@ -65,7 +65,8 @@ test("EventFeed shows a head only what was in the log then", async (sample) => {
   assertEquals(rest.at(-1)!.position, 300);
 });
 
-test("EventFeed lets many read different parts at once, each of them once", async (sample) => {
+Deno.test("EventFeed lets many read different parts at once, each of them once", async () => {
+  using sample = await openFeed(40 * PART_LENGTH);
   const places = (await readAll(sample)).filter(({ position }) => position % PART_LENGTH === 5);
   const { lists } = sample.store;
   lists.length = 0;
@@ -73,7 +74,7 @@ test("EventFeed lets many read different parts at once, each of them once", asyn
   await Promise.all(places.map((place) => cold.feed.linesAfter(place, cold.entry)));
   const starts = new Set(lists.map(({ start }) => String(start)));
   assertEquals(starts.size, lists.length, "No part was read again");
-}, 40 * PART_LENGTH);
+});
 
 test("EventFeed lets others run between the lines that are far behind the head, and only between these", async (sample) => {
   const runtime = new FakeRuntime();
@@ -98,29 +99,26 @@ test("EventFeed lets others run between the lines that are far behind the head, 
   assertEquals(turns, 0, "The check of a place does not wait either");
 });
 
-test(
-  "EventFeed reads on from each id of its log, and refuses ids of another log with feed_reset",
-  async (sample) => {
-    const { feed, entry } = sample;
-    const all = await readAll(sample);
-    for (const { position, id } of [BEGINNING, ...all]) {
-      const read = await feed.linesAfter({ position, id }, entry);
-      assertEquals(read.map((line) => line.position), all.slice(position).map((it) => it.position));
-      const other = { position, id: id.slice(0, -1) + (id.endsWith("f") ? "e" : "f") };
-      assertEquals(await refusal(sample, other), "feed_reset");
-    }
-    using long = await openFeed();
-    const [{ position, id }] = await readAll(long);
-    await long.feed.expectPlace({ position, id }, long.entry);
-    const elsewhere = { position, id: all[1].id };
-    const wrong = () => long.feed.expectPlace(elsewhere, long.entry);
-    assertEquals((await assertRejects(wrong, ServiceError)).code, "feed_reset");
-    const beyond = { position: 21, id: all.at(-1)!.id.replace("20-", "21-") };
-    assertEquals(await refusal(sample, beyond), "feed_reset");
-    assertEquals(feed.endOf(entry.head).id, all.at(-1)!.id);
-  },
-  20,
-);
+Deno.test("EventFeed reads on from each id of its log, and refuses ids of another log with feed_reset", async () => {
+  using sample = await openFeed(20);
+  const { feed, entry } = sample;
+  const all = await readAll(sample);
+  for (const { position, id } of [BEGINNING, ...all]) {
+    const read = await feed.linesAfter({ position, id }, entry);
+    assertEquals(read.map((line) => line.position), all.slice(position).map((it) => it.position));
+    const other = { position, id: id.slice(0, -1) + (id.endsWith("f") ? "e" : "f") };
+    assertEquals(await refusal(sample, other), "feed_reset");
+  }
+  using long = await openFeed();
+  const [{ position, id }] = await readAll(long);
+  await long.feed.expectPlace({ position, id }, long.entry);
+  const elsewhere = { position, id: all[1].id };
+  const wrong = () => long.feed.expectPlace(elsewhere, long.entry);
+  assertEquals((await assertRejects(wrong, ServiceError)).code, "feed_reset");
+  const beyond = { position: 21, id: all.at(-1)!.id.replace("20-", "21-") };
+  assertEquals(await refusal(sample, beyond), "feed_reset");
+  assertEquals(feed.endOf(entry.head).id, all.at(-1)!.id);
+});
 
 Deno.test("EventFeed continues no place of a log that was replaced, whatever was read of it, and reads the other one", async () => {
   for (const length of [20, PART_LENGTH]) {
@@ -139,25 +137,22 @@ Deno.test("EventFeed continues no place of a log that was replaced, whatever was
   }
 });
 
-test(
-  "EventFeed refuses to read lines that are missing or those of another log, and reads on when its own are back",
-  async (sample) => {
-    const { store, feed, entry } = sample;
-    const all = (await readAll(sample)).length;
-    const cold = { ...sample, feed: feedOf(store) };
-    const [removed] = await store.list({ start: logKey(5), end: logKey(20) }, { limit: 1 });
-    const checks = [{ key: HEAD_KEY, versionstamp: entry.versionstamp }];
-    await store.commit({ checks, mutations: [{ type: "delete", key: removed.key }] });
-    const error = await assertRejects(() => readAll(cold), ServiceError);
-    assertEquals(error.code, "store_unavailable");
-    assertEquals((await readAll({ ...sample, feed })).length, all);
-    const { key, value } = removed;
-    // Lines of another log, with the same positions.
-    const others = sampleLog(5, sample.runtime.now() + 1).slice(1).map(utf8);
-    await store.commit({ checks, mutations: logMutations(2, others) });
-    assertEquals((await assertRejects(() => readAll(cold), ServiceError)).code, error.code);
-    await store.commit({ checks, mutations: [{ type: "set", key, value: value as Uint8Array }] });
-    assertEquals((await readAll(cold)).length, all);
-  },
-  20,
-);
+Deno.test("EventFeed refuses to read lines that are missing or those of another log, and reads on when its own are back", async () => {
+  using sample = await openFeed(20);
+  const { store, feed, entry } = sample;
+  const all = (await readAll(sample)).length;
+  const cold = { ...sample, feed: feedOf(store) };
+  const [removed] = await store.list({ start: logKey(5), end: logKey(20) }, { limit: 1 });
+  const checks = [{ key: HEAD_KEY, versionstamp: entry.versionstamp }];
+  await store.commit({ checks, mutations: [{ type: "delete", key: removed.key }] });
+  const error = await assertRejects(() => readAll(cold), ServiceError);
+  assertEquals(error.code, "store_unavailable");
+  assertEquals((await readAll({ ...sample, feed })).length, all);
+  const { key, value } = removed;
+  // Lines of another log, with the same positions.
+  const others = sampleLog(5, sample.runtime.now() + 1).slice(1).map(utf8);
+  await store.commit({ checks, mutations: logMutations(2, others) });
+  assertEquals((await assertRejects(() => readAll(cold), ServiceError)).code, error.code);
+  await store.commit({ checks, mutations: [{ type: "set", key, value: value as Uint8Array }] });
+  assertEquals((await readAll(cold)).length, all);
+});
