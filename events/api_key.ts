@@ -1,7 +1,4 @@
-/**
- * The data of the two events about API keys. An event contains only the SHA-256 of a key, never the key
- * itself.
- */
+/** The data of the two events about API keys. An event contains only the SHA-256 of a key, never the key itself. */
 
 import { z } from "zod";
 

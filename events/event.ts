@@ -44,10 +44,7 @@ export interface EventMetadata {
   time: string;
   /** Id of the API key that caused it, or {@linkcode OPERATOR}. */
   actor: string;
-  /**
-   * HMAC-SHA-256 (hex) of the client's `Idempotency-Key` under its API key, if it sent one. Versions before format 4 wrote
-   * its SHA-256.
-   */
+  /** HMAC-SHA-256 (hex) of the `Idempotency-Key` under the API key; before format 4, its SHA-256. */
   idempotencyKey?: string;
 }
 

@@ -1,6 +1,4 @@
-/**
- * An animal as clients send it (NewPet) and as the service returns it (Pet). See section 2 of the interface.
- */
+/** An animal as clients send it (NewPet) and as the service returns it (Pet). See section 2 of the interface. */
 
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN, parseExactJson } from "./int64.ts";
@@ -72,10 +70,7 @@ function plainValueOf(schema: z.ZodType): (value: unknown) => boolean {
     value.isWellFormed();
 }
 
-/**
- * A JSON Merge Patch (RFC 7396) of a pet: new values of some fields. `null` removes a field that NewPet need not
- * have.
- */
+/** A JSON Merge Patch (RFC 7396) of a pet. `null` removes a field that NewPet need not have. */
 export const PetPatch = z.strictObject(
   Object.fromEntries(
     Object.entries(NewPet.shape).map(([name, field]) => [
@@ -105,10 +100,7 @@ export function reversePatch(before: Pet, after: Pet): PetPatch {
 /** The fields that versions 2, 3 … of the schema have added to the first three, one each. */
 export const ADDED_FIELDS: readonly string[] = FIELDS.slice(3);
 
-/**
- * The only JSON text of a pet: it is stored in the log and the projections, and returned to clients. Equal pets
- * have equal text.
- */
+/** The only JSON text of a pet, in the log, the projections and responses. Equal pets have equal text. */
 export function encodePet(pet: Pet): string {
   return `{"id":${pet.id}${encodeFields(pet)}}`;
 }

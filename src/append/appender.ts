@@ -173,10 +173,7 @@ export class Appender {
     }
   }
 
-  /**
-   * The head to plan on. It is read again for repeated commands, and if others append, because a read costs less than
-   * a conflict.
-   */
+  /** The head to plan on, read for repeated commands, and if others append: a read costs less than a conflict. */
   async #base(): Promise<Base> {
     const { heads, runtime } = this.deps;
     const readAt = runtime.monotonicNow();
@@ -327,10 +324,7 @@ export class Appender {
     this.#waiting.unshift(...members.map(({ queued }) => queued));
   }
 
-  /**
-   * Resolves the commands of a batch. If other commands wait, their commit starts first, in this turn, so
-   * that the store works on it meanwhile.
-   */
+  /** Resolves the commands of a batch. If others wait, their commit starts first, so that the store works meanwhile. */
   #acknowledge({ members, lines: committed }: Batch): void {
     const { instrumentation, runtime } = this.deps;
     const resolve = () => {

@@ -53,10 +53,7 @@ interface Plan extends BatchDeps {
   waiting: QueuedCommand[];
 }
 
-/**
- * Prepares the candidates, asks each for its events, and puts as many as fit into one commit. Resolves to `undefined`
- * if none has events to store.
- */
+/** Prepares the candidates, and puts the events of as many as fit into one commit; `undefined` without events. */
 export async function planBatch(plan: Plan): Promise<Batch | undefined> {
   const { base, candidates, instrumentation } = plan;
   const preparations = await Promise.allSettled(

@@ -52,10 +52,7 @@ export class Followers {
     return this.#byToken.values().reduce((sum, { size }) => sum + size, 0);
   }
 
-  /**
-   * Adds a follower that knows the log up to a head. Throws `overloaded`, `shutting_down`, or `rate_limited` if the API
-   * key has too many.
-   */
+  /** Adds a follower that knows the log up to a head. Throws `overloaded`, `rate_limited` and `shutting_down`. */
   add(token: string, follower: Follower, { head }: HeadEntry): void {
     if (this.#isEnding) throw shuttingDown();
     if (this.size >= FOLLOWERS_LIMIT) {

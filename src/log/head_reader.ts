@@ -94,10 +94,7 @@ export class HeadReader {
     this.#latestSeenAt = this.#runtime.monotonicNow();
   }
 
-  /**
-   * Reads the head without sharing the read. Rejects with `HeadLostError`, and with the errors of
-   * {@linkcode headEntryOf}.
-   */
+  /** Reads the head, unshared. Rejects with `HeadLostError`, and with the errors of {@linkcode headEntryOf}. */
   async read(): Promise<HeadEntry> {
     const known = this.#latest;
     const entry = await this.#store.get(HEAD_KEY);

@@ -68,10 +68,7 @@ export async function* readLog(
   if (next <= to) throw new LogDamagedError(next, "is missing");
 }
 
-/**
- * The event at a position, `undefined` if it is missing, damaged, or not one that this version knows. Reads one record.
- * Rejects if the store fails.
- */
+/** The event at a position, in one read; `undefined` if it is missing, damaged, or not one that this version knows. */
 export async function readEventAt(
   store: Store,
   position: number,
