@@ -152,21 +152,17 @@ export class Appender {
       this.#settle(batch, outcome);
       const { state } = outcome;
       if (state !== "landed" && state !== "lost") return "failed";
-      if (state === "landed") {
-        this.#wasAlone = batch.members.length === 1 && this.#waiting.length === 0;
-        this.#announce();
-      }
-      const pauseMs = state === "landed"
-        ? this.#backoff.onCommitted(tookMs)
-        : this.#backoff.onConflict();
+      const hasLanded = state === "landed";
+      if (hasLanded) this.#announce();
+      this.#wasAlone = hasLanded && batch.members.length === 1 && this.#waiting.length === 0;
+      const pauseMs = hasLanded ? this.#backoff.onCommitted(tookMs) : this.#backoff.onConflict();
       if (pauseMs > 0 && this.#waiting.length > 0) await sleep(runtime, pauseMs);
       return state;
     } catch (error) {
       // The defect may have kept them from waiting again.
       for (const queued of this.#taken) queued.refuse(error);
-      const isDefect = serviceErrorCode(error) === undefined;
-      if (isDefect) report("error", "append_failed", defectOf(error));
-      else this.#reportFailure("append", error);
+      if (serviceErrorCode(error) !== undefined) this.#reportFailure("append", error);
+      else report("error", "append_failed", defectOf(error));
       return "failed";
     } finally {
       this.#taken = [];

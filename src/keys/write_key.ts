@@ -15,14 +15,14 @@ interface WriteKeyDeps {
   store: Store;
 }
 
-export interface IssuedKey {
+interface IssuedKey {
   id: string;
   /** The key itself in plain text. Show it once and store it nowhere. */
   token: string;
 }
 
 /** `expiresAt` is in milliseconds since the Unix epoch; if it is absent, the key does not expire. */
-export interface KeyTerms {
+interface KeyTerms {
   label: string;
   expiresAt?: number;
   /** Whether the key must not add or change pets. */
@@ -45,7 +45,7 @@ export async function issueKey(
   return issued;
 }
 
-export interface RotationTerms {
+interface RotationTerms {
   /** How long the old key stays valid after its successor is issued, in milliseconds. */
   overlapMs: number;
   /** Label of the successor; by default that of the old key. */
@@ -54,7 +54,7 @@ export interface RotationTerms {
   lifetimeMs?: number;
 }
 
-export interface Rotation {
+interface Rotation {
   successor: IssuedKey & { expiresAt?: number };
   predecessor: ApiKey;
   /** When the predecessor stops being valid, in milliseconds since the Unix epoch. */

@@ -13,11 +13,7 @@ export const HEAD_LIMIT_MS = 9_000;
 export const HEAD_RECENT_MS = 1_000;
 
 /** The head is missing, older than one that was seen, or of another log, so no data of the store can be trusted. */
-export class HeadLostError extends ServiceError {
-  constructor(message: string) {
-    super("store_unavailable", message);
-  }
-}
+export class HeadLostError extends ServiceError {}
 
 /** An audit without the checkpoint would find an older copy of a store sound. */
 const REMEDY =
@@ -117,7 +113,7 @@ export class HeadReader {
     const details = { reason, checkpoint: { position, hash }, remedy: REMEDY };
     if (!this.#isLost) this.#report("error", "head_lost", details);
     this.#isLost = true;
-    throw new HeadLostError(reason);
+    throw new HeadLostError("store_unavailable", reason);
   }
 
   #noteFound(): void {

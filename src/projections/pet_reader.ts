@@ -167,7 +167,7 @@ function newestOf({ cursor = Infinity }: PageQuery, { lastPetId }: Head): number
   return Math.min(cursor - 1, lastPetId);
 }
 
-/** The page of so many pets. There is a further one if there are more. */
+/** The first pets as a page. There is a further one if there are more pets. */
 function pageOf(pets: PetRecord[], limit: number): Page {
   const shown = pets.slice(0, limit);
   const text = `[${shown.map(({ text }) => text).join(",")}]`;

@@ -287,10 +287,8 @@ test("append() rejects at once what cannot be made into records, stores nothing 
   assertEquals(await idsOf([responses[1], responses[3]]), [2, 3]);
   assertEquals(store.commits.length, 2);
   const failed = service.reports.filter(([, event]) => event === "request_failed");
-  assertEquals(failed.map(([level, , details]) => [level, details?.reason]), [
-    ["error", "a defect"],
-    ["error", "a defect"],
-  ]);
+  const reported = failed.map(([level, , details]) => [level, details?.reason]);
+  assertEquals(reported, Array(2).fill(["error", "a defect"]));
   await assertSound(service, 3);
 });
 
@@ -358,9 +356,8 @@ for (const time of ["before", "after"] as const) {
     await assertError(await service.add(REX), { status: 503, code: "store_unavailable" });
     assertLessOrEqual(service.runtime.monotonicNow() - before, 1_000);
     const failed = service.reports.filter(([, event]) => event === "telemetry_failed");
-    assertEquals(failed.map(([level, , details]) => [level, details?.reason]), [
-      ["error", "a defect"],
-    ]);
+    assertEquals(failed.map(([level]) => level), ["error"]);
+    assertEquals(failed[0][2]?.reason, "a defect");
     await assertSound(service, 5);
   });
 }

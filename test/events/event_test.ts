@@ -30,6 +30,7 @@ const CHANGES = [
   { ...PETS[1], previous: { name: ',"previous":{', categoryId: INT64_MIN, status: null } },
 ];
 const KEY = { keyId: METADATA.actor, label: "é", tokenHash: HASH };
+const REVOCATION = { keyId: METADATA.actor, tokenHash: HASH, effectiveAt: METADATA.time };
 
 /** Bodies, each with the name of its schema. */
 const BODIES: [EventBody, schema: string][] = [
@@ -38,13 +39,7 @@ const BODIES: [EventBody, schema: string][] = [
   [{ type: "ApiKeyIssued", data: KEY }, "api-key-issued:1"],
   [{ type: "ApiKeyIssued", data: { ...KEY, expiresAt: METADATA.time } }, "api-key-issued:1"],
   [{ type: "ApiKeyIssued", data: { ...KEY, readOnly: true } }, "api-key-issued:2"],
-  [
-    {
-      type: "ApiKeyRevoked",
-      data: { keyId: METADATA.actor, tokenHash: HASH, effectiveAt: METADATA.time },
-    },
-    "api-key-revoked:1",
-  ],
+  [{ type: "ApiKeyRevoked", data: REVOCATION }, "api-key-revoked:1"],
 ];
 
 const recorded = (body: EventBody): RecordedEvent => {
