@@ -85,11 +85,10 @@ export const EVENT_TYPES = Object.keys(TYPES) as EventType[];
 
 /** The line of an event, without the line break. */
 export function encodeEvent(event: RecordedEvent): string {
-  const idempotencyKey = event.idempotencyKey === undefined
-    ? ""
-    : `,"idempotencykey":"${event.idempotencyKey}"`;
-  return `${attributesOf(event, event.id)},"actor":"${event.actor}"${idempotencyKey},` +
-    `"previoushash":"${event.previousHash}","data":${encodeData(event)}}`;
+  const { id, actor, idempotencyKey: key, previousHash } = event;
+  const idempotencyKey = key === undefined ? "" : `,"idempotencykey":"${key}"`;
+  return `${attributesOf(event, id)},"actor":"${actor}"${idempotencyKey},` +
+    `"previoushash":"${previousHash}","data":${encodeData(event)}}`;
 }
 
 /** The text of an event for clients: a CloudEvent with another id, and without what concerns only the log. */

@@ -209,8 +209,6 @@ function expectToFollow(
 /** Throws if a time of the wall clock, in ISO 8601, is beyond the years of four digits that the log can hold. */
 export function expectRightClock(time: string): void {
   if (time.length === "2026-01-01T00:00:00.000Z".length) return;
-  const message = `The clock of this machine says year ${
-    parseInt(time)
-  }, which cannot be right: set it`;
-  throw new ServiceError("store_unavailable", message);
+  const year = `The clock of this machine says year ${parseInt(time)}`;
+  throw new ServiceError("store_unavailable", `${year}, which cannot be right: set it`);
 }

@@ -178,10 +178,8 @@ async function writePet(
   const [appended] = await appender.append(command);
   const { earlier } = command;
   if (earlier !== undefined && !rule.isOutcome(earlier)) {
-    throw new ServiceError(
-      "idempotency_key_reused",
-      "The Idempotency-Key was sent with another request before; nothing was stored",
-    );
+    const message = "The Idempotency-Key was sent with another request before; nothing was stored";
+    throw new ServiceError("idempotency_key_reused", message);
   }
   const event = earlier ?? appended as PetEvent | undefined;
   if (event === undefined) return undefined;

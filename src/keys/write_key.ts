@@ -1,5 +1,6 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
+import type { KeyIssuedData } from "../../events/api_key.ts";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
 import type { Appender } from "../append/appender.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
@@ -146,14 +147,10 @@ function draftApiKey(runtime: Runtime): IssuedKey {
 function issuedEvent(
   { id, token }: IssuedKey,
   now: number,
-  { label, expiresAt, isReadOnly = false }: KeyTerms,
+  { label, expiresAt, isReadOnly }: KeyTerms,
 ): EventBody & EventMetadata {
-  const data = {
-    keyId: id,
-    label,
-    tokenHash: sha256Hex(token),
-    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
-    ...(isReadOnly ? { readOnly: true as const } : {}),
-  };
+  const data: KeyIssuedData = { keyId: id, label, tokenHash: sha256Hex(token) };
+  if (expiresAt !== undefined) data.expiresAt = new Date(expiresAt).toISOString();
+  if (isReadOnly) data.readOnly = true;
   return { id, time: new Date(now).toISOString(), actor: OPERATOR, type: "ApiKeyIssued", data };
 }

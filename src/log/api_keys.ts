@@ -19,15 +19,11 @@ export interface ApiKey {
 
 /** The key that an event issues at that time. */
 export function issuedKey(data: KeyIssuedData, issuedAt: string): ApiKey {
-  const { keyId, label, tokenHash, expiresAt, readOnly } = data;
-  return {
-    id: keyId,
-    label,
-    tokenHash,
-    issuedAt: Date.parse(issuedAt),
-    ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
-    ...(readOnly ? { isReadOnly: true } : {}),
-  };
+  const { keyId: id, label, tokenHash, expiresAt, readOnly } = data;
+  const key: ApiKey = { id, label, tokenHash, issuedAt: Date.parse(issuedAt) };
+  if (expiresAt !== undefined) key.expiresAt = Date.parse(expiresAt);
+  if (readOnly) key.isReadOnly = true;
+  return key;
 }
 
 /** When a key is refused: with `isAtOnce` on every instance at once, even if its clock is behind the revoker's. */

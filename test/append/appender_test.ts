@@ -239,12 +239,11 @@ const ENDS: Record<string, (service: TestService, other: Instance, keyId: string
 type Instance = ReturnType<typeof otherInstance>;
 
 for (const [situation, end] of Object.entries(ENDS)) {
-  test(`append() adds no pet for a waiting command's key if ${situation}`, async (opened) => {
-    const { service, openOther } = opened;
+  test(`append() adds no pet for a waiting command's key if ${situation}`, async ({ service, openOther, holdFirst }) => {
     const expiresAt = service.runtime.now() + 1_000;
     const { id, token } = await issueKey(service, { label: "short", expiresAt });
     const headers = await usedKey(service, token);
-    const { first, release } = await opened.holdFirst();
+    const { first, release } = await holdFirst();
     const ended = end(service, openOther(), id);
     const second = service.add({ name: "Max", categoryId: 2 }, headers);
     await ended;
@@ -307,11 +306,10 @@ test("append() rejects all commands of a commit at once if only together they ca
   await assertSound(service, 2);
 });
 
-test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async (opened) => {
-  const { service } = opened;
+test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async ({ service, holdFirst }) => {
   const { deps } = service.appender;
   deps.onCommitted = failing(deps.onCommitted!, () => "before");
-  const { first, release } = await opened.holdFirst();
+  const { first, release } = await holdFirst();
   const second = service.add(REX);
   release();
   assertEquals([(await first).status, (await second).status], [201, 201]);
