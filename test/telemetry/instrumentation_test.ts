@@ -32,7 +32,7 @@ Deno.test("a cache read is a miss if it reads the store, and a hit otherwise", a
     ["/v1/pets/1", "keys hit", "pets hit"],
     // A pet that does not exist.
     ["/v1/pets/3", "keys hit"],
-    // A page of cached pets.
+    ["/v1/pets", "keys hit", "pages miss"],
     ["/v1/pets", "keys hit", "pages hit"],
     ["/v1/pets?status=sold", "keys hit", "pages miss"],
     ["/v1/pets?status=sold", "keys hit", "pages hit"],
