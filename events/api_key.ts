@@ -1,14 +1,9 @@
-/**
- * The data of the two events about API keys. An event contains only the SHA-256 of a key, never the key
- * itself.
- */
+/** The data of the two events about API keys. An event contains only the SHA-256 of a key, never the key itself. */
 
 import { z } from "zod";
 
-export const Instant = z.iso.datetime({
-  precision: 3,
-  error: "must be a UTC time with milliseconds",
-});
+const NO_INSTANT = "must be a UTC time with milliseconds";
+export const Instant = z.iso.datetime({ precision: 3, error: NO_INSTANT });
 /** Regular expressions to build others from. */
 export const SHA256_HEX = "[0-9a-f]{64}";
 export const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";

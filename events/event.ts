@@ -19,6 +19,10 @@ export const OPERATOR = "operator";
 export const EVENT_SOURCE = "urn:animal-store";
 const SEQUENCE_DIGITS = 16;
 
+const decoder = new TextDecoder();
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
 /** The pet after a change, and the patch that leads back to the pet before it. */
 const PetUpdatedData = Pet.extend({
   previous: PetPatch.refine((patch) => Object.keys(patch).length > 0, "must name what changed"),
@@ -40,10 +44,7 @@ export interface EventMetadata {
   time: string;
   /** Id of the API key that caused it, or {@linkcode OPERATOR}. */
   actor: string;
-  /**
-   * HMAC-SHA-256 (hex) of the client's `Idempotency-Key` under its API key, if it sent one. Versions before format 4 wrote
-   * its SHA-256.
-   */
+  /** HMAC-SHA-256 (hex) of the `Idempotency-Key` under the API key; before format 4, its SHA-256. */
   idempotencyKey?: string;
 }
 
@@ -84,11 +85,10 @@ export const EVENT_TYPES = Object.keys(TYPES) as EventType[];
 
 /** The line of an event, without the line break. */
 export function encodeEvent(event: RecordedEvent): string {
-  const idempotencyKey = event.idempotencyKey === undefined
-    ? ""
-    : `,"idempotencykey":"${event.idempotencyKey}"`;
-  return `${attributesOf(event, event.id)},"actor":"${event.actor}"${idempotencyKey},` +
-    `"previoushash":"${event.previousHash}","data":${encodeData(event)}}`;
+  const { id, actor, idempotencyKey: key, previousHash } = event;
+  const idempotencyKey = key === undefined ? "" : `,"idempotencykey":"${key}"`;
+  return `${attributesOf(event, id)},"actor":"${actor}"${idempotencyKey},` +
+    `"previoushash":"${previousHash}","data":${encodeData(event)}}`;
 }
 
 /** The text of an event for clients: a CloudEvent with another id, and without what concerns only the log. */
@@ -109,35 +109,26 @@ export function sequenceOf(position: number): string {
   return String(position).padStart(SEQUENCE_DIGITS, "0");
 }
 
-const OPENING_BRACE = 0x7b;
-
 /** The bytes of the `data` of a line that {@linkcode encodeEvent} has written. They share its memory. */
 export function dataOf(line: Uint8Array): Uint8Array {
   // None of the members before `data` contains a brace.
   return line.subarray(line.indexOf(OPENING_BRACE, 1), line.length - 1);
 }
 
-const BEFORE_PREVIOUS = ',"previous":{';
-const CLOSING_BRACE = 0x7d;
-
 /** The text of the pet after an event of a pet, in UTF-8. */
 export function petTextOf({ event, line }: RecordedLine): Uint8Array {
   const data = dataOf(line);
   if (!("previous" in event.data)) return data;
   // A text value contains no bare quotation mark, so the first match is the member.
-  const end = Buffer.from(data.buffer, data.byteOffset, data.length).indexOf(BEFORE_PREVIOUS);
+  const end = Buffer.from(data.buffer, data.byteOffset, data.length).indexOf(',"previous":{');
   const text = data.slice(0, end + 1);
   text[end] = CLOSING_BRACE;
   return text;
 }
 
-/** Length of `","data":`, which separates the previous hash from the data. */
-const BEFORE_DATA = 9;
-const decoder = new TextDecoder();
-
 /** Whether a line that {@linkcode encodeEvent} has written has that `previoushash`. Its event is not decoded. */
 export function followsHash(line: Uint8Array, hash: string): boolean {
-  const end = line.indexOf(OPENING_BRACE, 1) - BEFORE_DATA;
+  const end = line.indexOf(OPENING_BRACE, 1) - '","data":'.length;
   return decoder.decode(line.subarray(end - hash.length, end)) === hash;
 }
 
@@ -161,15 +152,8 @@ export function decodeEvent(line: string): RecordedEvent {
   const isExact = encodeData(body) === data && subjectOf(body) === subject &&
     dataschemaOf(body) === `${schema}:${version}` && Instant.safeParse(time).success;
   if (!isExact) throw malformed(line);
-  return {
-    ...body,
-    id,
-    time,
-    actor,
-    position,
-    previousHash,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  };
+  const optional = idempotencyKey === undefined ? {} : { idempotencyKey };
+  return { ...body, id, time, actor, position, previousHash, ...optional };
 }
 
 /** A line is not an event of this log. The message is a single line. */
@@ -204,52 +188,27 @@ const LINE = new RegExp(
 );
 
 function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
-  const isChange = schema === PetUpdatedData;
-  const plain = isChange || schema === Pet ? plainData(text, isChange) : undefined;
-  if (plain !== undefined) return plain;
-  const { data, error } = schema.safeParse(parseData(text, line));
+  let parsed: unknown;
+  try {
+    const plain = plainDataOf(schema, JSON.parse(text));
+    if (plain !== undefined) return plain;
+    parsed = parseExactJson(text);
+  } catch {
+    throw malformed(line);
+  }
+  const { data, error } = schema.safeParse(parsed);
   if (error !== undefined) throw new MalformedEventError(z.prettifyError(error));
   return data;
 }
 
 /** The data of an event of a pet, if it is plain. */
-function plainData(text: string, isChange: boolean): Record<string, unknown> | undefined {
-  let parsed: Record<string, unknown>;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isChange) return plainPet(parsed);
+function plainDataOf(schema: z.ZodObject, parsed: Record<string, unknown>) {
+  if (schema === Pet) return plainPet(parsed);
+  if (schema !== PetUpdatedData) return undefined;
   const { previous, ...pet } = parsed;
   const data = plainPet(pet);
   const patch = plainPet(previous as Record<string, unknown>, true);
-  const isPlain = data !== undefined && patch !== undefined && Object.keys(patch).length > 0;
-  return isPlain ? { ...data, previous: patch } : undefined;
-}
-
-/** Parses data as {@linkcode parseExactJson} does, but faster, if it is as {@linkcode encodeData} writes it. */
-function parseData(text: string, line: string): unknown {
-  try {
-    const data = JSON.parse(text);
-    return makeIntegersExact(data) ? data : parseExactJson(text);
-  } catch {
-    throw malformed(line);
-  }
-}
-
-/** Returns `false` if a number is too large, or not an integer. */
-function makeIntegersExact(data: Record<string, unknown>): boolean {
-  for (const name in data) {
-    const value = data[name];
-    if (typeof value === "object" && value !== null) {
-      if (!makeIntegersExact(value as Record<string, unknown>)) return false;
-    } else if (typeof value === "number") {
-      if (!Number.isSafeInteger(value)) return false;
-      data[name] = BigInt(value);
-    }
-  }
-  return true;
+  return data && patch && Object.keys(patch).length > 0 ? { ...data, previous: patch } : undefined;
 }
 
 function malformed(line: string): MalformedEventError {

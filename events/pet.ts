@@ -1,6 +1,4 @@
-/**
- * An animal as clients send it (NewPet) and as the service returns it (Pet). See section 2 of the interface.
- */
+/** An animal as clients send it (NewPet) and as the service returns it (Pet). See section 2 of the interface. */
 
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN, parseExactJson } from "./int64.ts";
@@ -45,30 +43,24 @@ export function plainPet(parsed: Record<string, unknown>, isPatch = false) {
   const pet: Record<string, unknown> = {};
   for (const name in parsed) {
     const value = parsed[name];
-    if (name === "id" && !isPatch) {
-      if (!Number.isSafeInteger(value) || value as number < 1) return undefined;
-    } else if (!PLAIN.get(name)?.(value, isPatch)) return undefined;
+    const isPlain = value === null ? isPatch && OPTIONAL.includes(name) : PLAIN.get(name)?.(value);
+    if (!isPlain || isPatch && name === "id") return undefined;
     pet[name] = typeof value === "number" && name !== "id" ? BigInt(value) : value;
   }
-  const isWhole = pet.id !== undefined && REQUIRED.every((name) => pet[name] !== undefined);
-  return isPatch || isWhole ? pet : undefined;
+  return isPatch || REQUIRED.every((name) => pet[name] !== undefined) ? pet : undefined;
 }
 
-const REQUIRED = FIELDS.filter((name) => !(NewPet.shape[name] instanceof z.ZodOptional));
+const OPTIONAL: string[] = FIELDS.filter((name) => NewPet.shape[name] instanceof z.ZodOptional);
+const REQUIRED = Object.keys(Pet.shape).filter((name) => !OPTIONAL.includes(name));
 
 /** Whether a parsed value of a field needs no schema. */
-const PLAIN = new Map(
-  Object.entries<z.ZodType>(NewPet.shape).map(([name, schema]) => {
-    const isOptional = schema instanceof z.ZodOptional;
-    const isPlain = plainValueOf(isOptional ? schema.unwrap() as z.ZodType : schema);
-    return [
-      name,
-      (value: unknown, isPatch: boolean) => value === null ? isPatch && isOptional : isPlain(value),
-    ];
-  }),
+const PLAIN = new Map<string, (value: unknown) => boolean>(
+  Object.entries<z.ZodType>(NewPet.shape).map(([name, schema]) => [name, plainValueOf(schema)]),
 );
+PLAIN.set("id", (value) => Number.isSafeInteger(value) && value as number >= 1);
 
 function plainValueOf(schema: z.ZodType): (value: unknown) => boolean {
+  if (schema instanceof z.ZodOptional) return plainValueOf(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodBigInt) return Number.isSafeInteger;
   if (schema instanceof z.ZodEnum) return (value) => schema.options.includes(value as string);
   if (!(schema instanceof z.ZodString)) return () => false;
@@ -78,10 +70,7 @@ function plainValueOf(schema: z.ZodType): (value: unknown) => boolean {
     value.isWellFormed();
 }
 
-/**
- * A JSON Merge Patch (RFC 7396) of a pet: new values of some fields. `null` removes a field that NewPet need not
- * have.
- */
+/** A JSON Merge Patch (RFC 7396) of a pet. `null` removes a field that NewPet need not have. */
 export const PetPatch = z.strictObject(
   Object.fromEntries(
     Object.entries(NewPet.shape).map(([name, field]) => [
@@ -98,10 +87,8 @@ type PatchShape = {
 
 /** The pet after a patch. */
 export function patchPet(pet: Pet, patch: PetPatch): Pet {
-  const patched = Object.entries({ ...pet, ...patch }).filter(([, value]) =>
-    (value ?? null) !== null
-  );
-  return Object.fromEntries(patched) as Pet;
+  const fields = Object.entries({ ...pet, ...patch });
+  return Object.fromEntries(fields.filter(([, value]) => (value ?? null) !== null)) as Pet;
 }
 
 /** The patch that leads from the pet `after` back to `before`: the former values of the fields that differ. */
@@ -110,21 +97,14 @@ export function reversePatch(before: Pet, after: Pet): PetPatch {
   return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
 }
 
-/** Number of fields of the first schema version of pets. Each later field has made a further version. */
-const FIRST_FIELDS = 3;
+/** The fields that versions 2, 3 … of the schema have added to the first three, one each. */
+export const ADDED_FIELDS: readonly string[] = FIELDS.slice(3);
 
-/** The fields that versions 2, 3 … of the schema have added. */
-export const ADDED_FIELDS: readonly string[] = FIELDS.slice(FIRST_FIELDS);
-
-/**
- * The only JSON text of a pet: it is stored in the log and the projections, and returned to clients. Equal pets
- * have equal text.
- */
+/** The only JSON text of a pet, in the log, the projections and responses. Equal pets have equal text. */
 export function encodePet(pet: Pet): string {
   return `{"id":${pet.id}${encodeFields(pet)}}`;
 }
 
-/** The JSON text of a patch. */
 export function encodePatch(patch: PetPatch): string {
   return `{${encodeFields(patch).slice(1)}}`;
 }
@@ -158,17 +138,14 @@ function text(maxLength: number, description: string): z.ZodString {
     if (value.length <= maxLength) return value.length > 0;
     return value.length <= 2 * maxLength && [...value].length <= maxLength;
   };
+  const isWellFormed = (value: string) => value.isWellFormed();
   return z.string({ error: "must be a string" })
-    .refine(
-      (value) => value.isWellFormed(),
-      "must be well-formed Unicode, without a lone surrogate",
-    )
+    .refine(isWellFormed, "must be well-formed Unicode, without a lone surrogate")
     .refine(hasLength, `must be 1 to ${maxLength} characters long`)
     // For the JSON Schema, which also counts lengths in code points.
     .meta({ minLength: 1, maxLength, description });
 }
 
-/** A 64-bit integer. */
 function int64(description: string): z.ZodBigInt {
   return z.bigint({ error: `must be an integer from ${INT64_MIN} to ${INT64_MAX}` })
     .min(INT64_MIN)

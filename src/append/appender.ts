@@ -19,10 +19,10 @@ import {
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Mutation } from "../store/store.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
-import { type Base, type Batch, BatchPlanner, type BatchPlannerDeps } from "./batch.ts";
+import { type Base, type Batch, type BatchDeps, planBatch } from "./batch.ts";
 import type { Command } from "./command.ts";
-import { CommandQueue } from "./command_queue.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
+import { QueuedCommand } from "./queued_command.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -30,22 +30,18 @@ export const APPEND_LIMIT_MS = 3_500;
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
 
-/** Another process locks a SQLite file for shorter than this, in milliseconds, which is not worth a report. */
+/** Commits that are not applied are reported after this time, because a lock is usually shorter, and then at most so often. */
 const SHORT_LOCK_MS = 500;
-
-/** Minimum time between two reports of commits that were not applied. */
 const NOT_APPLIED_REPORT_MS = 10_000;
 
-/** Time between two probes of a full disk, in milliseconds. */
+/** Time between two probes of a full disk, and number of probes between two reports. */
 const PROBE_INTERVAL_MS = 1_000;
-
-/** Number of probes of a full disk between two reports. */
 const PROBES_PER_REPORT = 10;
 
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
 
-export interface AppenderDeps extends BatchPlannerDeps {
+export interface AppenderDeps extends BatchDeps {
   /** How long a command may wait for its outcome, in milliseconds. */
   appendLimitMs: number;
   heads: HeadReader;
@@ -58,12 +54,13 @@ export interface AppenderDeps extends BatchPlannerDeps {
 export class Appender {
   /** Its surroundings. Tests make them throw. */
   readonly deps: AppenderDeps;
-  #queue = new CommandQueue();
-  #planner: BatchPlanner;
+  /** The commands that wait for a commit, in their order. */
+  #waiting: QueuedCommand[] = [];
+  /** Those of which a batch is planned or committed. Some of them may wait again. */
+  #taken: readonly QueuedCommand[] = [];
   #backoff: ContentionBackoff;
   /** The error of the last commit if the disk was full. */
   #diskFault: StoreFullError | undefined;
-  /** Pending while a full disk is probed. */
   #watchingDisk: Promise<void> | undefined;
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
@@ -76,8 +73,6 @@ export class Appender {
   #hasAnnounceFailed = false;
   /** Makes append() reject new commands with this error. */
   suspension: StoreError | undefined;
-  /** Monotonic time in milliseconds at which the last read of a base started. */
-  #baseReadAt = -Infinity;
   /** Number of commits that were not applied since one landed. */
   #notApplied = 0;
   /** Monotonic time in milliseconds from which they may be reported again. */
@@ -85,7 +80,6 @@ export class Appender {
 
   constructor(deps: AppenderDeps) {
     this.deps = deps;
-    this.#planner = new BatchPlanner(deps, this.#queue);
     this.#backoff = new ContentionBackoff(deps.runtime);
   }
 
@@ -98,12 +92,13 @@ export class Appender {
     const { runtime, appendLimitMs } = this.deps;
     if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
     if (this.suspension !== undefined) throw this.suspension;
-    if (this.#queue.waiting.length >= QUEUE_LIMIT) {
+    if (this.#waiting.length >= QUEUE_LIMIT) {
       throw new ServiceError("overloaded", "Too many additions and changes are waiting");
     }
-    const { outcome } = this.#queue.add(command, runtime.monotonicNow() + appendLimitMs);
+    const queued = new QueuedCommand(command, runtime.monotonicNow() + appendLimitMs);
+    this.#waiting.push(queued);
     this.#running ??= this.#run();
-    return await outcome;
+    return await queued.outcome;
   }
 
   /** Why commits fail; `undefined` if no lasting reason is known. */
@@ -111,9 +106,8 @@ export class Appender {
     return this.suspension ?? this.#diskFault;
   }
 
-  /** Number of commands that wait for a commit. */
   get queueLength(): number {
-    return this.#queue.waiting.length;
+    return this.#waiting.length;
   }
 
   /** Makes append() reject new commands, and resolves when every accepted command has its outcome. */
@@ -128,9 +122,9 @@ export class Appender {
     const { runtime } = this.deps;
     const stopSweep = this.#sweepOverdue();
     let hasLanded = false;
-    for (let failures = 0; this.#queue.waiting.length > 0;) {
+    for (let failures = 0; this.#waiting.length > 0;) {
       // Yield once so that commands arriving together share a commit; after a command that came alone, none are expected.
-      if (hasLanded ? this.#queue.waiting.length === 1 : !this.#wasAlone) await runtime.nextTurn();
+      if (hasLanded ? this.#waiting.length === 1 : !this.#wasAlone) await runtime.nextTurn();
       this.#wasAlone = false;
       const result = await this.#commitNext();
       hasLanded = result === "landed";
@@ -146,11 +140,10 @@ export class Appender {
   async #commitNext(): Promise<"landed" | "lost" | "nothing" | "failed"> {
     const { report, runtime } = this.deps;
     try {
-      if (this.#notApplied === 0) {
-        const end = runtime.monotonicNow() + SHORT_LOCK_MS;
-        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, end);
-      }
-      const batch = await this.#planner.plan(await this.#base());
+      const base = await this.#base();
+      const candidates = this.#waiting.splice(0).filter(({ isSettled }) => !isSettled);
+      this.#taken = candidates;
+      const batch = await planBatch({ ...this.deps, base, candidates, waiting: this.#waiting });
       if (batch === undefined) return "nothing";
       const startedAt = runtime.monotonicNow();
       const outcome = await this.#commitUntilKnown(batch);
@@ -158,38 +151,32 @@ export class Appender {
       this.#settle(batch, outcome);
       const { state } = outcome;
       if (state !== "landed" && state !== "lost") return "failed";
-      if (state === "landed") {
-        this.#wasAlone = batch.members.length === 1 && this.#queue.waiting.length === 0;
-        this.#announce();
-      }
-      const pauseMs = state === "landed"
-        ? this.#backoff.onCommitted(tookMs)
-        : this.#backoff.onConflict();
-      if (pauseMs > 0 && this.#queue.waiting.length > 0) await sleep(runtime, pauseMs);
+      const hasLanded = state === "landed";
+      if (hasLanded) this.#announce();
+      this.#wasAlone = hasLanded && batch.members.length === 1 && this.#waiting.length === 0;
+      const pauseMs = hasLanded ? this.#backoff.onCommitted(tookMs) : this.#backoff.onConflict();
+      if (pauseMs > 0 && this.#waiting.length > 0) await sleep(runtime, pauseMs);
       return state;
     } catch (error) {
-      this.#queue.refuseTaken(error);
-      const isDefect = serviceErrorCode(error) === undefined;
-      if (isDefect) report("error", "append_failed", defectOf(error));
-      else this.#reportFailure("append", error);
+      // The defect may have kept them from waiting again.
+      for (const queued of this.#taken) queued.refuse(error);
+      if (serviceErrorCode(error) !== undefined) this.#reportFailure("append", error);
+      else report("error", "append_failed", defectOf(error));
       return "failed";
     } finally {
-      this.#queue.release();
+      this.#taken = [];
     }
   }
 
-  /** The head to plan on. If others append, it is read again, because a read costs less than a conflict. */
+  /** The head to plan on, read for repeated commands, and if others append: a read costs less than a conflict. */
   async #base(): Promise<Base> {
     const { heads, runtime } = this.deps;
-    const mustRead = heads.latest === undefined || this.#planner.needsFreshBase ||
-      this.#backoff.areOthersNear;
-    if (mustRead) {
-      this.#baseReadAt = runtime.monotonicNow();
-      await heads.read();
-    }
-    this.#planner.needsFreshBase = false;
+    const readAt = runtime.monotonicNow();
+    const mustRead = heads.latest === undefined || this.#backoff.areOthersNear ||
+      this.#waiting.some(({ wasRepeated }) => wasRepeated);
+    if (mustRead) await heads.read();
     if (this.#backoff.isStarving) await this.#touchHead(heads.latest!);
-    return { ...heads.latest!, readAt: this.#baseReadAt };
+    return { ...heads.latest!, readAt };
   }
 
   /**
@@ -198,8 +185,7 @@ export class Appender {
    */
   async #touchHead(base: HeadEntry): Promise<void> {
     if (base.versionstamp === null) return;
-    const value = encodeHead(base.head);
-    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value }];
+    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];
     await this.#storeCommit({ base, next: base.head, mutations });
   }
 
@@ -235,7 +221,9 @@ export class Appender {
       if (step === "commit" && !isRefused) this.deps.instrumentation.count("commit.unclear");
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       const now = runtime.monotonicNow();
-      this.#notApplied++;
+      if (this.#notApplied++ === 0) {
+        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, now + SHORT_LOCK_MS);
+      }
       if (now < this.#reportNotAppliedFrom) return;
       this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
       report("warn", "commits_not_applied", { reason, count: this.#notApplied });
@@ -243,9 +231,7 @@ export class Appender {
   }
 
   /** Commits mutations that write the head `next`, if the store still has the head `base`. */
-  async #storeCommit(
-    { base, next, mutations }: Pick<Batch, "base" | "next" | "mutations">,
-  ): Promise<string | null> {
+  async #storeCommit({ base, next, mutations }: Pick<Batch, "base" | "next" | "mutations">) {
     const { heads, store } = this.deps;
     try {
       const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
@@ -285,18 +271,18 @@ export class Appender {
   }
 
   #settle(batch: Batch, outcome: CommitOutcome): void {
+    const { heads, instrumentation } = this.deps;
     if (outcome.state !== "unclear") this.#unclear = undefined;
     switch (outcome.state) {
       case "landed":
-        if (this.deps.heads.latest!.head.position < batch.next.position) {
+        if (heads.latest!.head.position < batch.next.position) {
           throw new Error("A commit landed that the head does not show");
         }
         this.#acknowledge(batch);
         break;
       case "lost":
-        this.#requeue(batch);
-        this.deps.instrumentation.count("commit.conflicts");
-        break;
+        instrumentation.count("commit.conflicts");
+        // falls through
       // "check_failed" does not occur, because the head is the only check.
       case "check_failed":
       case "not_applied":
@@ -311,7 +297,7 @@ export class Appender {
       default:
         assertNever(outcome);
     }
-    this.#queue.release();
+    this.#taken = [];
   }
 
   /** Announces a commit. What fails here is a defect, but no reason to fail a request. */
@@ -328,22 +314,20 @@ export class Appender {
   /** Requeues the commands of a batch that did not land and no longer can. */
   #requeue({ members }: Batch): void {
     for (const { queued } of members) queued.mayHaveLanded = false;
-    this.#queue.waiting.unshift(...members.map(({ queued }) => queued));
+    this.#waiting.unshift(...members.map(({ queued }) => queued));
   }
 
-  /**
-   * Resolves the commands of a batch. If other commands wait, their commit starts first, in this turn, so
-   * that the store works on it meanwhile.
-   */
-  #acknowledge(batch: Batch): void {
-    if (this.#queue.waiting.length === 0) this.#resolve(batch);
-    else this.#settling = this.deps.runtime.nextTurn().then(() => this.#resolve(batch));
-  }
-
-  #resolve({ members, lines: committed }: Batch): void {
-    const { instrumentation } = this.deps;
-    for (const { event: { type } } of committed) instrumentation.count("events.appended", { type });
-    for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
+  /** Resolves the commands of a batch. If others wait, their commit starts first, so that the store works meanwhile. */
+  #acknowledge({ members, lines: committed }: Batch): void {
+    const { instrumentation, runtime } = this.deps;
+    const resolve = () => {
+      for (const { event: { type } } of committed) {
+        instrumentation.count("events.appended", { type });
+      }
+      for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
+    };
+    if (this.#waiting.length === 0) resolve();
+    else this.#settling = runtime.nextTurn().then(resolve);
   }
 
   /** Rejects commands at their deadlines. Returns a function that ends this. */
@@ -351,8 +335,17 @@ export class Appender {
     const { runtime, appendLimitMs } = this.deps;
     let cancel = () => {};
     const sweep = () => {
-      const unclear = this.#unclear?.members.map(({ queued }) => queued.command.idempotencyKey);
-      this.#queue.rejectOverdue(runtime.monotonicNow(), appendLimitMs, new Set(unclear));
+      const now = runtime.monotonicNow();
+      const keyOf = ({ command }: QueuedCommand) => command.idempotencyKey;
+      const unclear = new Set(this.#unclear?.members.map(({ queued }) => keyOf(queued)));
+      unclear.delete(undefined);
+      for (const queued of this.#waiting) {
+        // What another command with its key stores is the outcome of a command, too.
+        if (unclear.has(keyOf(queued))) queued.mayHaveLanded = true;
+      }
+      for (const queued of [...this.#taken, ...this.#waiting]) {
+        if (queued.deadline <= now) queued.rejectOverdue(appendLimitMs);
+      }
       cancel = runtime.setTimer(SWEEP_MS, sweep);
     };
     sweep();

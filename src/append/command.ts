@@ -6,15 +6,9 @@ import type { Head, HeadEntry } from "../log/head.ts";
 export interface Command {
   /** The pet that the command may change. */
   readonly petId?: number;
-  /**
-   * The HMAC of the request's Idempotency-Key. A commit holds the events of one command with the same value. The others
-   * are prepared again after that commit.
-   */
+  /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
   readonly idempotencyKey?: string;
-  /**
-   * Reads what decide() needs besides the head. Rejects if the command must be refused. The appender
-   * calls it on each head that it tries a commit on.
-   */
+  /** Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. */
   prepare(base: HeadEntry): Promise<void> | void;
   /**
    * Returns the events to append after this head. It may run several times, so the ids and times of the events must

@@ -38,10 +38,6 @@ interface WritePetRequest {
   idempotencyKey?: string;
 }
 
-export interface CreatePetRequest extends WritePetRequest {
-  pet: NewPet;
-}
-
 export interface UpdatePetRequest extends WritePetRequest {
   petId: number;
   patch: PetPatch;
@@ -75,12 +71,11 @@ type PetEventBody = Extract<EventBody, { type: PetEvent["type"] }>;
  */
 export async function createPet(
   deps: WritePetDeps,
-  request: CreatePetRequest,
+  request: WritePetRequest & { pet: NewPet },
 ): Promise<WrittenPet> {
   return (await writePet(deps, request, additionRule(request.pet)))!;
 }
 
-/** The rule of an addition. */
 export function additionRule(pet: NewPet): Rule {
   const petOf = (id: number): Pet => ({ id, ...pet });
   return {
@@ -109,21 +104,18 @@ export function changeRule(
   deps: { pets: { getProven(id: number, base: HeadEntry): Promise<{ text: string } | undefined> } },
   { petId, patch, isExpected = () => true }: Omit<UpdatePetRequest, "token">,
 ): Rule & { text: string } {
-  let text = "";
   return {
-    get text() {
-      return text;
-    },
+    text: "",
     petId,
     async prepare(base) {
       const found = await deps.pets.getProven(petId, base);
       if (found === undefined) {
         throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
       }
-      text = found.text;
+      this.text = found.text;
     },
     decide(_head, changed) {
-      const before = changed ?? decodePet(text);
+      const before = changed ?? decodePet(this.text);
       if (!isExpected(encodePet(before))) {
         const message = "If-Match does not name the ETag of the animal; a weak one (W/) never does";
         throw new ServiceError("precondition_failed", message);
@@ -146,39 +138,10 @@ export function changeRule(
  * the outcome. Resolves to `undefined` if there was nothing to be done.
  */
 async function writePet(
-  deps: WritePetDeps,
-  request: WritePetRequest,
-  rule: Rule,
-): Promise<WrittenPet | undefined> {
-  const command = commandOf(deps, request, rule);
-  const [appended] = await deps.appender.append(command);
-  const { earlier } = command;
-  if (earlier !== undefined && !rule.isOutcome(earlier)) {
-    throw new ServiceError(
-      "idempotency_key_reused",
-      "The Idempotency-Key was sent with another request before; nothing was stored",
-    );
-  }
-  const event = earlier ?? appended as PetEvent | undefined;
-  if (event === undefined) return undefined;
-  return { id: event.data.id, text: encodePet(event.data), isDuplicate: event === earlier };
-}
-
-/** Throws `read_only_key` if the key must not write. */
-export function expectMayWrite(key: ApiKey): void {
-  if (!key.isReadOnly) return;
-  throw new ServiceError(
-    "read_only_key",
-    "The API key may only read: use a key that may add and change animals",
-  );
-}
-
-/** The command of a request. `earlier` is the event that its Idempotency-Key caused before, as of the last prepare(). */
-function commandOf(
-  { runtime, keys, store }: WritePetDeps,
+  { appender, runtime, keys, store }: WritePetDeps,
   { token, idempotencyKey }: WritePetRequest,
   rule: Rule,
-): Command & { earlier?: PetEvent } {
+): Promise<WrittenPet | undefined> {
   const eventTimeMs = runtime.now();
   // Nobody can guess it from a published log, because the token is secret.
   const logged = idempotencyKey === undefined ? undefined : hmacSha256Hex(token, idempotencyKey);
@@ -188,9 +151,9 @@ function commandOf(
     actor: "",
     ...(logged === undefined ? {} : { idempotencyKey: logged }),
   };
-  return {
+  const command: Command & { earlier?: PetEvent } = {
     petId: rule.petId,
-    idempotencyKey: metadata.idempotencyKey,
+    idempotencyKey: logged,
     /**
      * Checks the API key, and finds an event that the same Idempotency-Key caused earlier. Another instance that appends
      * such an event moves the head. So the event is either found here, or the commit on this head fails.
@@ -212,6 +175,21 @@ function commandOf(
       return body === undefined ? [] : [{ ...metadata, ...body }];
     },
   };
+  const [appended] = await appender.append(command);
+  const { earlier } = command;
+  if (earlier !== undefined && !rule.isOutcome(earlier)) {
+    const message = "The Idempotency-Key was sent with another request before; nothing was stored";
+    throw new ServiceError("idempotency_key_reused", message);
+  }
+  const event = earlier ?? appended as PetEvent | undefined;
+  if (event === undefined) return undefined;
+  return { id: event.data.id, text: encodePet(event.data), isDuplicate: event === earlier };
+}
+
+/** Throws `read_only_key` if the key must not write. */
+export function expectMayWrite({ isReadOnly }: ApiKey): void {
+  const message = "The API key may only read: use a key that may add and change animals";
+  if (isReadOnly) throw new ServiceError("read_only_key", message);
 }
 
 /**

@@ -4,10 +4,7 @@ import { type Runtime, sleep } from "../runtime/runtime.ts";
 export const TURN_MS = 3;
 export const REST_MS = 9;
 
-/**
- * Work of an instance that may take long, and that must not delay requests: one piece at a time, in short turns, between
- * which everything else can run.
- */
+/** Work that may take long and must not delay requests: in short turns, between which everything else can run. */
 export class BackgroundWork {
   #runtime: Runtime;
   #waiting: (() => void)[] = [];

@@ -21,12 +21,11 @@ export const PART_LENGTH = 256;
 /** Number of cached parts. One of ordinary events takes some 200 KB, and one of the longest some 6 MB. */
 const PARTS_LIMIT = 8;
 
-/** Digits of the hash of a line in an id. */
+/** Digits of the position and of the hash of a line in an id. */
+const { length: POSITION_DIGITS } = sequenceOf(0);
 const HASH_DIGITS = 16;
 
-export const FEED_ID_PATTERN = new RegExp(
-  `^\\d{${sequenceOf(0).length}}-[0-9a-f]{${HASH_DIGITS}}$`,
-);
+export const FEED_ID_PATTERN = new RegExp(`^\\d{${POSITION_DIGITS}}-[0-9a-f]{${HASH_DIGITS}}$`);
 
 /** A place in the log: a line that a client has read or passed, or the beginning. */
 export interface Place {
@@ -101,7 +100,8 @@ export class EventFeed {
     const number = Math.floor(position / PART_LENGTH);
     const start = number * PART_LENGTH;
     const end = Math.min(head.position, start + PART_LENGTH);
-    const part = this.#partOf(number);
+    // Set again as the newest one. Those who read one that is dropped keep it until they have it all.
+    const part = this.#parts.set(number, this.#parts.get(number) ?? { before: "", lines: [] });
     while (start + part.lines.length < end) {
       const extend = () => this.#extend(part, start, end, inBackground);
       part.reading ??= (inBackground ? this.#inTurn(extend) : extend())
@@ -112,13 +112,6 @@ export class EventFeed {
     expectSame(id, position === start ? before : lines[position - start - 1].id);
     if (inBackground) await this.#background.turn();
     return lines.slice(position - start, end - start);
-  }
-
-  #partOf(number: number): Part {
-    const part = this.#parts.get(number) ?? { before: "", lines: [] };
-    // Those who read one that is dropped keep it until they have it all.
-    this.#parts.set(number, part);
-    return part;
   }
 
   /** Runs one read after the other, because those that are not finished take memory. */
@@ -135,7 +128,7 @@ export class EventFeed {
     if (known?.position === last && known.id !== before) {
       // The store was rolled back, so its lines are other ones than those that were read.
       part.lines = [];
-      this.#parts.clear();
+      this.#parts = new BoundedCache(PARTS_LIMIT);
       return;
     }
     if (part.lines.length === 0) part.before = before;

@@ -12,7 +12,7 @@ export const FOLLOWERS_LIMIT = 2_000;
 export const FOLLOWERS_OF_KEY_LIMIT = 100;
 
 /** Time between two looks at the head if this instance appends nothing, in milliseconds. */
-export const LOOK_MS = 250;
+const LOOK_MS = 250;
 
 /** Minimum time between two looks, and how much longer it is for each follower, because a look may wake all of them. */
 const PAUSE_MS = 10;
@@ -54,10 +54,7 @@ export class Followers {
     return this.#byToken.values().reduce((sum, { size }) => sum + size, 0);
   }
 
-  /**
-   * Adds a follower that knows the log up to a head. Throws `overloaded`, `shutting_down`, or `rate_limited` if the API
-   * key has too many.
-   */
+  /** Adds a follower that knows the log up to a head. Throws `overloaded`, `rate_limited` and `shutting_down`. */
   add(token: string, follower: Follower, { head }: HeadEntry): void {
     if (this.#isEnding) throw shuttingDown();
     if (this.size >= FOLLOWERS_LIMIT) {

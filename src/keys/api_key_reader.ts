@@ -8,13 +8,12 @@ import { keyByTokenKey, projectionKey } from "../keyspace.ts";
 import { BoundedCache } from "../projections/bounded_cache.ts";
 import { damagedError, decodeRecord, proveRecord } from "../projections/project.ts";
 import { scan } from "../store/scan.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
+import type { Key, Store, StoreEntry } from "../store/store.ts";
 
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;
 
-/** The message for a text that cannot be a key. */
-export const MALFORMED_TOKEN =
+const MALFORMED_TOKEN =
   "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f";
 
 interface CachedKey {
@@ -41,9 +40,7 @@ export class ApiKeyReader {
   /** The token's key if it is cached, current at `head`, and live. Does not read the store. */
   cached(token: string, head: Head): ApiKey | undefined {
     const cached = this.#cachedAt(token, head);
-    return cached !== undefined && this.#isAlive(cached, this.#runtime.now())
-      ? cached.key
-      : undefined;
+    return cached && this.#isAlive(cached, this.#runtime.now()) ? cached.key : undefined;
   }
 
   /** The token's key as of that head. Throws or rejects with `invalid_credentials` if it has no live key. */
@@ -76,13 +73,10 @@ export class ApiKeyReader {
     if (key === undefined) {
       throw new ServiceError("invalid_credentials", "The API key is not known");
     }
-    const endsAt = key.isRevoked
-      ? -Infinity
-      : Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+    const { isRevoked, expiresAt = Infinity, revokedAt = Infinity } = key;
+    const endsAt = isRevoked ? -Infinity : Math.min(expiresAt, revokedAt);
     const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - this.#runtime.now();
-    const cached = { key, head, endsAt, endsAtMonotonicMs };
-    this.#byToken.set(token, cached);
-    return cached;
+    return this.#byToken.set(token, { key, head, endsAt, endsAtMonotonicMs });
   }
 
   #isAlive({ endsAt, endsAtMonotonicMs }: CachedKey, now: number): boolean {
@@ -92,8 +86,7 @@ export class ApiKeyReader {
 
 /** All keys ever issued, in no particular order. */
 export async function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
-  const prefix = projectionKey(generation, ["key_by_token"]);
-  return keysOf((await Array.fromAsync(scan(store, { prefix }))).flat());
+  return keysOf(await entriesBelow(store, projectionKey(generation, ["key_by_token"])));
 }
 
 /** The key with an id, proven by the log; `undefined` if none has it. */
@@ -112,10 +105,13 @@ async function readProvenKey(
   { generation }: Head,
   tokenHash: string,
 ): Promise<ApiKey | undefined> {
-  const prefix = projectionKey(generation, keyByTokenKey(tokenHash));
-  const entries = (await Array.fromAsync(scan(store, { prefix }))).flat();
+  const entries = await entriesBelow(store, projectionKey(generation, keyByTokenKey(tokenHash)));
   await Promise.all(entries.map((entry) => proveRecord(store, entry)));
   return keysOf(entries)[0];
+}
+
+async function entriesBelow(store: Store, prefix: Key): Promise<StoreEntry[]> {
+  return (await Array.fromAsync(scan(store, { prefix }))).flat();
 }
 
 /** Builds keys from their records, which the store returns in order of token and position. */

@@ -8,19 +8,13 @@ const SECRET_BYTES = 32;
 const CHECKSUM_DIGITS = 8;
 const TOKEN_PATTERN = /^pets_[0-9a-f]{72}$/;
 
-/**
- * Creates the text of a new key: `pets_`, 32 random bytes in hex, and the first 8 hex digits of the SHA-256
- * of both.
- */
+/** A new key: `pets_`, 32 random bytes in hex, and the first 8 hex digits of the SHA-256 of both. */
 export function newToken(randomBytes: (length: number) => Uint8Array): string {
   const body = PREFIX + Buffer.from(randomBytes(SECRET_BYTES)).toString("hex");
   return body + checksumOf(body);
 }
 
-/**
- * Whether a text has the format and checksum of a key. This detects typing errors without a read of the
- * store.
- */
+/** Whether a text has the format and checksum of a key. This detects typing errors without a read of the store. */
 export function isToken(text: string): boolean {
   return TOKEN_PATTERN.test(text) &&
     checksumOf(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS);

@@ -1,5 +1,6 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
+import type { KeyIssuedData } from "../../events/api_key.ts";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
 import type { Appender } from "../append/appender.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
@@ -9,20 +10,20 @@ import { findApiKey } from "./api_key_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Store } from "../store/store.ts";
 
-export interface WriteKeyDeps {
+interface WriteKeyDeps {
   appender: Appender;
   runtime: Runtime;
   store: Store;
 }
 
-export interface IssuedKey {
+interface IssuedKey {
   id: string;
   /** The key itself in plain text. Show it once and store it nowhere. */
   token: string;
 }
 
 /** `expiresAt` is in milliseconds since the Unix epoch; if it is absent, the key does not expire. */
-export interface KeyTerms {
+interface KeyTerms {
   label: string;
   expiresAt?: number;
   /** Whether the key must not add or change pets. */
@@ -45,7 +46,7 @@ export async function issueKey(
   return issued;
 }
 
-export interface RotationTerms {
+interface RotationTerms {
   /** How long the old key stays valid after its successor is issued, in milliseconds. */
   overlapMs: number;
   /** Label of the successor; by default that of the old key. */
@@ -54,7 +55,7 @@ export interface RotationTerms {
   lifetimeMs?: number;
 }
 
-export interface Rotation {
+interface Rotation {
   successor: IssuedKey & { expiresAt?: number };
   predecessor: ApiKey;
   /** When the predecessor stops being valid, in milliseconds since the Unix epoch. */
@@ -80,36 +81,28 @@ export async function rotateKey(
   const now = runtime.now();
   const issued = draftApiKey(runtime);
   const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
-  let predecessor: ApiKey;
-  let rotation: Rotation | undefined;
-  let isShown = false;
+  let rotation!: Rotation;
+  let shown: Promise<void> | undefined;
   await appender.append({
     async prepare({ head }) {
-      const found = await findApiKey(store, head, keyId);
-      predecessor = rotatable(found, keyId, now);
-      if (!isShown) await show?.(issued);
-      isShown = true;
-    },
-    decide() {
+      const predecessor = rotatable(await findApiKey(store, head, keyId), keyId, now);
       const { issuedAt, expiresAt = Infinity } = predecessor;
       const lifetime = lifetimeMs ?? expiresAt - issuedAt;
       const expiry = lifetime === Infinity ? {} : { expiresAt: now + lifetime };
       // The overlap does not extend the lifetime of a key that expires before its end.
       const retiresAt = Math.min(now + overlapMs, expiresAt);
       rotation = { successor: { ...issued, ...expiry }, predecessor, retiresAt };
-      const { tokenHash } = predecessor;
-      const effectiveAt = new Date(retiresAt).toISOString();
-      return [
-        issuedEvent(issued, now, {
-          label: label ?? predecessor.label,
-          isReadOnly: predecessor.isReadOnly,
-          ...expiry,
-        }),
-        { ...revocation, type: "ApiKeyRevoked", data: { keyId, tokenHash, effectiveAt } },
-      ];
+      await (shown ??= show?.(issued));
+    },
+    decide() {
+      const { successor: { expiresAt }, predecessor, retiresAt } = rotation;
+      const { tokenHash, isReadOnly } = predecessor;
+      const terms = { label: label ?? predecessor.label, expiresAt, isReadOnly };
+      const data = { keyId, tokenHash, effectiveAt: new Date(retiresAt).toISOString() };
+      return [issuedEvent(issued, now, terms), { ...revocation, type: "ApiKeyRevoked", data }];
     },
   });
-  return rotation!;
+  return rotation;
 }
 
 function rotatable(key: ApiKey | undefined, keyId: string, now: number): ApiKey {
@@ -154,14 +147,10 @@ function draftApiKey(runtime: Runtime): IssuedKey {
 function issuedEvent(
   { id, token }: IssuedKey,
   now: number,
-  { label, expiresAt, isReadOnly = false }: KeyTerms,
+  { label, expiresAt, isReadOnly }: KeyTerms,
 ): EventBody & EventMetadata {
-  const data = {
-    keyId: id,
-    label,
-    tokenHash: sha256Hex(token),
-    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
-    ...(isReadOnly ? { readOnly: true as const } : {}),
-  };
+  const data: KeyIssuedData = { keyId: id, label, tokenHash: sha256Hex(token) };
+  if (expiresAt !== undefined) data.expiresAt = new Date(expiresAt).toISOString();
+  if (isReadOnly) data.readOnly = true;
   return { id, time: new Date(now).toISOString(), actor: OPERATOR, type: "ApiKeyIssued", data };
 }

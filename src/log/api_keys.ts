@@ -19,31 +19,24 @@ export interface ApiKey {
 
 /** The key that an event issues at that time. */
 export function issuedKey(data: KeyIssuedData, issuedAt: string): ApiKey {
-  const { keyId, label, tokenHash, expiresAt, readOnly } = data;
-  return {
-    id: keyId,
-    label,
-    tokenHash,
-    issuedAt: Date.parse(issuedAt),
-    ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
-    ...(readOnly ? { isReadOnly: true } : {}),
-  };
+  const { keyId: id, label, tokenHash, expiresAt, readOnly } = data;
+  const key: ApiKey = { id, label, tokenHash, issuedAt: Date.parse(issuedAt) };
+  if (expiresAt !== undefined) key.expiresAt = Date.parse(expiresAt);
+  if (readOnly) key.isReadOnly = true;
+  return key;
 }
 
-/** When a key is refused. */
-export interface Revocation {
-  revokedAt: string;
-  /** Whether it applies on every instance at once, even if its clock is behind the revoker's. */
-  isAtOnce: boolean;
-}
-
-export function revocationOf(event: { data: KeyRevokedData; time: string }): Revocation {
+/** When a key is refused: with `isAtOnce` on every instance at once, even if its clock is behind the revoker's. */
+export function revocationOf(event: { data: KeyRevokedData; time: string }) {
   const { effectiveAt } = event.data;
   return { revokedAt: effectiveAt, isAtOnce: Date.parse(effectiveAt) <= Date.parse(event.time) };
 }
 
 /** Adds a revocation to a key. The earliest one applies. */
-export function revoke(key: ApiKey, { revokedAt, isAtOnce }: Revocation): void {
+export function revoke(
+  key: ApiKey,
+  { revokedAt, isAtOnce }: ReturnType<typeof revocationOf>,
+): void {
   key.revokedAt = Math.min(key.revokedAt ?? Infinity, Date.parse(revokedAt));
   if (isAtOnce) key.isRevoked = true;
 }

@@ -90,15 +90,16 @@ export async function readHead(store: Store): Promise<HeadEntry> {
 export function headEntryOf(entry: StoreEntry | null): HeadEntry {
   if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
   const record = decodeHeadRecord(entry.value);
+  const code = "store_unavailable";
   switch (record.kind) {
     case "head":
       return { head: record.head, versionstamp: entry.versionstamp };
     case "restore_mark":
-      throw new ServiceError("store_unavailable", "A log is being restored into the store");
+      throw new ServiceError(code, "A log is being restored into the store");
     case "other_format":
-      throw new ForeignStoreError(`The store cannot be used: ${record.message}`);
+      throw new ForeignStoreError(code, `The store cannot be used: ${record.message}`);
     case "foreign":
-      throw new ForeignStoreError("The head record is damaged, or not one of Animal Store");
+      throw new ForeignStoreError(code, "The head record is damaged, or not one of Animal Store");
     default:
       return assertNever(record);
   }
@@ -139,7 +140,7 @@ export function headAfter(head: Head, event: RecordedEvent, lastHash: string): H
 }
 
 /** The record under {@linkcode HEAD_KEY}, by its kind. */
-export type HeadRecord =
+type HeadRecord =
   | { kind: "head"; head: Head }
   | { kind: "restore_mark"; mark: RestoreMark }
   | { kind: "other_format"; message: string }
@@ -147,38 +148,33 @@ export type HeadRecord =
 
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
 export function decodeHeadRecord(value: unknown): HeadRecord {
+  const otherFormat = (message: string): HeadRecord => ({ kind: "other_format", message });
   try {
     const content = checkedContent({ key: HEAD_KEY, value });
     // Earlier formats stored texts, and then texts in UTF-8 without a checksum.
     const record = typeof value === "string" ? JSON.parse(value) : decodeJson(content ?? value);
-    const { format } = record;
-    if (content === undefined && [format, record.storeFormat].includes(STORE_FORMAT)) {
+    const { format, storeFormat } = record;
+    if (content === undefined && [format, storeFormat].includes(STORE_FORMAT)) {
       return { kind: "foreign" };
     }
-    if (format === "restore" && record.storeFormat === STORE_FORMAT) {
-      return { kind: "restore_mark", mark: RestoreMark.parse(record) };
-    }
     if (format === "restore") {
-      const message = "it holds an unfinished restore of another version; use a new store";
-      return { kind: "other_format", message };
+      if (storeFormat === STORE_FORMAT) {
+        return { kind: "restore_mark", mark: RestoreMark.parse(record) };
+      }
+      return otherFormat("it holds an unfinished restore of another version; use a new store");
     }
-    if (!Number.isSafeInteger(format) || format === STORE_FORMAT) {
-      const head = Head.parse(record);
-      const unknown = Object.entries(head.schemas).find(([type, it]) => !isKnownSchema(type, it));
-      if (unknown === undefined) return { kind: "head", head };
-      const shown = `its log has events of the schema ${unknown.join(":")}`;
-      return { kind: "other_format", message: otherVersionReason(shown, true) };
+    if (Number.isSafeInteger(format) && format !== STORE_FORMAT) {
+      return otherFormat(otherVersionReason(`it has format ${format}`, format > STORE_FORMAT));
     }
-    const message = otherVersionReason(`it has format ${format}`, format > STORE_FORMAT);
-    return { kind: "other_format", message };
+    const head = Head.parse(record);
+    const unknown = Object.entries(head.schemas).find(([type, it]) => !isKnownSchema(type, it));
+    if (unknown === undefined) return { kind: "head", head };
+    const shown = `its log has events of the schema ${unknown.join(":")}`;
+    return otherFormat(otherVersionReason(shown, true));
   } catch {
     return { kind: "foreign" };
   }
 }
 
 /** The store was opened, but another program or another version of this one wrote its data. */
-export class ForeignStoreError extends ServiceError {
-  constructor(message: string) {
-    super("store_unavailable", message);
-  }
-}
+export class ForeignStoreError extends ServiceError {}

@@ -12,11 +12,7 @@ export const HEAD_LIMIT_MS = 9_000;
 export const HEAD_RECENT_MS = 1_000;
 
 /** The head is missing, older than one that was seen, or of another log, so no data of the store can be trusted. */
-export class HeadLostError extends ServiceError {
-  constructor(message: string) {
-    super("store_unavailable", message);
-  }
-}
+export class HeadLostError extends ServiceError {}
 
 /** An audit without the checkpoint would find an older copy of a store sound. */
 const REMEDY =
@@ -86,10 +82,7 @@ export class HeadReader {
     this.#latestSeenAt = this.#runtime.monotonicNow();
   }
 
-  /**
-   * Reads the head without sharing the read. Rejects with `HeadLostError`, and with the errors of
-   * {@linkcode headEntryOf}.
-   */
+  /** Reads the head, unshared. Rejects with `HeadLostError`, and with the errors of {@linkcode headEntryOf}. */
   async read(): Promise<HeadEntry> {
     const known = this.#latest;
     const entry = await this.#store.get(HEAD_KEY);
@@ -99,26 +92,20 @@ export class HeadReader {
       return this.#latest;
     }
     const read = headEntryOf(entry);
-    this.#expectToFollow(read, known);
+    if (known !== undefined && known.versionstamp !== null) this.#expectToFollow(read, known);
     this.advance(read);
     return read;
   }
 
   /** `known` is the latest head from before the read, because a commit may move the head meanwhile. */
-  #expectToFollow(read: HeadEntry, known: HeadEntry | undefined): void {
-    if (known === undefined || known.versionstamp === null) return;
+  #expectToFollow(read: HeadEntry, known: HeadEntry): void {
     const reason = whyNotAfter(read, known);
     if (reason === undefined) return this.#noteFound();
-    if (!this.#isLost) {
-      const { position, lastHash: hash } = known.head;
-      this.#report("error", "head_lost", {
-        reason,
-        checkpoint: { position, hash },
-        remedy: REMEDY,
-      });
-    }
+    const { position, lastHash: hash } = known.head;
+    const details = { reason, checkpoint: { position, hash }, remedy: REMEDY };
+    if (!this.#isLost) this.#report("error", "head_lost", details);
     this.#isLost = true;
-    throw new HeadLostError(reason);
+    throw new HeadLostError("store_unavailable", reason);
   }
 
   #noteFound(): void {

@@ -68,28 +68,7 @@ export async function* readLog(
   if (next <= to) throw new LogDamagedError(next, "is missing");
 }
 
-/**
- * Reads the events of a short range of the log, `undefined` if one of them is missing, or is not one that this version
- * knows. Rejects if the store fails.
- */
-export async function readEvents(
-  store: Store,
-  range: { from: number; to: number },
-): Promise<RecordedLine[] | undefined> {
-  try {
-    const lines = (await Array.fromAsync(readLog(store, range))).flat();
-    const read = lines.map(({ line }) => ({ event: eventOf(line), line }));
-    return read.every(({ event }) => event !== undefined) ? read as RecordedLine[] : undefined;
-  } catch (error) {
-    if (error instanceof LogDamagedError) return undefined;
-    throw error;
-  }
-}
-
-/**
- * The event at a position, `undefined` if it is missing, damaged, or not one that this version knows. Reads one record.
- * Rejects if the store fails.
- */
+/** The event at a position, in one read; `undefined` if it is missing, damaged, or not one that this version knows. */
 export async function readEventAt(
   store: Store,
   position: number,

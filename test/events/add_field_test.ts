@@ -24,17 +24,14 @@ const FIELD = "fieldOfTest";
 /** The schema version of a line with that field. */
 const NEWER = ADDED_FIELDS.length + 2;
 
+const MAX = { name: "Max", categoryId: 2 };
+
 /** The requests by which the newer version stores lines, and the schema of each line. */
 const REQUESTS: [method: string, path: string, body: unknown, schema?: string][] = [
   ["POST", "/v1/pets", { name: "Rex", categoryId: 1, status: "available" }, "pet-created:1"],
   ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
   ["PATCH", "/v1/pets/1", { [FIELD]: "red", status: "sold" }, `pet-updated:${NEWER}`],
-  [
-    "POST",
-    "/v1/pets",
-    { name: "Max", categoryId: 2, [FIELD]: `"${FIELD}":2` },
-    `pet-created:${NEWER}`,
-  ],
+  ["POST", "/v1/pets", { ...MAX, [FIELD]: `"${FIELD}":2` }, `pet-created:${NEWER}`],
   ["PATCH", "/v1/pets/1", { [FIELD]: null }, `pet-updated:${NEWER}`],
   // The older version could read this line, but not check it.
   ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
@@ -55,10 +52,7 @@ function test(name: string, use: (newer: Newer) => Promise<void> | void): void {
   testProcess(name, () => withProjectCopy((project) => withNewer(project, use)));
 }
 
-async function withNewer(
-  project: string,
-  use: (newer: Newer) => Promise<void> | void,
-): Promise<void> {
+async function withNewer(project: string, use: (newer: Newer) => Promise<void> | void) {
   const readme = await Deno.readTextFile(new URL("../README.md", import.meta.url));
   const [, field] = /`color(: .+)`/.exec(readme)!;
   const path = `${project}/events/pet.ts`;
@@ -87,13 +81,8 @@ async function withNewer(
       assertEquals(response.ok, true, await response.text());
     }
     const lines = (await Array.fromAsync(linesOfRecords(store))).flat();
-    await use({
-      folder,
-      kvPath,
-      store,
-      lines: lines.map((line) => new TextDecoder().decode(line)),
-      sendToOlder: sendTo(older),
-    });
+    const texts = lines.map((line) => new TextDecoder().decode(line));
+    await use({ folder, kvPath, store, lines: texts, sendToOlder: sendTo(older) });
   } finally {
     store.close();
   }
@@ -127,9 +116,8 @@ test("An older version refuses a store with a schema version that it does not kn
     const args = command.split(" ");
     const { code, stdout, stderr } = await runTask(args, { kvPath, env: { PORT: "0" } });
     assertEquals([code === 0, stdout], [false, ""], command);
-    const words = args[0] === "restore"
-      ? "Line 4: A newer version wrote the line"
-      : "of a newer version; use that version";
+    const isRestore = args[0] === "restore";
+    const words = isRestore ? "Line 4: A newer version wrote" : "of a newer version; use that";
     assertStringIncludes(stderr, words, command);
   }
   assertEquals(await store.get(HEAD_KEY), before);

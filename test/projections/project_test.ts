@@ -105,22 +105,22 @@ Deno.test("project() returns an idempotency record that expires a day after its 
   }
 });
 
-Deno.test("project() returns key records by token hash and position", () => {
-  const data = { keyId: KEY_ID, label: "the shop", tokenHash: HASH, expiresAt: TIME };
-  const [issued, ...others] = project([lineOf({ type: "ApiKeyIssued", data })]);
-  assertEquals(others, []);
-  assertEquals(issued.key, ["key_by_token", HASH, 9]);
-  const { tokenHash: _, ...shown } = data;
-  assertEquals(decodeJson(issued.content), { ...shown, issuedAt: TIME });
-});
-
-Deno.test("project() distinguishes an immediate revocation from a future one", () => {
-  const ends = [TIME, "2026-01-01T00:00:00.001Z"].map((effectiveAt) => {
-    const data = { keyId: KEY_ID, tokenHash: HASH, effectiveAt };
-    const [{ content }] = project([lineOf({ type: "ApiKeyRevoked", data })]);
-    return decodeJson(content).isAtOnce;
-  });
-  assertEquals(ends, [true, false]);
+Deno.test("project() returns key records by token hash and position, and knows an immediate revocation", () => {
+  const id = { keyId: KEY_ID, tokenHash: HASH };
+  const terms = { label: "the shop", expiresAt: TIME };
+  const revoked = (effectiveAt: string) =>
+    lineOf({ type: "ApiKeyRevoked", data: { ...id, effectiveAt } });
+  const later = "2026-01-01T00:00:00.001Z";
+  const cases: [line: RecordedLine, content: object][] = [
+    [lineOf({ type: "ApiKeyIssued", data: { ...id, ...terms } }), { ...terms, issuedAt: TIME }],
+    [revoked(TIME), { revokedAt: TIME, isAtOnce: true }],
+    [revoked(later), { revokedAt: later, isAtOnce: false }],
+  ];
+  for (const [line, content] of cases) {
+    const [record, ...others] = project([line]);
+    assertEquals([record.key, others], [["key_by_token", HASH, 9], []]);
+    assertEquals(decodeJson(record.content), { keyId: KEY_ID, ...content });
+  }
 });
 
 Deno.test("project() leads to the same records however the events are grouped, and to each pet in one list", () => {

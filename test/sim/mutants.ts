@@ -32,10 +32,11 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
     "the append deadline uses the wall clock": {
       "runtime.monotonicNow() + appendLimitMs": "runtime.now() + appendLimitMs",
-      "rejectOverdue(runtime.monotonicNow(),": "rejectOverdue(runtime.now(),",
+      "const now = runtime.monotonicNow();\n      const keyOf":
+        "const now = runtime.now();\n      const keyOf",
     },
     "a lost commit is not retried": {
-      "this.#queue.waiting.unshift(...members.map(({ queued }) => queued));": "",
+      "this.#waiting.unshift(...members.map(({ queued }) => queued));": "",
     },
   },
   "src/store/commit_until_known.ts": {
@@ -43,7 +44,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "if (versionstamp !== guarded.guard) {": 'if (true) {\n          return { state: "lost" };',
     },
   },
-  "src/append/command_queue.ts": {
+  "src/append/queued_command.ts": {
     "an unclear outcome is reported as nothing stored": { "this.mayHaveLanded\n": "false\n" },
   },
   "src/append/batch.ts": {
@@ -59,12 +60,12 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "memberAfter(next, queued, preparation, undefined)",
     },
     "a request is refused by a change that no commit has stored": {
-      "if (changed === undefined) this.#finish": "if (true) this.#finish",
+      "if (changed === undefined) finish": "if (true) finish",
     },
     "two concurrent requests with one Idempotency-Key share a commit": {
       "idempotencyKeys.has(idempotencyKey)": "false",
     },
-    "a settled command is still appended": { "      if (queued.isSettled) continue;\n": "" },
+    "a settled command is still appended": { "    if (queued.isSettled) continue;\n": "" },
     "commands whose records cannot be made get no outcome": { "queued.refuse(own);": "" },
     "a command that produced no events on a stale head is not requeued": {
       "if (queued.wasRepeated && areRecordsKept) return settle();": "return settle();",
@@ -113,15 +114,15 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/projections/pet_reader.ts": {
     "the cached newest page is used after pets were added": {
-      "newest <= cached.lastPetId": "cursor > 0",
+      "/${newestOf(query, head)}`": "`",
     },
     "a cached page below a cursor is used although the cursor was beyond the newest pet": {
-      "newest <= cached.lastPetId": "(cursor < Infinity || lastPetId <= cached.lastPetId)",
+      "${newestOf(query, head)}`": "${cursor < Infinity || head.lastPetId}`",
     },
     "a pet beyond the head is read": {
       "if (id < 1 || id > head.lastPetId) return undefined;": "",
     },
-    "a page starts with the pet of its cursor": { "(cursor - 1, head.": "(cursor, head." },
+    "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "an instance does not follow the changes of others": {
       "generation === head.generation && changePosition < head.changePosition": "false",
     },
@@ -134,10 +135,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "this.#caches = { ...newCaches(head), pets: this.#caches.pets }",
     },
     "a page that was changed while it was read is not read again": {
-      "if (await this.#isChanged({ oldest, newest, status }, head, entry.head)) continue;": "",
+      "pets[index].position > head.position": "false",
     },
     "a page does not stop at the newest pet of its head": {
-      "(cursor - 1, head.lastPetId)": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
+      "(cursor - 1, lastPetId)": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
     },
   },
   "src/feed/event_feed.ts": {
@@ -194,7 +195,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a write is authorized by the clock alone, which may have been set back": {
       "Math.max(runtime.now(), eventTimeMs)": "runtime.now()",
     },
-    "a read-only key may write": { "if (!key.isReadOnly) return;": "return;" },
+    "a read-only key may write": { "if (isReadOnly) throw": "if (false) throw" },
     "a duplicate response is given for a different request": {
       "earlier !== undefined && !rule.isOutcome(earlier)": "false",
     },
