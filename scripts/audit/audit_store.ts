@@ -5,8 +5,9 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { withRetryingStore } from "../cli/run_command.ts";
-import { audit, type AuditOptions } from "../verify/audit.ts";
+import { audit } from "../verify/audit.ts";
 import { type AuditReport, Findings } from "../verify/findings.ts";
+import type { AuditOptions } from "../verify/log_audit.ts";
 import { expiringRecordsOf } from "./read_expiring_records.ts";
 
 /** Audits the configured store, also if its file is damaged. */

@@ -12,14 +12,20 @@ import {
 } from "../../events/event.ts";
 import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { IDEMPOTENCY_LIFETIME_MS, PET_LISTS, petListOf } from "../../src/keyspace.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
 import { DigestTable } from "./digest_table.ts";
 import { EMPTY_HEAD, type Head, headAfter } from "../../src/log/head.ts";
 import { readEvent } from "../../src/log/lines.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import { RecentUses } from "./recent_uses.ts";
 
 const encoder = new TextEncoder();
+
+/** The log has a fault, or a generation built from it does not match it. */
+export class UnsoundError extends RefusedError {
+  override name = "UnsoundError";
+}
 
 /** The result for one line. */
 export interface VerifiedLine {
@@ -62,8 +68,8 @@ export class LogVerifier {
   #isComplete = true;
   #keys = new Map<string, ApiKey>();
   #tokenHashes = new Set<string>();
-  /** The lists and texts of the pets, and the positions of their last events, except those that a line that could not be read may have changed. */
-  readonly pets = new DigestTable(PET_LISTS);
+  /** The texts of the pets, and the positions of their last events, except those that a line that could not be read may have changed. */
+  readonly pets = new DigestTable();
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
@@ -99,18 +105,20 @@ export class LogVerifier {
     return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
-  /** Begins after the first lines of a log, of which the last has that position and hash. */
-  startAfter(position: number, hash: string): void {
-    this.skipTo(position);
-    this.#lastHash = hash;
-    this.#head = { ...this.#head, lastHash: hash };
+  /** Verifies the next line. Throws `UnsoundError` if it has a fault. */
+  expectSound(line: Uint8Array): RecordedLine {
+    const number = this.#position + 1;
+    const { event, faults } = this.verify(line);
+    if (event !== undefined && faults.length === 0) return { event, line };
+    throw new UnsoundError(`Line ${number}: ${faults.join("; ")}`);
   }
 
-  /** Continues after a position. The lines up to there cannot be read. */
-  skipTo(position: number): void {
+  /** Continues after a position, with the hash of its line if that is known. The lines up to there cannot be read. */
+  skipTo(position: number, hash?: string): void {
     this.#lose();
     this.#position = position;
-    this.#head = { ...this.#head, position, lastHash: EMPTY_HEAD.lastHash };
+    this.#lastHash = hash;
+    this.#head = { ...this.#head, position, lastHash: hash ?? EMPTY_HEAD.lastHash };
   }
 
   /** Returns `false` if the line is at the right position, but does not fit the line before. */
@@ -165,7 +173,7 @@ export class LogVerifier {
   #checkPrevious({ data: pet }: EventOf<"PetUpdated">): void {
     const { id, previous } = pet;
     const before = patchPet(pet, previous);
-    if (this.pets.kindOf(id) === undefined) {
+    if (this.pets.valueAt(id) === 0) {
       if (this.#isComplete) this.#faults.push(`it changes pet ${id}, which was not added before`);
     } else if (!this.pets.has(id, encoder.encode(encodePet(before)))) {
       this.#faults.push(`its previous does not match pet ${id} as it was before`);
@@ -181,7 +189,7 @@ export class LogVerifier {
     const { position, data } = event;
     // Larger ids are a fault in a complete log, and could take much memory.
     if (!this.#isComplete || data.id <= this.#position) {
-      this.pets.set(data.id, petListOf(data.status), petTextOf({ event, line }), position);
+      this.pets.set(data.id, petTextOf({ event, line }), position);
     }
     this.#checkPetActor(event);
   }

@@ -5,8 +5,9 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
-import { audit, auditLines, type AuditOptions } from "../../../scripts/verify/audit.ts";
+import { audit, auditLines } from "../../../scripts/verify/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
+import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
 import { EMPTY_ROOT } from "../../../scripts/published/merkle_tree.ts";
 import { TileTree } from "../../../scripts/published/tile_tree.ts";
 import { OPERATOR } from "../../../events/event.ts";
