@@ -1,6 +1,6 @@
 /**
  * Compares the records of a generation with the records that project() derives from the log. Finds missing, extra and
- * altered records. The log is read first. Its memory grows by 16 bytes for each pet, and by up to 16 for each event.
+ * altered records. The log is read first. Its memory grows by 16 bytes for each pet, and by up to 24 for each event.
  */
 
 import { Buffer } from "node:buffer";
@@ -24,9 +24,6 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { checkedContent } from "../../src/store/checksum.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
-
-/** Maximum number of missing records that a later event may excuse. Further ones are differences at once. */
-const MISSING_KEPT = 100_000;
 
 /** The bits of the records of a pet. */
 const SEEN: Record<string | number, number> = { pet: 1, pet_by_category: 2 };
@@ -134,13 +131,14 @@ export class Comparison {
         if (content === undefined || !isPetKind(key[0]) || isSeen) continue;
         this.#addUnlessLater({ kind: "missing", key: projectionKey(generation, key) });
       }
+      await progress();
     }
     await this.#findOthers(progress);
   }
 
   /**
-   * Finds the missing records that are not of pets. Excuses that of an Idempotency-Key if a later event has an earlier
-   * time: the clock of its writer was ahead, so the store, by its own clock, removed the record before its `expiresAt`.
+   * Finds the missing records that are not of pets. Excuses that of an Idempotency-Key if a later event, or now, has an
+   * earlier time: the clock of its writer was ahead, so the store, by its own clock, removed it before its `expiresAt`.
    */
   async #findOthers(progress: () => Promise<void>): Promise<void> {
     const { store, runtime, generation, log: { others, verifier: { head } } } = this.#deps;
@@ -150,36 +148,29 @@ export class Comparison {
       others.valueAt(position) > now && !this.#othersSeen[position];
     let from = 1;
     while (from <= head.position && !isMissing(from)) from++;
-    /** The missing records that nothing excuses yet, and an upper bound of their times. */
-    let missing: { difference: Difference; timeMs: number }[] = [];
-    let latestMs = -Infinity;
+    if (from > head.position) return;
+    /** The earliest time of each event and of those after it. */
+    const earliestMs = new Float64Array(head.position + 1);
     for await (const lines of readLog(store, { from, to: head.position })) {
       for (const { position, line } of lines) {
-        const event = eventOf(line)!;
-        const eventMs = Date.parse(event.time);
-        // With a tolerance, because clocks differ slightly.
-        const excusedMs = eventMs + CLOCK_TOLERANCE_MS;
-        if (latestMs > excusedMs) {
-          const left = missing.filter(({ timeMs }) => timeMs <= excusedMs);
-          this.removedByWrongClock += missing.length - left.length;
-          missing = left;
-          latestMs = excusedMs;
-        }
-        if (!isMissing(position)) continue;
-        const record = project([{ event, line }]).find(({ key }) => !isPetKind(key[0]))!;
-        const key = projectionKey(generation, record.key);
-        const difference: Difference = { kind: "missing", key, position };
-        const canExpire = record.expiresAt !== undefined;
-        if (canExpire && eventMs > now + CLOCK_TOLERANCE_MS) this.removedByWrongClock++;
-        else if (!canExpire || missing.length === MISSING_KEPT) this.#add(difference);
-        else {
-          missing.push({ difference, timeMs: eventMs });
-          latestMs = Math.max(latestMs, eventMs);
-        }
+        earliestMs[position] = Date.parse(eventOf(line)!.time);
       }
       await progress();
     }
-    for (const { difference } of missing) this.#add(difference);
+    for (let position = head.position; position > from; position--) {
+      earliestMs[position - 1] = Math.min(earliestMs[position - 1], earliestMs[position]);
+    }
+    for (let position = from; position <= head.position; position++) {
+      if (!isMissing(position)) continue;
+      const made = (await readEventAt(store, position))!;
+      const { key, expiresAt } = project([made]).find(({ key }) => !isPetKind(key[0]))!;
+      // With a tolerance, because clocks differ slightly.
+      const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
+      const isExcused = expiresAt !== undefined && Date.parse(made.event.time) > latestMs;
+      if (isExcused) this.removedByWrongClock++;
+      else this.#add({ kind: "missing", key: projectionKey(generation, key), position });
+      await progress();
+    }
   }
 
   async #differenceOf(entry: StoreEntry): Promise<Difference | undefined> {
