@@ -1,12 +1,10 @@
 /** `deno task audit`: proves that a store or an exported log is sound, or reports its faults. */
 
 import { dirname } from "node:path";
-import { z } from "zod";
-import { Sha256Hex } from "../../events/api_key.ts";
 import { auditLines } from "../verify/audit.ts";
 import { auditStore } from "./audit_store.ts";
 import { describe } from "../verify/findings.ts";
-import type { AuditCheckpoint, AuditOptions } from "../verify/log_audit.ts";
+import { AuditCheckpoint, type AuditOptions } from "../verify/log_audit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { PublishedLog } from "../published/published_log.ts";
@@ -16,12 +14,6 @@ import { progressOf, reportSoundAudit } from "../cli/progress.ts";
 import { readPublished } from "../published/published_folder.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
-
-/** The file in which an operator keeps a checkpoint of the log, outside of the store. */
-const CheckpointFile: z.ZodType<AuditCheckpoint> = z.strictObject({
-  position: z.int().min(0),
-  hash: Sha256Hex,
-});
 
 await runCommand(COMMANDS.audit, {
   interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
@@ -59,7 +51,10 @@ function openPublished(folder: string): PublishedLog {
   }
 }
 
-/** The checkpoint in a file, or `undefined` if the file does not exist yet. Its folder must exist. */
+/**
+ * The checkpoint in a file that an operator keeps outside of the store, or `undefined` if the file does not exist yet.
+ * Its folder must exist.
+ */
 async function readCheckpoint(path: string): Promise<AuditCheckpoint | undefined> {
   let text: string;
   try {
@@ -71,7 +66,7 @@ async function readCheckpoint(path: string): Promise<AuditCheckpoint | undefined
     return undefined;
   }
   try {
-    return CheckpointFile.parse(JSON.parse(text));
+    return AuditCheckpoint.parse(JSON.parse(text));
   } catch {
     throw new Error(`${path} does not contain a checkpoint`);
   }

@@ -204,7 +204,7 @@ async function removeOld(job: Job): Promise<void> {
     progress("wait", Math.round(waited / 1_000), Math.round(graceMs / 1_000));
   });
   await remove(job, removing);
-  await changeHead(job, ({ removing: _, ...next }) => ({ next }));
+  await changeHead(job, ({ removing: _, ...next }) => Promise.resolve({ next }));
 }
 
 async function remove(job: Job, generation: number): Promise<void> {
@@ -221,20 +221,15 @@ async function remove(job: Job, generation: number): Promise<void> {
   });
 }
 
-/** A head to replace the current one, and what to commit with it. */
-interface HeadChange {
-  next: Head;
-  mutations?: Mutation[];
-  filling?: Filling;
-}
-
 /**
- * Replaces the head. Retries on conflict, because instances keep changing the head, and if `change` has none. Calls
- * `prepare` before each attempt.
+ * Replaces the head, and commits mutations with it. Retries on conflict, because instances keep changing the head, and
+ * if `change` has none. Calls `prepare` before each attempt.
  */
 async function changeHead(
   job: Job,
-  change: (head: Head) => HeadChange | Promise<HeadChange | undefined>,
+  change: (
+    head: Head,
+  ) => Promise<{ next: Head; mutations?: Mutation[]; filling?: Filling } | undefined>,
   prepare = async () => {},
 ): Promise<void> {
   const deadline = job.runtime.monotonicNow() + RETRY_LIMIT_MS;

@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { Sha256Hex } from "../../events/api_key.ts";
 import type { RecordedLine } from "../../events/event.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { LogVerifier } from "./log_verifier.ts";
@@ -7,12 +9,9 @@ import { RefusedError } from "../cli/refused_error.ts";
 import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
 import type { Findings } from "./findings.ts";
 
-/** The end of a sound log. With it, a later audit proves that the log was only appended to. */
-export interface AuditCheckpoint {
-  /** Position of the last line then; 0 for an empty log. */
-  position: number;
-  hash: string;
-}
+/** The end of a sound log, 0 if it is empty. With it, a later audit proves that the log was only appended to. */
+export const AuditCheckpoint = z.strictObject({ position: z.int().min(0), hash: Sha256Hex });
+export type AuditCheckpoint = z.infer<typeof AuditCheckpoint>;
 
 export interface AuditOptions {
   /** A checkpoint from an earlier audit, which this log must extend. */

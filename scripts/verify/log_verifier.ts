@@ -57,7 +57,6 @@ const IDEMPOTENCY_KEYS_KEPT = 100_000;
  * clock was set back meanwhile: the store may have removed the record of the first use too early.
  */
 export class LogVerifier {
-  #position = 0;
   /** Of the line that is verified. */
   #faults: string[] = [];
   #head = EMPTY_HEAD;
@@ -79,7 +78,7 @@ export class LogVerifier {
 
   /** Position of the last verified line. */
   get position(): number {
-    return this.#position;
+    return this.#head.position;
   }
 
   /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
@@ -93,21 +92,23 @@ export class LogVerifier {
     const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
-    this.#position++;
+    const hasPosition = !isMalformed || isNewer;
+    const expectedPosition = this.position + 1;
+    const position = hasPosition ? read.position : expectedPosition;
     if (isMalformed) faults.push(read.message);
-    const isUnlinked = (!isMalformed || isNewer) && !this.#checkPosition(read);
+    const isUnlinked = hasPosition && !this.#checkPosition(read, expectedPosition);
     if (isMalformed) this.#lose();
     else this.#checkBody({ event: read, line });
     const hash = this.#lastHash = sha256Hex(line);
     this.#head = isMalformed
-      ? { ...this.#head, position: this.#position, lastHash: hash }
+      ? { ...this.#head, position, lastHash: hash }
       : headAfter(this.#head, read, hash);
     return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
   /** Verifies the next line. Throws `UnsoundError` if it has a fault. */
   expectSound(line: Uint8Array): RecordedLine {
-    const number = this.#position + 1;
+    const number = this.position + 1;
     const { event, faults } = this.verify(line);
     if (event !== undefined && faults.length === 0) return { event, line };
     throw new UnsoundError(`Line ${number}: ${faults.join("; ")}`);
@@ -116,15 +117,15 @@ export class LogVerifier {
   /** Continues after a position, with the hash of its line if that is known. The lines up to there cannot be read. */
   skipTo(position: number, hash?: string): void {
     this.#lose();
-    this.#position = position;
     this.#lastHash = hash;
     this.#head = { ...this.#head, position, lastHash: hash ?? EMPTY_HEAD.lastHash };
   }
 
   /** Returns `false` if the line is at the right position, but does not fit the line before. */
-  #checkPosition({ position, previousHash }: RecordedEvent | NewerVersionError): boolean {
-    const expectedPosition = this.#position;
-    this.#position = position;
+  #checkPosition(
+    { position, previousHash }: RecordedEvent | NewerVersionError,
+    expectedPosition: number,
+  ): boolean {
     if (position !== expectedPosition) {
       this.#faults.push(
         `its sequence says position ${position}, but ${expectedPosition} was expected`,
@@ -188,7 +189,7 @@ export class LogVerifier {
   #checkPetEvent(event: PetEvent, line: Uint8Array): void {
     const { position, data } = event;
     // Larger ids are a fault in a complete log, and could take much memory.
-    if (!this.#isComplete || data.id <= this.#position) {
+    if (!this.#isComplete || data.id <= position) {
       this.pets.set(data.id, petTextOf({ event, line }), position);
     }
     this.#checkPetActor(event);
