@@ -78,19 +78,6 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
   assertMatch(faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
 });
 
-Deno.test("audit() and auditLines() find a history that the service cannot have written", async () => {
-  const sound = sampleLog(3);
-  const line = changed(sound[2], /"actor":"\w+"/, '"actor":"operator"');
-  const lines = rewritten(sound, 2, line);
-  const fault = "its actor is the operator, but only a key adds and changes pets";
-  using sample = await openSampleStore(0);
-  await writeLog(sample.store, sample.runtime, lines);
-  const position = lines.length;
-  for (const { faults } of [await audit(sample), await auditFile(lines)]) {
-    assertEquals(faults, [{ kind: "line", position, message: `Line ${position}: ${fault}` }]);
-  }
-});
-
 Deno.test("auditLines() reports an export without an event, and says whether it has lines", async () => {
   const noEvent = "The file is not an export of deno task log: it has no event";
   for (const lines of [["# Animal Store", "", "{}"], ["\u0000"], ["SQLite format 3"]]) {
