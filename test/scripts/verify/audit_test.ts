@@ -5,6 +5,7 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
 import { audit, auditLines } from "../../../scripts/verify/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
 import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
@@ -178,7 +179,7 @@ const DAMAGES: {
   name: string;
   /** The records of the log to store, by their keys. `lines` returns the lines from one position to another. */
   records: (lines: (from: number, to: number) => string) => Record<number, string | undefined>;
-  firstBadPosition?: number;
+  firstBadPosition: number;
   messages: string[];
 }[] = [
   {
@@ -198,15 +199,6 @@ const DAMAGES: {
     records: (lines) => ({ 14: lines(8, 12).slice(0, -50) }),
     firstBadPosition: 8,
     messages: ["The record at position 14 does not hold exactly lines 8 to 14"],
-  },
-  {
-    name: "a line feed is lost",
-    records: (lines) => ({ 14: lines(8, 9).slice(0, -1) + lines(10, 14) }),
-    firstBadPosition: 9,
-    messages: [
-      "Line 9: The line is not JSON",
-      "Line 10: its sequence says position 11, but 10 was expected",
-    ],
   },
   {
     name: "a line is moved to the next record",
@@ -234,11 +226,6 @@ const DAMAGES: {
       "Line 9000000000000014: its sequence says position 14, but 9000000000000014 was expected",
     ],
   },
-  {
-    name: "a record is split and another one merged, which is no damage",
-    records: (lines) => ({ 10: lines(8, 10), 14: lines(11, 14), 15: undefined, 19: lines(15, 19) }),
-    messages: [],
-  },
 ];
 
 Deno.test("audit() reports a damaged record of the log at the right position", async () => {
@@ -255,9 +242,7 @@ Deno.test("audit() reports a damaged record of the log at the right position", a
       );
     }
     const report = await audit(sample);
-    // The words of JSON.parse() are not ours.
-    const found = report.faults.map(({ message }) => message.replace(/JSON: .*/, "JSON"));
-    assertEquals(found, messages, name);
+    assertEquals(report.faults.map(({ message }) => message), messages, name);
     assertEquals(report.firstBadPosition, firstBadPosition, name);
   }
 });
@@ -272,21 +257,16 @@ Deno.test("audit() names the pet and the list that differ, once for each record"
   }));
   // Pet 19 was only added, pet 7 was changed from no status.
   assertEquals([added.key, changedPet.key], [pet("none", 19), pet("available", 7)]);
-  const [ofAdded, ofChanged] = [added, changedPet].map((entry) => checkedContent(entry)!);
+  const ofChanged = checkedContent(changedPet)!;
   const text = encoder.encode(changed(decoder.decode(ofChanged), "Zoë", "Zoé"));
   const former = encoder.encode('9{"id":7,"name":"Zoë 7 🐈","categoryId":0}');
-  const later = encoder.encode(decoder.decode(ofChanged).replace(/^\d+/, "30"));
   const IS = "is not what the log says";
   const EXTRA = "is there, but does not follow from the log";
   const cases: [changes: [key: Key, value: Uint8Array | undefined][], messages: string[]][] = [
     [[[changedPet.key, text]], [`Pet 7 in the list available of generation 1 ${IS}`]],
-    [[[changedPet.key, later]], [`Pet 7 in the list available of generation 1 ${IS}`]],
     [[[pet("none", 7), former], [changedPet.key, undefined]], [
       `Pet 7 in the list none of generation 1 ${EXTRA}`,
       "Pet 7 in the list available of generation 1 is missing",
-    ]],
-    [[[pet("sold", 7), ofChanged]], [
-      `Pet 7 in the list sold of generation 1 ${EXTRA}`,
     ]],
     [[[pet("none", 19), undefined]], ["Pet 19 in the list none of generation 1 is missing"]],
     [[[projectionKey(1, petByCategoryKey(8n, "available", 7)), ofChanged]], [
@@ -294,9 +274,6 @@ Deno.test("audit() names the pet and the list that differ, once for each record"
     ]],
     [[[projectionKey(1, petByCategoryKey(5n, "none", 19)), undefined]], [
       "Pet 19 in the list none of category 5 of generation 1 is missing",
-    ]],
-    [[[pet("none", 27), ofAdded]], [
-      `Pet 27 in the list none of generation 1 ${EXTRA}`,
     ]],
   ];
   for (const [changes, messages] of cases) {
@@ -318,11 +295,12 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const deps = {
-        store,
-        runtime: systemRuntime,
-        readExpiringRecords: expiringRecordsOf({ kind: "file", path: kvPath, isDefault: false }),
-      };
+      const readExpiringRecords = expiringRecordsOf({
+        kind: "file",
+        path: kvPath,
+        isDefault: false,
+      });
+      const deps = { store, runtime: systemRuntime, readExpiringRecords };
       assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const missed: string[] = [];
@@ -343,12 +321,8 @@ Deno.test({
           if (!faults.some(({ message }) => message.startsWith(words))) missed.push(formatKey(key));
           assertEquals(counts, { [kind]: 1 });
         }
-        await commit(store, [{
-          type: "set",
-          key,
-          value: own,
-          ...(isToExpire ? { expireIn: 25 * hour } : {}),
-        }]);
+        const expireIn = isToExpire ? 25 * hour : undefined;
+        await commit(store, [{ type: "set", key, value: own, expireIn }]);
       }
       assertEquals(missed, []);
       assertEquals((await audit(deps)).faults, []);
@@ -356,6 +330,11 @@ Deno.test({
       const line: Mutation = { type: "set", key, value: value as Uint8Array, expireIn: 3_600_000 };
       await commit(store, [line, { type: "delete", key: HEAD_KEY }]);
       assertEquals((await audit(deps)).counts, { head: 1, log_expires: 1 });
+      // Another program can set any number.
+      using database = new DatabaseSync(kvPath);
+      database.exec("update kv set expiration_ms = 9223372036854775807 where expiration_ms > 0");
+      const { faults } = await audit(deps);
+      assertMatch(faults[0].message, /^Record .* is set to expire at \+275760-/);
     }),
 });
 
@@ -562,7 +541,6 @@ const FOREIGN_KEYS = [
   ["log", 5],
   ["~log"],
   ["~log", 0],
-  ["~log", 5.5],
   ["~log", 5, "x"],
   ["~log", 31],
   ["~log", "5"],
@@ -570,19 +548,14 @@ const FOREIGN_KEYS = [
   ["projection", 1],
   ["projection", 0, "pet", "sold", 1],
   ["projection", 2, "pet", "sold", 1],
-  ["projection", 1.5, "pet", "sold", 1],
   ["projection", "1", "pet", "sold", 1],
   projectionKey(1, ["pet"]),
   projectionKey(1, ["pet", 2]),
   projectionKey(1, ["pet", "sold"]),
   projectionKey(1, ["pet", "sold", 0]),
   projectionKey(1, ["pet", "sold", 2.5]),
-  projectionKey(1, ["pet", "sold", 4]),
-  projectionKey(1, ["pet", "sold", 999]),
   projectionKey(1, ["pet", "sold", 2, 3]),
   projectionKey(1, ["pet", "lost", 1]),
-  projectionKey(1, ["key_by_token", "0".repeat(64), 1]),
-  projectionKey(1, ["key_by_token", "0".repeat(64), 2]),
   projectionKey(1, ["key_by_token", "0".repeat(64), 31]),
   projectionKey(1, ["key_by_token", "0".repeat(64)]),
   projectionKey(1, ["event_by_idempotency_key", "a", "b", 3]),
