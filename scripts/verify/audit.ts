@@ -244,12 +244,13 @@ async function compareRest(
     const generations = [head, now].flatMap((it) => [it.generation, it.removing])
       .concat(lease?.generation, (await readLease(store))?.generation)
       .filter((generation) => generation !== 0);
-    for (const entry of others) {
-      const { key } = entry;
+    for (const { key, value } of others) {
       const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
       const isOfReplay = key[0] === "projection" &&
         generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
-      if (!isNewLine && !isOfReplay && !isOwn(entry)) addForeign(findings, key);
+      const isOwn = isRecord(HEAD_KEY, key) ||
+        isRecord(REPLAY_KEY, key) && decodeLease(value) !== undefined;
+      if (!isNewLine && !isOfReplay && !isOwn) addForeign(findings, key);
     }
   }
   await comparison.finish();
@@ -335,8 +336,4 @@ function logRange(to: number) {
 
 function isRecord([name]: readonly [string], key: Key): boolean {
   return key.length === 1 && key[0] === name;
-}
-
-function isOwn({ key, value }: StoreEntry): boolean {
-  return isRecord(HEAD_KEY, key) || isRecord(REPLAY_KEY, key) && decodeLease(value) !== undefined;
 }
