@@ -1,12 +1,10 @@
 /** `deno task audit`: proves that a store or an exported log is sound, or reports its faults. */
 
 import { dirname } from "node:path";
-import { z } from "zod";
-import { Sha256Hex } from "../../events/api_key.ts";
-import { auditLines, type AuditOptions } from "../verify/audit.ts";
+import { auditLines } from "../verify/audit.ts";
 import { auditStore } from "./audit_store.ts";
 import { describe } from "../verify/findings.ts";
-import type { Checkpoint } from "../verify/log_audit.ts";
+import { AuditCheckpoint, type AuditOptions } from "../verify/log_audit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { PublishedLog } from "../published/published_log.ts";
@@ -16,12 +14,6 @@ import { progressOf, reportSoundAudit } from "../cli/progress.ts";
 import { readPublished } from "../published/published_folder.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
-
-/** The file in which an operator keeps a checkpoint of the log, outside of the store. */
-const CheckpointFile: z.ZodType<Checkpoint> = z.strictObject({
-  position: z.int().min(0),
-  hash: Sha256Hex,
-});
 
 await runCommand(COMMANDS.audit, {
   interrupt: () => "Interrupted. The audit has no result, and wrote nothing. Run it again.",
@@ -59,8 +51,11 @@ function openPublished(folder: string): PublishedLog {
   }
 }
 
-/** The checkpoint in a file, or `undefined` if the file does not exist yet. Its folder must exist. */
-async function readCheckpoint(path: string): Promise<Checkpoint | undefined> {
+/**
+ * The checkpoint in a file that an operator keeps outside of the store, or `undefined` if the file does not exist yet.
+ * Its folder must exist.
+ */
+async function readCheckpoint(path: string): Promise<AuditCheckpoint | undefined> {
   let text: string;
   try {
     text = await Deno.readTextFile(path);
@@ -71,14 +66,14 @@ async function readCheckpoint(path: string): Promise<Checkpoint | undefined> {
     return undefined;
   }
   try {
-    return CheckpointFile.parse(JSON.parse(text));
+    return AuditCheckpoint.parse(JSON.parse(text));
   } catch {
     throw new Error(`${path} does not contain a checkpoint`);
   }
 }
 
 /** Replaces the file atomically: a reader finds either the old checkpoint or the new one. */
-async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
+async function writeCheckpoint(path: string, checkpoint: AuditCheckpoint): Promise<void> {
   // In the same folder, because a rename is atomic only within a file system.
   const draft = `${path}.${crypto.randomUUID()}.tmp`;
   try {

@@ -30,7 +30,7 @@ export class Backup {
    */
   static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
     const backup = new Backup(file);
-    await expectInLog(await backup.#readEnd(), backup.position, store, headPosition);
+    await backup.#expectInLog(await backup.#readEnd(), store, headPosition);
     if (backup.removedBytes > 0) await file.truncate(backup.length);
     await file.syncData();
     await file.seek(backup.length, Deno.SeekMode.Start);
@@ -64,6 +64,29 @@ export class Backup {
     this.position = event.position;
     this.hash = sha256Hex(last);
     return last;
+  }
+
+  /** Rejects with `RefusedError` unless the log has the last line of the file at its position. */
+  async #expectInLog(last: Uint8Array, store: Store, headPosition: number): Promise<void> {
+    const { position } = this;
+    if (last.length === 0) return;
+    if (position > headPosition) {
+      throw new RefusedError(
+        `The file ends at position ${position}, but the log at ${headPosition}: events of the log are ` +
+          "missing, or this is another log. Keep the file, and run deno task audit",
+      );
+    }
+    const isTorn = position === 0;
+    const from = isTorn ? 1 : position;
+    for await (const [{ line }] of readLog(store, { from, to: from })) {
+      if (bytesEqual(last, isTorn ? line.subarray(0, last.length) : line)) return;
+    }
+    throw new RefusedError(
+      isTorn
+        ? "The file does not begin with the first event of this log"
+        : `The file has another event at position ${position} than the log: it belongs to another log, ` +
+          "or one of them was altered. Keep the file, and run deno task audit",
+    );
   }
 
   /** Appends the next lines of the log. Rejects with `LogDamagedError` if one is not an event, or breaks the chain. */
@@ -115,31 +138,4 @@ async function read(file: Deno.FsFile, from: number, to: number): Promise<Uint8A
     offset += length;
   }
   return bytes;
-}
-
-/** Rejects with `RefusedError` unless the log has the last line of the file at that position. */
-async function expectInLog(
-  last: Uint8Array,
-  position: number,
-  store: Store,
-  headPosition: number,
-): Promise<void> {
-  if (last.length === 0) return;
-  if (position > headPosition) {
-    throw new RefusedError(
-      `The file ends at position ${position}, but the log at ${headPosition}: events of the log are ` +
-        "missing, or this is another log. Keep the file, and run deno task audit",
-    );
-  }
-  const isTorn = position === 0;
-  const from = isTorn ? 1 : position;
-  for await (const [{ line }] of readLog(store, { from, to: from })) {
-    if (bytesEqual(last, isTorn ? line.subarray(0, last.length) : line)) return;
-  }
-  throw new RefusedError(
-    isTorn
-      ? "The file does not begin with the first event of this log"
-      : `The file has another event at position ${position} than the log: it belongs to another log, ` +
-        "or one of them was altered. Keep the file, and run deno task audit",
-  );
 }

@@ -90,13 +90,7 @@ export class ReplayLease {
       found = now;
     }
     const lease = new ReplayLease(store, runtime, found);
-    try {
-      await lease.commit({});
-    } catch (error) {
-      if (!(error instanceof ReplayUnderWayError)) throw error;
-      // Another replay took the lease at the same moment. Treat it like a replay that held the lease before.
-      return await ReplayLease.take(store, runtime, onWait);
-    }
+    await lease.commit({});
     return lease;
   }
 

@@ -6,13 +6,10 @@ import { parseDuration } from "../cli/parse_duration.ts";
 import { UsageError } from "../cli/run_command.ts";
 import type { COMMANDS, FlagValues } from "../launch/commands.ts";
 
-type FilterFlags = Pick<
-  FlagValues<typeof COMMANDS.log>,
-  "type" | "subject" | "actor" | "since" | "until"
->;
-
 /** Returns whether an event is selected, or `undefined` if all are. Throws {@linkcode UsageError}. */
-export function eventFilter(flags: FilterFlags): ((line: StoredLine) => boolean) | undefined {
+export function eventFilter(
+  flags: Omit<FlagValues<typeof COMMANDS.log>, "from" | "last" | "to">,
+): ((line: StoredLine) => boolean) | undefined {
   const { type, subject, actor } = flags;
   if (type !== undefined && !(EVENT_TYPES as string[]).includes(type)) {
     throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);

@@ -1,7 +1,8 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
-import { audit, wordsFor } from "../verify/audit.ts";
-import type { Differences } from "../verify/compare.ts";
+import { LogDamagedError } from "../../src/log/read_log.ts";
+import { audit } from "../verify/audit.ts";
+import type { AuditReport } from "../verify/findings.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
 import { LEASE_LIMIT_MS } from "../guarded/replay_lease.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -28,6 +29,7 @@ const LEFT = {
 let left = LEFT.dryRun;
 
 await runCommand(COMMANDS.replay, {
+  refusals: [LogDamagedError],
   interrupt: () => `Interrupted. ${left}`,
   async run({ "dry-run": dryRun = false, grace }) {
     if (dryRun && grace !== undefined) {
@@ -65,41 +67,34 @@ async function rebuild(
     `Replayed ${count(events)} events${earlier}, in ${seconds} s; ` +
       `generation ${generation} is served.`,
   );
-  const examples = Object.values(differences.first).map(wordsFor);
-  describe("The old projections", differences.counts, examples);
+  describe("The old projections", differences);
   return EXIT.done;
 }
 
 async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {
-  const { position, faults, counts } = await audit(deps, {
-    progress: progressOf("Comparing", "events"),
-  });
+  const report = await audit(deps, { progress: progressOf("Comparing", "events") });
+  const { position, faults } = report;
   const unsound = faults.find(({ kind }) => ["newer_line", "line", "head"].includes(kind));
   if (unsound !== undefined) throw new RefusedError(`${unsound.message}; run deno task audit`);
   say(`Compared the projections with ${count(position)} events; wrote nothing.`);
-  const examples = faults.filter(({ kind }) => kind.startsWith("record_"))
-    .map(({ message }) => message);
-  const { record_missing: missing = 0, record_extra: extra = 0, record_altered: altered = 0 } =
-    counts;
-  describe("The projections", { missing, extra, altered }, examples);
-  return examples.length === 0 ? EXIT.done : EXIT.refused;
+  return describe("The projections", report) ? EXIT.done : EXIT.refused;
 }
 
-function describe(
-  subject: string,
-  { missing, extra, altered }: Differences["counts"],
-  examples: string[],
-): void {
-  if (examples.length === 0) {
+/** Says how projections differ from the log, and returns whether they match it. */
+function describe(subject: string, { counts, faults }: Pick<AuditReport, "counts" | "faults">) {
+  const { record_missing: missing = 0, record_extra: extra = 0, record_altered: altered = 0 } =
+    counts;
+  if (missing + extra + altered === 0) {
     say(`${subject} matched the log.`);
-    return;
+    return true;
   }
   say(
     `${subject} differed from the log: ` +
       `${count(missing)} ${missing === 1 ? "record" : "records"} missing, ` +
       `${count(extra)} extra, ${count(altered)} altered.`,
   );
-  for (const example of examples) say(`  ${example}`);
+  for (const { kind, message } of faults) if (kind.startsWith("record_")) say(`  ${message}`);
+  return false;
 }
 
 function parseSeconds(text: string): number {

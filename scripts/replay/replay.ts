@@ -8,15 +8,18 @@ import type { RecordedLine } from "../../events/event.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_LIMIT_MS } from "../../src/log/head_reader.ts";
-import { groupIntoCommits, sealCommit } from "../../src/store/commit_size.ts";
-import { formatKey } from "../../src/store/key_encoding.ts";
+import { LogDamagedError } from "../../src/log/read_log.ts";
+import { sealCommit } from "../../src/store/commit_size.ts";
 import { HEAD_KEY, projectionKey, retainedMutations } from "../../src/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
-import { Comparison, Differences, SoundLog, UnsoundError } from "../verify/compare.ts";
+import { Comparison, SoundLog } from "../verify/compare.ts";
+import { Findings } from "../verify/findings.ts";
+import { UnsoundError } from "../verify/log_verifier.ts";
 import { project } from "../../src/projections/project.ts";
 import { type Filling, NO_FILLING, ReplayLease } from "../guarded/replay_lease.ts";
+import { writeInCommits } from "../guarded/write_in_commits.ts";
 
 /** Time for which the old records are kept after the flip: longer than a request may use the head before it. */
 export const GRACE_MS = HEAD_LIMIT_MS + 1_000;
@@ -43,13 +46,13 @@ export interface ReplayOutcome {
   /** How many of these events an interrupted run replayed, before this run continued it. */
   resumedFrom: number;
   /** Differences between the generation served before and the log. */
-  differences: Differences;
+  differences: Findings;
 }
 
 /**
  * Replays the log. The store must limit the time of its calls and retry its reads. Throws
- * `ReplayUnderWayError` if another replay is running. Throws `UnsoundError` if the log is not sound, or if
- * the new generation does not match it; the service then continues with the old generation.
+ * `ReplayUnderWayError` if another replay is running. Throws `UnsoundError` or `LogDamagedError` if the log is not
+ * sound, or if the new generation does not match it; the service then continues with the old generation.
  */
 export async function replay(
   { store, runtime }: { store: Store; runtime: Runtime },
@@ -57,9 +60,8 @@ export async function replay(
 ): Promise<ReplayOutcome> {
   // An empty log has nothing to rebuild. A lease without a head would make the store look like a foreign one.
   const { head: { generation }, versionstamp } = await readHead(store);
-  if (versionstamp === null) {
-    return { generation, events: 0, resumedFrom: 0, differences: new Differences() };
-  }
+  const differences = new Findings();
+  if (versionstamp === null) return { generation, events: 0, resumedFrom: 0, differences };
   const { graceMs = GRACE_MS, progress = () => {}, onWait = () => {} } = options;
   const lease = await ReplayLease.take(store, runtime, onWait);
   const outcome = await rebuild({ store, runtime, lease, graceMs, progress });
@@ -81,16 +83,16 @@ async function rebuild(job: Job): Promise<ReplayOutcome> {
     await discard(job, generation);
   }
   const resumedFrom = lease.filling.filledTo;
-  const log = new SoundLog(job);
+  const log = new SoundLog();
   try {
     await catchUp(job, log);
     const differences = await compare(job, log, resumedFrom > 0);
     await catchUp(job, log);
     await flip(job, log);
     await removeOld(job);
-    return { generation, events: log.position, resumedFrom, differences };
+    return { generation, events: log.verifier.position, resumedFrom, differences };
   } catch (error) {
-    if (!(error instanceof UnsoundError)) throw error;
+    if (!(error instanceof UnsoundError || error instanceof LogDamagedError)) throw error;
     await discard(job, generation);
     await lease.release();
     throw error;
@@ -104,68 +106,58 @@ async function discard(job: Job, generation: number): Promise<void> {
 }
 
 /** Compares both generations with the lines that were read. Resolves to the differences of the served one. */
-async function compare(
-  { store, runtime, lease }: Job,
-  { expected }: SoundLog,
-  wasResumed: boolean,
-): Promise<Differences> {
+async function compare(job: Job, log: SoundLog, wasResumed: boolean): Promise<Findings> {
+  const { store, runtime, lease } = job;
   const { generation: next } = lease.filling;
-  const [ofOld, ofNew] = [next - 1, next].map((generation) => {
-    const isServed = generation !== next;
-    return new Comparison({ store, runtime, generation, expected, isServed });
-  });
-  for (const comparison of [ofOld, ofNew]) await comparison.readAll(() => lease.keep());
-  if (ofNew.differences.total === 0) return ofOld.differences;
-  const [{ key }] = Object.values(ofNew.differences.first);
+  const [ofOld, ofNew] = [new Findings(), new Findings()];
+  for (const [generation, findings] of [[next - 1, ofOld], [next, ofNew]] as const) {
+    const comparison = new Comparison({ store, runtime, generation, log, findings });
+    for await (const entries of scan(store, { prefix: projectionKey(generation, []) })) {
+      await comparison.judge(entries);
+      await lease.keep();
+    }
+    await comparison.finish(() => lease.keep());
+  }
+  if (ofNew.total === 0) return ofOld;
   throw new UnsoundError(
-    `The rebuilt projections differ from the log in ${ofNew.differences.total} records, for ` +
-      `example ${formatKey(key)}; the old ones stay in use` +
+    `The rebuilt projections differ from the log in ${ofNew.total} records, for example: ` +
+      `${ofNew.faults[0].message}; the old ones stay in use` +
       (wasResumed ? ". An earlier run had filled a part, so run the replay again" : ""),
   );
 }
 
 /** Fills the new generation until few events are left, because others are appended meanwhile. */
 async function catchUp(job: Job, log: SoundLog): Promise<void> {
-  let lag: number;
+  let to: number;
   do {
-    const { position } = (await readHead(job.store)).head;
-    await fill(job, log, position);
-    lag = (await readHead(job.store)).head.position - position;
-  } while (lag > LAG_LIMIT);
+    to = (await readHead(job.store)).head.position;
+    await fill(job, linesToFill(job, log, to));
+  } while ((await readHead(job.store)).head.position - to > LAG_LIMIT);
 }
 
 /** Writes the records of the next lines of the log, in its order. */
-async function fill(job: Job, log: SoundLog, to: number): Promise<void> {
-  let writing: Promise<unknown> = Promise.resolve();
-  try {
-    const lines = linesToFill(job, log, to);
-    for await (
-      const { mutations, filling } of groupIntoCommits(lines, sealerOf(job), job.store.limits)
-    ) {
-      // Read the next group while this one is written.
-      await writing;
-      writing = job.lease.commit({ mutations }, filling);
-      writing.catch(() => {});
-    }
-  } finally {
-    // The lease allows one commit at a time, and there are others after an error, too.
-    await writing;
-  }
+function fill(
+  job: Job,
+  lines: AsyncIterable<RecordedLine[]> | RecordedLine[][],
+): Promise<void> {
+  return writeInCommits(lines, job.store.limits, sealerOf(job), ({ mutations, filling }) => {
+    return job.lease.commit({ mutations }, filling);
+  });
 }
 
-/** The lines whose records are not written yet. */
+/** The next lines of the log, without those whose records are written. */
 async function* linesToFill(
-  { lease, progress }: Job,
+  { store, lease, progress }: Job,
   log: SoundLog,
   to: number,
 ): AsyncGenerator<RecordedLine[]> {
   const { filledTo } = lease.filling;
-  for await (const lines of log.readTo(to)) {
+  for await (const lines of log.readTo(store, to)) {
     const rest = lines.filter(({ event }) => event.position > filledTo);
     // Otherwise commits renew the lease, and it allows one at a time.
     if (rest.length === 0) await lease.keep();
     yield rest;
-    progress("fill", log.position, to);
+    progress("fill", log.verifier.position, to);
   }
 }
 
@@ -190,14 +182,12 @@ async function flip(job: Job, log: SoundLog): Promise<void> {
   let lines: RecordedLine[] = [];
   // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
   const writeEarlierLines = async () => {
-    for await (const { mutations, filling } of groupIntoCommits([lines], seal, store.limits)) {
-      await lease.commit({ mutations }, filling);
-    }
+    await fill(job, [lines]);
     lines = [];
-    await fill(job, log, (await readHead(store)).head.position);
+    await catchUp(job, log);
   };
   await changeHead(job, async (head) => {
-    for await (const read of log.readTo(head.position)) lines.push(...read);
+    for await (const read of log.readTo(store, head.position)) lines.push(...read);
     const { sealed: { mutations }, count } = sealCommit(lines, seal, store.limits);
     if (count < lines.length) return undefined;
     const next = { ...head, generation, removing: head.generation };
@@ -214,7 +204,7 @@ async function removeOld(job: Job): Promise<void> {
     progress("wait", Math.round(waited / 1_000), Math.round(graceMs / 1_000));
   });
   await remove(job, removing);
-  await changeHead(job, ({ removing: _, ...next }) => ({ next }));
+  await changeHead(job, ({ removing: _, ...next }) => Promise.resolve({ next }));
 }
 
 async function remove(job: Job, generation: number): Promise<void> {
@@ -224,27 +214,22 @@ async function remove(job: Job, generation: number): Promise<void> {
   const seal = (entries: readonly StoreEntry[]) => ({
     mutations: entries.map(({ key }): Mutation => ({ type: "delete", key })),
   });
-  for await (const { mutations } of groupIntoCommits(entries, seal, store.limits)) {
+  await writeInCommits(entries, store.limits, seal, async ({ mutations }) => {
     await lease.commit({ mutations });
     removed += mutations.length;
     progress("remove", removed);
-  }
-}
-
-/** A head to replace the current one, and what to commit with it. */
-interface HeadChange {
-  next: Head;
-  mutations?: Mutation[];
-  filling?: Filling;
+  });
 }
 
 /**
- * Replaces the head. Retries on conflict, because instances keep changing the head, and if `change` has none. Calls
- * `prepare` before each attempt.
+ * Replaces the head, and commits mutations with it. Retries on conflict, because instances keep changing the head, and
+ * if `change` has none. Calls `prepare` before each attempt.
  */
 async function changeHead(
   job: Job,
-  change: (head: Head) => HeadChange | Promise<HeadChange | undefined>,
+  change: (
+    head: Head,
+  ) => Promise<{ next: Head; mutations?: Mutation[]; filling?: Filling } | undefined>,
   prepare = async () => {},
 ): Promise<void> {
   const deadline = job.runtime.monotonicNow() + RETRY_LIMIT_MS;

@@ -20,8 +20,8 @@ import { LogVerifier } from "../verify/log_verifier.ts";
 import { linesOf } from "../../src/log/read_log.ts";
 import { positionIn, project } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { groupIntoCommits } from "../../src/store/commit_size.ts";
 import { guardRecord } from "../guarded/guarded_record.ts";
+import { writeInCommits } from "../guarded/write_in_commits.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
@@ -41,12 +41,7 @@ export async function verifyExport(
 ): Promise<VerifiedExport> {
   const verifier = new LogVerifier();
   for await (const lines of splitLines(source())) {
-    for (const line of lines) {
-      const number = verifier.position + 1;
-      const { event, faults } = verifier.verify(line);
-      if (event !== undefined && faults.length === 0) continue;
-      throw new RefusedError(`Line ${number}: ${faults.join("; ")}`);
-    }
+    for (const line of lines) verifier.expectSound(line);
     progress(verifier.position);
   }
   if (verifier.position === 0) throw new RefusedError("The export has no lines");
@@ -67,7 +62,7 @@ export async function restore(
   // An earlier state of a pet would be written only to be replaced, which takes most of the time.
   const isLast = ({ key, content }: ProjectionRecord) =>
     head.changePosition === 0 || !isPetKind(key[0]) ||
-    content !== undefined && positionIn(content) === pets.positionOf(key.at(-1) as number);
+    content !== undefined && positionIn(content) === pets.valueAt(key.at(-1) as number);
   const seal = (lines: readonly RecordedLine[]) => ({
     restored: lines.at(-1)!.event.position,
     mutations: [
@@ -75,20 +70,13 @@ export async function restore(
       ...retainedMutations(head.generation, project(lines).filter(isLast), runtime.now()),
     ],
   });
-  let writing = Promise.resolve();
-  try {
-    const lines = linesAfter(mark.restored, store, source, head);
-    for await (const { restored, mutations } of groupIntoCommits(lines, seal, store.limits)) {
-      // The next group is gathered while this one is written. One commit stores both the lines and their count.
-      await writing;
-      writing = replaceMark({ ...mark, restored }, mutations).then(() => progress(restored));
-      writing.catch(() => {});
-    }
-    await writing;
-    await replaceMark(head);
-  } finally {
-    await writing.catch(() => {});
-  }
+  const lines = linesAfter(mark.restored, store, source, head);
+  await writeInCommits(lines, store.limits, seal, async ({ restored, mutations }) => {
+    // One commit stores both the lines and their count.
+    await replaceMark({ ...mark, restored }, mutations);
+    progress(restored);
+  });
+  await replaceMark(head);
 }
 
 /**

@@ -6,7 +6,6 @@ import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import {
   HEAD_KEY,
   isLogKey,
-  isPetKind,
   isProjectionKey,
   logKey,
   REPLAY_KEY,
@@ -30,9 +29,9 @@ import type { ExpiringRecord, Key, Store, StoreEntry } from "../../src/store/sto
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { decodeRecord } from "../../src/projections/project.ts";
 import { decodeLease } from "../guarded/replay_lease.ts";
-import { Comparison, type ComparisonDeps, type Difference, ExpectedRecords } from "./compare.ts";
+import { Comparison, type ComparisonDeps, SoundLog } from "./compare.ts";
 import { type AuditReport, Findings } from "./findings.ts";
-import { LogAudit, type LogAuditOptions } from "./log_audit.ts";
+import { type AuditOptions, LogAudit } from "./log_audit.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
@@ -43,11 +42,6 @@ export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
   readExpiringRecords?: () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
   /** Set if the file of the store is known to be damaged. */
   damage?: StoreDamagedError;
-}
-
-export interface AuditOptions extends LogAuditOptions {
-  /** Called with the number of lines checked; `total` is unknown for a file. */
-  progress?: (done: number, total?: number) => void;
 }
 
 const ONLY_LOG = "Other records than those of the log were not audited";
@@ -64,8 +58,10 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
       const head = await readHeadFor(findings, store);
       if (head !== undefined) {
         const report = await auditRecords(deps, findings, options, head);
+        if (report.sound) return report;
+        const { generation, removing } = (await readHead(store)).head;
         // If a replay changed the generations, it may have removed records during the audit. Then audit again.
-        if (report.sound || await generationsHold(store, head)) return report;
+        if (generation === head.generation && removing === head.removing) return report;
         continue;
       }
     } catch (error) {
@@ -148,7 +144,7 @@ export async function auditLines(
   }
   if (isFirst) {
     findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
-  } else if (events + findings.countOf("newer_line") === 0) {
+  } else if (events === 0 && findings.counts.newer_line === undefined) {
     const other = new Findings();
     other.add("no_export", "The file is not an export of deno task log: it has no event");
     return other.report(EMPTY_HEAD);
@@ -189,37 +185,29 @@ async function auditRecords(
   head: Head,
 ): Promise<AuditReport> {
   const log = new LogAudit(findings, options);
-  const expected = new ExpectedRecords(log.verifier, deps.runtime);
+  const soundLog = new SoundLog(log.verifier);
   for await (const entries of scan(deps.store, logRange(head.position))) {
     const lines: RecordedLine[] = [];
     for (const entry of entries) {
       if (isLogKey(entry.key)) lines.push(...log.verifyRecord(entry));
       else addForeign(findings, entry.key);
     }
-    if (log.isSound) expected.follow(lines);
+    if (log.isSound) soundLog.follow(lines);
     options.progress?.(log.verifier.position, head.position);
   }
   log.end(head.position);
   if (log.isSound) {
     checkHead(findings, head, log.verifier.head);
-    await compareRest(deps, findings, head, expected);
+    await compareRest(deps, findings, head, soundLog);
   } else findings.notes.push(ONLY_LOG);
   await checkExpiry(findings, deps);
   return findings.report(log.verifier.head);
 }
 
 function checkHead(findings: Findings, head: Head, expected: Head): void {
-  const { generation, removing } = head;
+  const { generation, removing, ...fields } = head;
   const wrong = (what: string) => findings.add("head", `The head is wrong: ${what}`);
-  const fields = [
-    "lastHash",
-    "lastPetId",
-    "counts",
-    "changePosition",
-    "keyPosition",
-    "schemas",
-  ] as const;
-  for (const field of fields) {
+  for (const field of Object.keys(fields) as (keyof typeof fields)[]) {
     const [stored, right] = [head[field], expected[field]].map((it) =>
       typeof it === "object" ? JSON.stringify(it) : it
     );
@@ -236,7 +224,7 @@ async function compareRest(
   deps: AuditDeps,
   findings: Findings,
   head: Head,
-  expected: ExpectedRecords,
+  log: SoundLog,
 ): Promise<void> {
   const { store } = deps;
   const { generation, removing } = head;
@@ -244,9 +232,7 @@ async function compareRest(
   if (lease !== undefined || removing !== undefined) {
     findings.notes.push("A replay has not ended; if no replay is running, run one to finish it");
   }
-  const differs = (difference: Difference) =>
-    findings.add(`record_${difference.kind}`, wordsFor(difference), difference.position);
-  const comparison = new Comparison({ ...deps, generation, expected, isServed: true, differs });
+  const comparison = new Comparison({ ...deps, generation, log, findings });
   const isServed = ({ key }: StoreEntry) =>
     key[0] === "projection" && key[1] === generation && key.length > 2;
   for await (const entries of scanOutside(store, logRange(head.position))) {
@@ -258,12 +244,13 @@ async function compareRest(
     const generations = [head, now].flatMap((it) => [it.generation, it.removing])
       .concat(lease?.generation, (await readLease(store))?.generation)
       .filter((generation) => generation !== 0);
-    for (const entry of others) {
-      const { key } = entry;
+    for (const { key, value } of others) {
       const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
       const isOfReplay = key[0] === "projection" &&
         generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
-      if (!isNewLine && !isOfReplay && !isOwn(entry)) addForeign(findings, key);
+      const isOwn = isRecord(HEAD_KEY, key) ||
+        isRecord(REPLAY_KEY, key) && decodeLease(value) !== undefined;
+      if (!isNewLine && !isOfReplay && !isOwn) addForeign(findings, key);
     }
   }
   await comparison.finish();
@@ -313,23 +300,6 @@ function validityOf(key: Key, value: Uint8Array): number | undefined {
   }
 }
 
-const DIFFERS = {
-  missing: "is missing",
-  extra: "is there, but does not follow from the log",
-  altered: "is not what the log says",
-} as const satisfies Record<Difference["kind"], string>;
-
-/** The difference, worded for an operator. */
-export function wordsFor({ kind, key, position }: Difference): string {
-  const [, generation, name, ...place] = key as (string | number)[];
-  const [id, list, category] = place.reverse();
-  const ofCategory = category === undefined ? "" : ` of category ${category}`;
-  const what = isPetKind(name) && isProjectionKey(key.slice(2))
-    ? `Pet ${id} in the list ${list}${ofCategory} of generation ${generation}`
-    : `Record ${formatKey(key)}`;
-  return `${what} ${DIFFERS[kind]}${position === undefined ? "" : ` (event ${position})`}`;
-}
-
 /** The head to audit up to; `undefined` if there is no usable head. */
 async function readHeadFor(findings: Findings, store: Store): Promise<Head | undefined> {
   try {
@@ -355,11 +325,6 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
   }
 }
 
-async function generationsHold(store: Store, before: Head): Promise<boolean> {
-  const { head: now } = await readHead(store);
-  return (["generation", "removing"] as const).every((field) => now[field] === before[field]);
-}
-
 /** The lease of a replay, which names the generation that it fills. */
 async function readLease(store: Store) {
   return decodeLease((await store.get(REPLAY_KEY))?.value);
@@ -371,8 +336,4 @@ function logRange(to: number) {
 
 function isRecord([name]: readonly [string], key: Key): boolean {
   return key.length === 1 && key[0] === name;
-}
-
-function isOwn({ key, value }: StoreEntry): boolean {
-  return isRecord(HEAD_KEY, key) || isRecord(REPLAY_KEY, key) && decodeLease(value) !== undefined;
 }

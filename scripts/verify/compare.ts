@@ -1,6 +1,6 @@
 /**
  * Compares the records of a generation with the records that project() derives from the log. Finds missing, extra and
- * altered records. The log is read first. Its memory grows by 16 bytes for each pet, and by up to 16 for each event.
+ * altered records. The log is read first. Its memory grows by 16 bytes for each pet, and by up to 24 for each event.
  */
 
 import { Buffer } from "node:buffer";
@@ -9,10 +9,12 @@ import { hasCategory } from "../../events/pet.ts";
 import {
   isPetKind,
   isProjectionKey,
+  petListOf,
   type ProjectionKey,
   projectionKey,
 } from "../../src/keyspace.ts";
 import { DigestTable } from "./digest_table.ts";
+import type { Findings } from "./findings.ts";
 import { readHead } from "../../src/log/head.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import { CLOCK_TOLERANCE_MS, LogVerifier } from "./log_verifier.ts";
@@ -21,151 +23,89 @@ import { positionIn, project, textIn } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { checkedContent } from "../../src/store/checksum.ts";
-import { scan } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
-import { RefusedError } from "../cli/refused_error.ts";
-
-/** Maximum number of missing records that a later event may excuse. Further ones are differences at once. */
-const MISSING_KEPT = 100_000;
 
 /** The bits of the records of a pet. */
 const SEEN: Record<string | number, number> = { pet: 1, pet_by_category: 2 };
 const ALL_SEEN = 3;
 
-export type DifferenceKind = "missing" | "extra" | "altered";
+const DIFFERS = {
+  missing: "is missing",
+  extra: "is there, but does not follow from the log",
+  altered: "is not what the log says",
+};
 
 /** A record that does not match the log. */
-export interface Difference {
-  kind: DifferenceKind;
+interface Difference {
+  kind: keyof typeof DIFFERS;
   key: Key;
-  /** Position of the event that makes the record, if it is known. */
+  /** Position of the event that makes the record, if the record is not of a pet. */
   position?: number;
 }
 
-/** The number of differences between a generation and the log, and the first of each kind. */
-export class Differences {
-  readonly counts: Record<DifferenceKind, number> = { missing: 0, extra: 0, altered: 0 };
-  readonly first: Partial<Record<DifferenceKind, Difference>> = {};
-
-  add(difference: Difference): void {
-    this.counts[difference.kind]++;
-    this.first[difference.kind] ??= difference;
-  }
-
-  get total(): number {
-    return this.counts.missing + this.counts.extra + this.counts.altered;
-  }
-}
-
-/** The records that follow from the lines that a verifier has found sound, in any generation. */
-export class ExpectedRecords {
-  /** The records that are not of pets, by the positions of their events. The store may have removed an expired one. */
-  readonly others = new DigestTable(["expected", "expired"]);
+/** The sound lines of a log, of which it keeps digests of the records that follow from them. */
+export class SoundLog {
   readonly verifier: LogVerifier;
-  #runtime: Runtime;
+  /** The records that are not of pets, and when they expire, by the positions of their events. */
+  readonly others = new DigestTable();
 
-  constructor(verifier: LogVerifier, runtime: Runtime) {
+  constructor(verifier = new LogVerifier()) {
     this.verifier = verifier;
-    this.#runtime = runtime;
   }
 
   /** Takes the next lines, after the verifier has. */
   follow(lines: readonly RecordedLine[]): void {
-    const now = this.#runtime.now();
     const records = project(
       lines.filter(({ event: { type, idempotencyKey } }) =>
         type !== "PetCreated" && type !== "PetUpdated" || idempotencyKey !== undefined
       ),
     );
-    for (const { key, content, expiresAt } of records) {
+    for (const { key, content, expiresAt = Infinity } of records) {
       if (isPetKind(key[0])) continue;
-      // The store keeps a record for some time after it expires, so differences between clocks do not matter.
-      const kind = expiresAt !== undefined && expiresAt <= now ? "expired" : "expected";
-      this.others.set(key.at(-1) as number, kind, keyAndContent(key, content));
+      this.others.set(key.at(-1) as number, keyAndContent(key, content), expiresAt);
     }
   }
-}
 
-/** Reads and verifies the log of a store, part by part. */
-export class SoundLog {
-  #store: Store;
-  readonly expected: ExpectedRecords;
-
-  constructor({ store, runtime }: { store: Store; runtime: Runtime }) {
-    this.#store = store;
-    this.expected = new ExpectedRecords(new LogVerifier(), runtime);
-  }
-
-  get position(): number {
-    return this.expected.verifier.position;
-  }
-
-  /** The next lines, up to a position, in batches. Throws `UnsoundError` at the first fault. */
-  async *readTo(to: number): AsyncGenerator<RecordedLine[]> {
-    try {
-      for await (const lines of readLog(this.#store, { from: this.position + 1, to })) {
-        const recorded = lines.map(({ position, line }) => {
-          const { event, faults } = this.expected.verifier.verify(line);
-          if (event !== undefined && faults.length === 0) return { event, line };
-          throw new UnsoundError(`Line ${position} of the log is not sound: ${faults.join("; ")}`);
-        });
-        this.expected.follow(recorded);
-        yield recorded;
-      }
-    } catch (error) {
-      if (error instanceof LogDamagedError) throw new UnsoundError(error.message);
-      throw error;
+  /** The next lines of a store, up to a position, in batches. Throws `UnsoundError` and `LogDamagedError`. */
+  async *readTo(store: Store, to: number): AsyncGenerator<RecordedLine[]> {
+    for await (const lines of readLog(store, { from: this.verifier.position + 1, to })) {
+      const sound = lines.map(({ line }) => this.verifier.expectSound(line));
+      this.follow(sound);
+      yield sound;
     }
   }
-}
-
-/** The log has a fault, or a generation built from it does not match it. */
-export class UnsoundError extends RefusedError {
-  override name = "UnsoundError";
 }
 
 export interface ComparisonDeps {
   store: Store;
   runtime: Runtime;
   generation: number;
-  expected: ExpectedRecords;
-  /** Whether the service writes to the generation. Then later events explain records that differ. */
-  isServed: boolean;
-  differs?: (difference: Difference) => void;
+  log: SoundLog;
+  findings: Findings;
 }
 
 /**
  * Compares a generation with the records that follow from lines that were read before. Call {@linkcode
- * Comparison.readAll}, or {@linkcode Comparison.judge} with all entries and then {@linkcode Comparison.finish}.
+ * Comparison.judge} with all entries, and then {@linkcode Comparison.finish}. A record that a later event writes or
+ * removes is no difference: the service has done so, or the replay that fills the generation will.
  */
 export class Comparison {
-  readonly differences = new Differences();
   /** Number of idempotency records missing because a clock was wrong. They are not differences. */
   removedByWrongClock = 0;
   #deps: ComparisonDeps;
   /** By the ids of the pets, and by the positions of the other records: the records that were there, even if altered. */
   #petsSeen: Uint8Array;
   #othersSeen: Uint8Array;
-  /** The keys of the records that events after those of `expected` have written or removed, up to a position. */
+  /** The keys of the records that events after those of the log have written or removed, up to a position. */
   #laterKeys = new Set<string>();
   #laterTo: number;
 
   constructor(deps: ComparisonDeps) {
-    const { head } = deps.expected.verifier;
+    const { head } = deps.log.verifier;
     this.#deps = deps;
     this.#petsSeen = new Uint8Array(head.lastPetId + 1);
     this.#othersSeen = new Uint8Array(head.position + 1);
     this.#laterTo = head.position;
-  }
-
-  /** Compares the whole generation. Calls `progress` from time to time. */
-  async readAll(progress: () => Promise<void>): Promise<void> {
-    const { store, generation } = this.#deps;
-    for await (const entries of scan(store, { prefix: projectionKey(generation, []) })) {
-      await this.judge(entries);
-      await progress();
-    }
-    await this.finish(progress);
   }
 
   /** Judges entries of the generation, right after they were read. */
@@ -179,97 +119,91 @@ export class Comparison {
     for (const difference of found) this.#addUnlessLater(difference);
   }
 
-  /** Finds the missing records, after all entries. */
-  async finish(progress: () => Promise<void> = async () => {}): Promise<void> {
-    const { store, expected: { verifier: { pets, head } }, generation } = this.#deps;
+  /** Finds the missing records, after all entries. Calls `progress` from time to time. */
+  async finish(progress = async () => {}): Promise<void> {
+    const { store, log: { verifier: { pets, head } }, generation } = this.#deps;
     await this.#followLater();
     for (let id = 1; id <= head.lastPetId; id++) {
       if (this.#petsSeen[id] === ALL_SEEN) continue;
-      const made = await readEventAt(store, pets.positionOf(id));
+      const made = await readEventAt(store, pets.valueAt(id));
       for (const { key, content } of made === undefined ? [] : project([made])) {
         const isSeen = (this.#petsSeen[id] & SEEN[key[0]]) !== 0;
         if (content === undefined || !isPetKind(key[0]) || isSeen) continue;
         this.#addUnlessLater({ kind: "missing", key: projectionKey(generation, key) });
       }
+      await progress();
     }
     await this.#findOthers(progress);
   }
 
   /**
-   * Finds the missing records that are not of pets. Excuses that of an Idempotency-Key if a later event has an earlier
-   * time: the clock of its writer was ahead, so the store, by its own clock, removed the record before its `expiresAt`.
+   * Finds the missing records that are not of pets. Excuses that of an Idempotency-Key if a later event, or now, has an
+   * earlier time: the clock of its writer was ahead, so the store, by its own clock, removed it before its `expiresAt`.
    */
   async #findOthers(progress: () => Promise<void>): Promise<void> {
-    const { store, runtime, generation, expected: { others, verifier: { head } } } = this.#deps;
+    const { store, runtime, generation, log: { others, verifier: { head } } } = this.#deps;
+    const now = runtime.now();
+    // The store keeps a record for some time after it expires, so differences between clocks do not matter.
     const isMissing = (position: number) =>
-      others.kindOf(position) === "expected" && !this.#othersSeen[position];
+      others.valueAt(position) > now && !this.#othersSeen[position];
     let from = 1;
     while (from <= head.position && !isMissing(from)) from++;
-    /** The missing records that nothing excuses yet, and an upper bound of their times. */
-    let missing: { difference: Difference; timeMs: number }[] = [];
-    let latestMs = -Infinity;
+    if (from > head.position) return;
+    /** The earliest time of each event and of those after it. */
+    const earliestMs = new Float64Array(head.position + 1);
     for await (const lines of readLog(store, { from, to: head.position })) {
       for (const { position, line } of lines) {
-        const event = eventOf(line)!;
-        const eventMs = Date.parse(event.time);
-        // With a tolerance, because clocks differ slightly.
-        const excusedMs = eventMs + CLOCK_TOLERANCE_MS;
-        if (latestMs > excusedMs) {
-          const left = missing.filter(({ timeMs }) => timeMs <= excusedMs);
-          this.removedByWrongClock += missing.length - left.length;
-          missing = left;
-          latestMs = excusedMs;
-        }
-        if (!isMissing(position)) continue;
-        const record = project([{ event, line }]).find(({ key }) => !isPetKind(key[0]))!;
-        const key = projectionKey(generation, record.key);
-        const difference: Difference = { kind: "missing", key, position };
-        const timeMs = record.expiresAt === undefined ? -Infinity : eventMs;
-        if (timeMs > runtime.now() + CLOCK_TOLERANCE_MS) this.removedByWrongClock++;
-        else if (missing.length === MISSING_KEPT) this.#add(difference);
-        else missing.push({ difference, timeMs });
-        latestMs = Math.max(latestMs, timeMs);
+        earliestMs[position] = Date.parse(eventOf(line)!.time);
       }
       await progress();
     }
-    for (const { difference } of missing) this.#add(difference);
+    for (let position = head.position; position > from; position--) {
+      earliestMs[position - 1] = Math.min(earliestMs[position - 1], earliestMs[position]);
+    }
+    for (let position = from; position <= head.position; position++) {
+      if (!isMissing(position)) continue;
+      const made = (await readEventAt(store, position))!;
+      const { key, expiresAt } = project([made]).find(({ key }) => !isPetKind(key[0]))!;
+      // With a tolerance, because clocks differ slightly.
+      const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
+      const isExcused = expiresAt !== undefined && Date.parse(made.event.time) > latestMs;
+      if (isExcused) this.removedByWrongClock++;
+      else this.#add({ kind: "missing", key: projectionKey(generation, key), position });
+      await progress();
+    }
   }
 
   async #differenceOf(entry: StoreEntry): Promise<Difference | undefined> {
     const { key } = entry;
-    const { store, expected: { others, verifier: { pets, head } } } = this.#deps;
+    const { store, log: { others, verifier: { pets, head } } } = this.#deps;
     const recordKey = key.slice(2);
+    if (!isProjectionKey(recordKey)) return { kind: "extra", key };
     const content = checkedContent(entry);
     const number = key.at(-1) as number;
-    if (!isProjectionKey(recordKey)) return { kind: "extra", key };
-    if (isPetKind(recordKey[0])) {
-      const [kind, category] = recordKey as string[];
-      if (pets.kindOf(number) !== key.at(-2)) return { kind: "extra", key };
-      const isRight = content !== undefined && positionIn(content) === pets.positionOf(number) &&
-        pets.has(number, textIn(content));
-      const isElsewhere = isRight && kind === "pet_by_category" &&
-        !hasCategory(latin1Of(content), category);
-      if (isElsewhere) return { kind: "extra", key };
-      this.#petsSeen[number] |= SEEN[kind];
-      return isRight ? undefined : { kind: "altered", key };
+    const isPet = isPetKind(recordKey[0]);
+    const position = isPet ? pets.valueAt(number) : number;
+    const isRight = isPet
+      ? content !== undefined && positionIn(content) === position &&
+        pets.has(number, textIn(content)) && belongsUnder(recordKey, content)
+      : others.has(number, keyAndContent(recordKey, content));
+    if (!isRight) {
+      // Only a digest of the record is known, so ask the event.
+      const made = position <= head.position ? await readEventAt(store, position) : undefined;
+      const isOfEvent = made !== undefined &&
+        project([made]).some((record) =>
+          record.content !== undefined && formatKey(record.key) === formatKey(recordKey)
+        );
+      if (!isOfEvent) return { kind: "extra", key };
     }
-    if (others.has(number, keyAndContent(recordKey, content))) {
-      this.#othersSeen[number] = 1;
-      return undefined;
-    }
-    // Only a digest of the record is known, so ask the event.
-    const found = number <= head.position ? await readEventAt(store, number) : undefined;
-    const isOfEvent = found !== undefined &&
-      project([found]).some((record) => formatKey(record.key) === formatKey(recordKey));
-    if (!isOfEvent) return { kind: "extra", key };
-    this.#othersSeen[number] = 1;
-    return { kind: "altered", key, position: number };
+    if (isPet) this.#petsSeen[number] |= SEEN[recordKey[0]];
+    else this.#othersSeen[number] = 1;
+    if (isRight) return undefined;
+    return { kind: "altered", key, ...(isPet ? {} : { position }) };
   }
 
   /** Reads the events up to the head of now. So all that was written before is known. */
   async #followLater(): Promise<void> {
-    const { store, isServed } = this.#deps;
-    if (!isServed) return;
+    const { store } = this.#deps;
     const { head: { position: to } } = await readHead(store);
     try {
       for await (const lines of readLog(store, { from: this.#laterTo + 1, to })) {
@@ -290,18 +224,30 @@ export class Comparison {
     if (!this.#laterKeys.has(formatKey(difference.key.slice(2)))) this.#add(difference);
   }
 
-  #add(difference: Difference): void {
-    this.differences.add(difference);
-    this.#deps.differs?.(difference);
+  #add({ kind, key, position }: Difference): void {
+    const [, generation, name, ...place] = key as (string | number)[];
+    const [id, list, category] = place.reverse();
+    const ofCategory = category === undefined ? "" : ` of category ${category}`;
+    const what = isPetKind(name) && isProjectionKey(key.slice(2))
+      ? `Pet ${id} in the list ${list}${ofCategory} of generation ${generation}`
+      : `Record ${formatKey(key)}`;
+    const ofEvent = position === undefined ? "" : ` (event ${position})`;
+    this.#deps.findings.add(`record_${kind}`, `${what} ${DIFFERS[kind]}${ofEvent}`, position);
   }
+}
+
+/** Whether a pet with that content belongs to the list, and to the category, that a key names. */
+function belongsUnder(key: ProjectionKey, { buffer, byteOffset, length }: Uint8Array): boolean {
+  // Each byte as a character. TextDecoder takes several times as long.
+  const text = Buffer.from(buffer, byteOffset, length).toString("latin1");
+  const list = key.at(-2);
+  const isOfList = list === petListOf(null)
+    ? !text.includes(',"status":"')
+    : text.includes(`,"status":"${list}"`);
+  return isOfList && (key[0] === "pet" || hasCategory(text, String(key[1])));
 }
 
 /** The bytes that identify a record that is not of a pet. */
 function keyAndContent(key: ProjectionKey, content: Uint8Array = new Uint8Array()): Uint8Array {
   return Buffer.concat([Buffer.from(formatKey(key)), content]);
-}
-
-/** The bytes as text, each a character. TextDecoder takes several times as long. */
-function latin1Of({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString("latin1");
 }

@@ -1,42 +1,29 @@
 /** Number of entries of a chunk. Small, because the numbers of a damaged log may lie far apart. */
 const CHUNK_LENGTH = 512;
 
-/** There are at most 7 kinds, so that a kind and 48 bits fit into a number exactly. */
-const KINDS_LIMIT = 8;
-
 /**
- * A kind, a digest of 48 bits of a content, and a position for each of the numbers 1, 2, 3 …, in 16 bytes. Each table has
- * a random seed for its digests, so that nobody can choose two contents with the same digest.
+ * A digest of 48 bits of a content, and a value above 0, for each of the numbers 1, 2, 3 …, in 16 bytes. Each table has a
+ * random seed for its digests, so that nobody can choose two contents with the same digest.
  */
 export class DigestTable {
-  #kinds: readonly string[];
   #chunks = new Map<number, Float64Array>();
   #seed = crypto.getRandomValues(new Uint32Array(2));
 
-  constructor(kinds: readonly string[]) {
-    this.#kinds = kinds;
-  }
-
-  set(number: number, kind: string, content: Uint8Array, position = number): void {
+  set(number: number, content: Uint8Array, value: number): void {
     const index = Math.floor(number / CHUNK_LENGTH);
     const chunk = this.#chunks.get(index) ?? new Float64Array(2 * CHUNK_LENGTH);
     this.#chunks.set(index, chunk);
     const offset = 2 * (number % CHUNK_LENGTH);
-    const digest = halfSipHash(content, this.#seed);
-    chunk[offset] = digest * KINDS_LIMIT + this.#kinds.indexOf(kind) + 1;
-    chunk[offset + 1] = position;
-  }
-
-  /** The kind of a number; `undefined` if it has none. */
-  kindOf(number: number): string | undefined {
-    return this.#kinds[this.#get(number) % KINDS_LIMIT - 1];
+    chunk[offset] = halfSipHash(content, this.#seed);
+    chunk[offset + 1] = value;
   }
 
   has(number: number, content: Uint8Array): boolean {
-    return Math.floor(this.#get(number) / KINDS_LIMIT) === halfSipHash(content, this.#seed);
+    return this.#get(number, 0) === halfSipHash(content, this.#seed) && this.valueAt(number) > 0;
   }
 
-  positionOf(number: number): number {
+  /** The value of a number; 0 if it has none. */
+  valueAt(number: number): number {
     return this.#get(number, 1);
   }
 
@@ -44,7 +31,7 @@ export class DigestTable {
     this.#chunks.clear();
   }
 
-  #get(number: number, offset = 0): number {
+  #get(number: number, offset: 0 | 1): number {
     const chunk = this.#chunks.get(Math.floor(number / CHUNK_LENGTH));
     return chunk?.[2 * (number % CHUNK_LENGTH) + offset] ?? 0;
   }

@@ -36,8 +36,10 @@ export interface AuditReport {
 
 export class Findings {
   readonly notes: string[] = [];
-  #faults: Fault[] = [];
-  #counts: Partial<Record<FaultKind, number>> = {};
+  /** The first faults of each kind. */
+  readonly faults: Fault[] = [];
+  readonly counts: AuditReport["counts"] = {};
+  total = 0;
 
   /** With `damage`, the file of the store is known to be damaged. */
   constructor(damage?: StoreDamagedError) {
@@ -46,14 +48,10 @@ export class Findings {
   }
 
   add(kind: FaultKind, message: string, position?: number): void {
-    const before = this.#counts[kind] ?? 0;
-    this.#counts[kind] = before + 1;
-    if (before >= FAULTS_KEPT_PER_KIND) return;
-    this.#faults.push({ kind, ...(position === undefined ? {} : { position }), message });
-  }
-
-  countOf(kind: FaultKind): number {
-    return this.#counts[kind] ?? 0;
+    const number = this.counts[kind] = (this.counts[kind] ?? 0) + 1;
+    this.total++;
+    if (number > FAULTS_KEPT_PER_KIND) return;
+    this.faults.push({ kind, ...(position === undefined ? {} : { position }), message });
   }
 
   /** `from` is the first position of a part of a log. `isExport` is true if the lines are not those of a store. */
@@ -61,24 +59,22 @@ export class Findings {
     { position, lastHash, lastPetId }: Head,
     { from, isExport = false }: { from?: number; isExport?: boolean } = {},
   ): AuditReport {
-    // The first faults of each kind are kept.
-    const firstOf = (faults: Fault[]) => Math.min(...faults.map((it) => it.position ?? Infinity));
-    const first = firstOf(this.#faults);
-    const firstLine = firstOf(this.#faults.filter(({ kind }) => kind === "line"));
+    const faults = this.faults.toSorted((one, other) =>
+      (one.position ?? Infinity) - (other.position ?? Infinity)
+    );
+    const firstLine = faults.find(({ kind }) => kind === "line")?.position ?? Infinity;
     const lastSound = Math.min(firstLine - 1, position);
-    const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.#counts[kind]);
+    const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.counts[kind]);
     return {
-      sound: this.#faults.length === 0,
-      ...(from === undefined ? {} : { from }),
+      sound: faults.length === 0,
+      from,
       position,
       hash: lastHash,
       pets: lastPetId,
-      counts: this.#counts,
+      counts: this.counts,
       advice: Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)])),
-      ...(first === Infinity ? {} : { firstBadPosition: first }),
-      faults: this.#faults.sort((one, other) =>
-        (one.position ?? Infinity) - (other.position ?? Infinity)
-      ),
+      firstBadPosition: faults[0]?.position,
+      faults,
       notes: this.notes,
     };
   }

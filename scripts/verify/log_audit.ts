@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { Sha256Hex } from "../../events/api_key.ts";
 import type { RecordedLine } from "../../events/event.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { LogVerifier } from "./log_verifier.ts";
@@ -7,30 +9,29 @@ import { RefusedError } from "../cli/refused_error.ts";
 import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
 import type { Findings } from "./findings.ts";
 
-/** Identifies the end of a sound log. With it, a later audit proves that the log was only appended to. */
-export interface Checkpoint {
-  /** Position of the last line then; 0 for an empty log. */
-  position: number;
-  hash: string;
-}
+/** The end of a sound log, 0 if it is empty. With it, a later audit proves that the log was only appended to. */
+export const AuditCheckpoint = z.strictObject({ position: z.int().min(0), hash: Sha256Hex });
+export type AuditCheckpoint = z.infer<typeof AuditCheckpoint>;
 
-export interface LogAuditOptions {
+export interface AuditOptions {
   /** A checkpoint from an earlier audit, which this log must extend. */
-  checkpoint?: Checkpoint;
+  checkpoint?: AuditCheckpoint;
   /** What was published of the log, which this log must extend, too. */
   published?: Pick<PublishedLog, "checkpoint" | "tree">;
+  /** Called with the number of lines checked; `total` is unknown for a file. */
+  progress?: (done: number, total?: number) => void;
 }
 
 /** The part of an audit that checks the log, from a store or from an export. */
 export class LogAudit {
   #findings: Findings;
-  #checkpoint: Checkpoint | undefined;
+  #checkpoint: AuditCheckpoint | undefined;
   #published: PublishedComparison | undefined;
   readonly verifier = new LogVerifier();
   /** Whether no line has a fault. Only then do the records of the projections follow from the lines. */
   isSound = true;
 
-  constructor(findings: Findings, { checkpoint, published }: LogAuditOptions) {
+  constructor(findings: Findings, { checkpoint, published }: AuditOptions) {
     this.#findings = findings;
     this.#checkpoint = checkpoint;
     this.#published = published && new PublishedComparison(published.checkpoint, published.tree);
@@ -39,7 +40,7 @@ export class LogAudit {
 
   /** Begins after the first lines of the log, of which the last has that position and hash. */
   startAfter(position: number, hash: string): void {
-    this.verifier.startAfter(position, hash);
+    this.verifier.skipTo(position, hash);
     this.#compareWithCheckpoint();
   }
 
@@ -47,7 +48,7 @@ export class LogAudit {
   verifyRecord(entry: StoreEntry): RecordedLine[] {
     const last = entry.key[1] as number;
     const from = this.verifier.position + 1;
-    const faults = this.#findings.countOf("line");
+    const faults = this.#findings.counts.line;
     const { value } = entry;
     const content = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : undefined;
     const lines = unpackLines(content);
@@ -55,7 +56,7 @@ export class LogAudit {
     const isWhole = lines !== undefined && this.verifier.position === last;
     if (isWhole && checkedContent(entry) !== undefined) return verified;
     // A fault of a line explains the others: that of the checksum, and that the lines end elsewhere than the key says.
-    if (this.#findings.countOf("line") === faults) {
+    if (this.#findings.counts.line === faults) {
       const fault = isWhole ? "have its checksum" : `hold exactly lines ${from} to ${last}`;
       const position = isWhole ? last : Math.min(this.verifier.position, last) + 1;
       this.#fault(`The record at position ${last} does not ${fault}`, position);

@@ -12,14 +12,20 @@ import {
 } from "../../events/event.ts";
 import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { IDEMPOTENCY_LIFETIME_MS, PET_LISTS, petListOf } from "../../src/keyspace.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
 import { DigestTable } from "./digest_table.ts";
 import { EMPTY_HEAD, type Head, headAfter } from "../../src/log/head.ts";
 import { readEvent } from "../../src/log/lines.ts";
+import { RefusedError } from "../cli/refused_error.ts";
 import { RecentUses } from "./recent_uses.ts";
 
 const encoder = new TextEncoder();
+
+/** The log has a fault, or a generation built from it does not match it. */
+export class UnsoundError extends RefusedError {
+  override name = "UnsoundError";
+}
 
 /** The result for one line. */
 export interface VerifiedLine {
@@ -51,7 +57,6 @@ const IDEMPOTENCY_KEYS_KEPT = 100_000;
  * clock was set back meanwhile: the store may have removed the record of the first use too early.
  */
 export class LogVerifier {
-  #position = 0;
   /** Of the line that is verified. */
   #faults: string[] = [];
   #head = EMPTY_HEAD;
@@ -62,8 +67,8 @@ export class LogVerifier {
   #isComplete = true;
   #keys = new Map<string, ApiKey>();
   #tokenHashes = new Set<string>();
-  /** The lists and texts of the pets, and the positions of their last events, except those that a line that could not be read may have changed. */
-  readonly pets = new DigestTable(PET_LISTS);
+  /** The texts of the pets, and the positions of their last events, except those that a line that could not be read may have changed. */
+  readonly pets = new DigestTable();
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
@@ -73,7 +78,7 @@ export class LogVerifier {
 
   /** Position of the last verified line. */
   get position(): number {
-    return this.#position;
+    return this.#head.position;
   }
 
   /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
@@ -87,36 +92,40 @@ export class LogVerifier {
     const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
-    this.#position++;
+    const hasPosition = !isMalformed || isNewer;
+    const expectedPosition = this.position + 1;
+    const position = hasPosition ? read.position : expectedPosition;
     if (isMalformed) faults.push(read.message);
-    const isUnlinked = (!isMalformed || isNewer) && !this.#checkPosition(read);
+    const isUnlinked = hasPosition && !this.#checkPosition(read, expectedPosition);
     if (isMalformed) this.#lose();
     else this.#checkBody({ event: read, line });
     const hash = this.#lastHash = sha256Hex(line);
     this.#head = isMalformed
-      ? { ...this.#head, position: this.#position, lastHash: hash }
+      ? { ...this.#head, position, lastHash: hash }
       : headAfter(this.#head, read, hash);
     return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
-  /** Begins after the first lines of a log, of which the last has that position and hash. */
-  startAfter(position: number, hash: string): void {
-    this.skipTo(position);
-    this.#lastHash = hash;
-    this.#head = { ...this.#head, lastHash: hash };
+  /** Verifies the next line. Throws `UnsoundError` if it has a fault. */
+  expectSound(line: Uint8Array): RecordedLine {
+    const number = this.position + 1;
+    const { event, faults } = this.verify(line);
+    if (event !== undefined && faults.length === 0) return { event, line };
+    throw new UnsoundError(`Line ${number}: ${faults.join("; ")}`);
   }
 
-  /** Continues after a position. The lines up to there cannot be read. */
-  skipTo(position: number): void {
+  /** Continues after a position, with the hash of its line if that is known. The lines up to there cannot be read. */
+  skipTo(position: number, hash?: string): void {
     this.#lose();
-    this.#position = position;
-    this.#head = { ...this.#head, position, lastHash: EMPTY_HEAD.lastHash };
+    this.#lastHash = hash;
+    this.#head = { ...this.#head, position, lastHash: hash ?? EMPTY_HEAD.lastHash };
   }
 
   /** Returns `false` if the line is at the right position, but does not fit the line before. */
-  #checkPosition({ position, previousHash }: RecordedEvent | NewerVersionError): boolean {
-    const expectedPosition = this.#position;
-    this.#position = position;
+  #checkPosition(
+    { position, previousHash }: RecordedEvent | NewerVersionError,
+    expectedPosition: number,
+  ): boolean {
     if (position !== expectedPosition) {
       this.#faults.push(
         `its sequence says position ${position}, but ${expectedPosition} was expected`,
@@ -165,7 +174,7 @@ export class LogVerifier {
   #checkPrevious({ data: pet }: EventOf<"PetUpdated">): void {
     const { id, previous } = pet;
     const before = patchPet(pet, previous);
-    if (this.pets.kindOf(id) === undefined) {
+    if (this.pets.valueAt(id) === 0) {
       if (this.#isComplete) this.#faults.push(`it changes pet ${id}, which was not added before`);
     } else if (!this.pets.has(id, encoder.encode(encodePet(before)))) {
       this.#faults.push(`its previous does not match pet ${id} as it was before`);
@@ -180,8 +189,8 @@ export class LogVerifier {
   #checkPetEvent(event: PetEvent, line: Uint8Array): void {
     const { position, data } = event;
     // Larger ids are a fault in a complete log, and could take much memory.
-    if (!this.#isComplete || data.id <= this.#position) {
-      this.pets.set(data.id, petListOf(data.status), petTextOf({ event, line }), position);
+    if (!this.#isComplete || data.id <= position) {
+      this.pets.set(data.id, petTextOf({ event, line }), position);
     }
     this.#checkPetActor(event);
   }

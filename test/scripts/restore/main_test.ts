@@ -7,7 +7,6 @@ import { test as testProcess } from "../../support/test_processes.ts";
 import { runTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
-import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { setRecord } from "../../support/set_record.ts";
 
@@ -35,67 +34,6 @@ function encodingsOf(kvPath: string): unknown[] {
   return rows.map(({ v_encoding }) => v_encoding);
 }
 
-/** The exact responses to clients with these keys. */
-async function responsesOf(kvPath: string, tokens: string[]): Promise<unknown[][]> {
-  await using service = await ServiceProcess.start(kvPath);
-  const responses: unknown[][] = [];
-  const paths = ["", "?limit=7", "?status=sold&limit=3", "?cursor=9&limit=5", "/1", "/999"];
-  for (const token of tokens) {
-    for (const path of paths) {
-      const response = await service.send(`/v1/pets${path}`, token);
-      // Each service has a port of its own.
-      const link = response.headers.get("link")?.replace(service.address, "");
-      responses.push([path, response.status, link, await response.text()]);
-    }
-  }
-  return responses;
-}
-
-test("restore: the copy has the same log, gives the same responses to the same keys, and is sound", async (folder) => {
-  const [origin, copy] = [`${folder}/origin.sqlite3`, `${folder}/copy.sqlite3`];
-  const issue = (label: string) => done(["keys", "issue", "--label", label], origin);
-  const tokens = [(await issue("a")).trim(), (await issue("b")).trim()];
-  const [{ id }] = JSON.parse(await done(["keys", "list", "--json"], origin));
-  const once = { "idempotency-key": "once" };
-  const rex = { name: "Rex", categoryId: 1 };
-  {
-    await using service = await ServiceProcess.start(origin);
-    for (let index = 0; index < 12; index++) {
-      const pet = {
-        name: `Zoë ${index}`,
-        categoryId: index,
-        status: ["sold", "pending"][index % 2],
-      };
-      assertEquals(await service.add(pet, tokens[index % 2]), 201);
-    }
-    assertEquals(await service.add(rex, tokens[1], once), 201);
-  }
-  await done(["keys", "rotate", id], origin);
-  await done(["keys", "revoke", id], origin);
-  const log = await done(["log"], origin);
-  const responses = await responsesOf(origin, tokens);
-
-  await Deno.writeTextFile(`${folder}/export.jsonl`, log);
-  await done(["restore", `${folder}/export.jsonl`], copy);
-  assertEquals(await done(["log"], copy), log);
-  assertEquals(await responsesOf(copy, tokens), responses);
-  assertEquals(responses.slice(0, 7).map(([, status]) => status), [...Array(6).fill(401), 200]);
-  const keys = await done(["keys", "list"], origin);
-  assertEquals(await done(["keys", "list"], copy), keys);
-  assertEquals(await done(["audit"], copy), await done(["audit"], origin));
-
-  await using service = await ServiceProcess.start(copy);
-  const again = await service.send("/v1/pets", tokens[1], {
-    method: "POST",
-    headers: { "content-type": "application/json", ...once },
-    body: JSON.stringify(rex),
-  });
-  assertEquals([again.status, (await again.json()).id], [201, 13]);
-  assertEquals(await done(["log"], copy), log);
-  // V8's encoding of other values differs between runtimes.
-  for (const kvPath of [origin, copy]) assertEquals(encodingsOf(kvPath), [BYTES]);
-});
-
 test("restore: - reads standard input, and a refused export creates no store", async (folder) => {
   const lines = sampleLog(50);
   const kvPath = `${folder}/pets.sqlite3`;
@@ -112,6 +50,8 @@ test("restore: - reads standard input, and a refused export creates no store", a
 
   await done(["restore", "-"], kvPath, linesToBytes(lines));
   assertEquals(await done(["log"], kvPath), new TextDecoder().decode(linesToBytes(lines)));
+  // V8's encoding of other values differs between runtimes.
+  assertEquals(encodingsOf(kvPath), [BYTES]);
   const again = await runTask(["restore", "-"], { kvPath, stdin: linesToBytes(lines) });
   assertEquals([again.code, again.stdout], [2, ""]);
   assertMatch(again.stderr, /^error: The store already holds a log/m);

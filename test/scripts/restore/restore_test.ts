@@ -109,15 +109,12 @@ Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the st
 });
 
 Deno.test("restore() refuses a bad line by its number, and writes nothing", async () => {
-  const changed = LINES[599].replace('"id":', '"id": ');
   const cases: [lines: string[], refusal: string][] = [
     [
       LINES.with(599, LINES[599].slice(0, -1)),
       "Line 600: The line is incomplete: its end is missing",
     ],
-    [LINES.with(599, changed), "Line 600: The line differs from the bytes"],
     [LINES.toSpliced(599, 1), "Line 600: its sequence says position 601"],
-    [LINES.slice(1), "Line 1: its sequence says position 2, but 1 was expected"],
     [
       rewritten(LINES, 599, LINES[599].replace('"previous":{', '$&"categoryId":9999,')),
       "Line 600: its previous does not match pet",
@@ -135,9 +132,7 @@ Deno.test("restore() refuses a bad line by its number, and writes nothing", asyn
 Deno.test("restore() refuses a store that is not empty, and does not change it", async () => {
   using sample = await openSampleStore(1);
   const { head } = sample;
-  const set = (key: Key, record: unknown): Mutation => {
-    return setRecord(key, encodeJson(record));
-  };
+  const set = (key: Key, record: unknown): Mutation => setRecord(key, encodeJson(record));
   const oldMark = { format: "restore", run: head.lastHash, position: 30, restored: 3 };
   const cases: [mutation: Mutation, refusal: string][] = [
     [set(HEAD_KEY, head), "already holds a log"],

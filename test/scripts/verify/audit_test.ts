@@ -5,8 +5,10 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
-import { audit, auditLines, type AuditOptions } from "../../../scripts/verify/audit.ts";
+import { DatabaseSync } from "node:sqlite";
+import { audit, auditLines } from "../../../scripts/verify/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
+import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
 import { EMPTY_ROOT } from "../../../scripts/published/merkle_tree.ts";
 import { TileTree } from "../../../scripts/published/tile_tree.ts";
 import { OPERATOR } from "../../../events/event.ts";
@@ -28,7 +30,6 @@ import {
   HEAD_KEY,
   LOG_PREFIX,
   logKey,
-  PET_LISTS,
   petByCategoryKey,
   petKey,
   projectionKey,
@@ -77,19 +78,6 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
   assertMatch(faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
 });
 
-Deno.test("audit() and auditLines() find a history that the service cannot have written", async () => {
-  const sound = sampleLog(3);
-  const line = changed(sound[2], /"actor":"\w+"/, '"actor":"operator"');
-  const lines = rewritten(sound, 2, line);
-  const fault = "its actor is the operator, but only a key adds and changes pets";
-  using sample = await openSampleStore(0);
-  await writeLog(sample.store, sample.runtime, lines);
-  const position = lines.length;
-  for (const { faults } of [await audit(sample), await auditFile(lines)]) {
-    assertEquals(faults, [{ kind: "line", position, message: `Line ${position}: ${fault}` }]);
-  }
-});
-
 Deno.test("auditLines() reports an export without an event, and says whether it has lines", async () => {
   const noEvent = "The file is not an export of deno task log: it has no event";
   for (const lines of [["# Animal Store", "", "{}"], ["\u0000"], ["SQLite format 3"]]) {
@@ -121,10 +109,8 @@ Deno.test("auditLines() verifies a partial export from its first line, and refus
   }
   const other = await partial({ checkpoint: { ...at(9), hash: at(8).hash } });
   assertEquals(other.counts, { checkpoint: 1 });
-  const published = {
-    checkpoint: { size: 0, root: EMPTY_ROOT, note: "" },
-    tree: new TileTree(() => undefined, 0),
-  };
+  const checkpoint = { size: 0, root: EMPTY_ROOT, note: "" };
+  const published = { checkpoint, tree: new TileTree(() => undefined, 0) };
   for (
     const [options, words] of [
       [{ checkpoint: at(8) }, "with the checkpoint at position 8"],
@@ -190,7 +176,7 @@ const DAMAGES: {
   name: string;
   /** The records of the log to store, by their keys. `lines` returns the lines from one position to another. */
   records: (lines: (from: number, to: number) => string) => Record<number, string | undefined>;
-  firstBadPosition?: number;
+  firstBadPosition: number;
   messages: string[];
 }[] = [
   {
@@ -210,15 +196,6 @@ const DAMAGES: {
     records: (lines) => ({ 14: lines(8, 12).slice(0, -50) }),
     firstBadPosition: 8,
     messages: ["The record at position 14 does not hold exactly lines 8 to 14"],
-  },
-  {
-    name: "a line feed is lost",
-    records: (lines) => ({ 14: lines(8, 9).slice(0, -1) + lines(10, 14) }),
-    firstBadPosition: 9,
-    messages: [
-      "Line 9: The line is not JSON",
-      "Line 10: its sequence says position 11, but 10 was expected",
-    ],
   },
   {
     name: "a line is moved to the next record",
@@ -246,11 +223,6 @@ const DAMAGES: {
       "Line 9000000000000014: its sequence says position 14, but 9000000000000014 was expected",
     ],
   },
-  {
-    name: "a record is split and another one merged, which is no damage",
-    records: (lines) => ({ 10: lines(8, 10), 14: lines(11, 14), 15: undefined, 19: lines(15, 19) }),
-    messages: [],
-  },
 ];
 
 Deno.test("audit() reports a damaged record of the log at the right position", async () => {
@@ -260,68 +232,44 @@ Deno.test("audit() reports a damaged record of the log at the right position", a
       sample.lines.slice(from - 1, to).map((line) => `${line}\n`).join("")
     );
     for (const [last, text] of Object.entries(stored)) {
-      await put(
-        sample.store,
-        logKey(Number(last)),
-        text === undefined ? text : encoder.encode(text),
-      );
+      await put(sample.store, logKey(Number(last)), text);
     }
     const report = await audit(sample);
-    // The words of JSON.parse() are not ours.
-    const found = report.faults.map(({ message }) => message.replace(/JSON: .*/, "JSON"));
-    assertEquals(found, messages, name);
+    assertEquals(report.faults.map(({ message }) => message), messages, name);
     assertEquals(report.firstBadPosition, firstBadPosition, name);
   }
 });
 
 Deno.test("audit() names the pet and the list that differ, once for each record", async () => {
-  using sample = await openSampleStore(33);
-  const { store } = sample;
-  const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
-  const [added, changedPet] = await Promise.all([19, 7].map(async (id) => {
-    const found = await Promise.all(PET_LISTS.map((list) => store.get(pet(list, id))));
-    return found.find((entry) => entry !== null)!;
-  }));
   // Pet 19 was only added, pet 7 was changed from no status.
-  assertEquals([added.key, changedPet.key], [pet("none", 19), pet("available", 7)]);
-  const [ofAdded, ofChanged] = [added, changedPet].map((entry) => checkedContent(entry)!);
-  const text = encoder.encode(changed(decoder.decode(ofChanged), "Zoë", "Zoé"));
+  const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
+  const inCategory = (category: bigint, list: string, id: number) =>
+    projectionKey(1, petByCategoryKey(category, list, id));
+  using sound = await openSampleStore(33);
+  const content = checkedContent((await sound.store.get(pet("available", 7)))!)!;
+  const altered = encoder.encode(changed(decoder.decode(content), "Zoë", "Zoé"));
   const former = encoder.encode('9{"id":7,"name":"Zoë 7 🐈","categoryId":0}');
-  const later = encoder.encode(decoder.decode(ofChanged).replace(/^\d+/, "30"));
-  const IS = "is not what the log says";
   const EXTRA = "is there, but does not follow from the log";
   const cases: [changes: [key: Key, value: Uint8Array | undefined][], messages: string[]][] = [
-    [[[changedPet.key, text]], [`Pet 7 in the list available of generation 1 ${IS}`]],
-    [[[changedPet.key, later]], [`Pet 7 in the list available of generation 1 ${IS}`]],
-    [[[pet("none", 7), former], [changedPet.key, undefined]], [
+    [[[pet("available", 7), altered]], [
+      "Pet 7 in the list available of generation 1 is not what the log says",
+    ]],
+    [[[pet("none", 7), former], [pet("available", 7), undefined]], [
       `Pet 7 in the list none of generation 1 ${EXTRA}`,
       "Pet 7 in the list available of generation 1 is missing",
     ]],
-    [[[pet("sold", 7), ofChanged]], [
-      `Pet 7 in the list sold of generation 1 ${EXTRA}`,
-    ]],
-    [[[pet("none", 19), undefined]], ["Pet 19 in the list none of generation 1 is missing"]],
-    [[[projectionKey(1, petByCategoryKey(8n, "available", 7)), ofChanged]], [
+    [[[inCategory(8n, "available", 7), content]], [
       `Pet 7 in the list available of category 8 of generation 1 ${EXTRA}`,
     ]],
-    [[[projectionKey(1, petByCategoryKey(5n, "none", 19)), undefined]], [
+    [[[inCategory(5n, "none", 19), undefined]], [
       "Pet 19 in the list none of category 5 of generation 1 is missing",
-    ]],
-    [[[pet("none", 27), ofAdded]], [
-      `Pet 27 in the list none of generation 1 ${EXTRA}`,
     ]],
   ];
   for (const [changes, messages] of cases) {
-    const before = await Promise.all(changes.map(([key]) => store.get(key)));
-    for (const [key, value] of changes) await put(store, key, value);
-    const { faults } = await audit(sample);
-    assertEquals(faults.map(({ message }) => message), messages);
-    for (const [index, [key]] of changes.entries()) {
-      const entry = before[index];
-      await put(store, key, entry === null ? undefined : checkedContent(entry));
-    }
+    using sample = await openSampleStore(33);
+    for (const [key, value] of changes) await put(sample.store, key, value);
+    assertEquals((await audit(sample)).faults.map(({ message }) => message), messages);
   }
-  assertEquals((await audit(sample)).faults, []);
 });
 
 Deno.test({
@@ -330,11 +278,9 @@ Deno.test({
   ignore: !permitted("read", "write", "net", "run"),
   fn: () =>
     withSampleFile(async ({ kvPath, store }) => {
-      const deps = {
-        store,
-        runtime: systemRuntime,
-        readExpiringRecords: expiringRecordsOf({ kind: "file", path: kvPath, isDefault: false }),
-      };
+      const location = { kind: "file", path: kvPath, isDefault: false } as const;
+      const readExpiringRecords = expiringRecordsOf(location);
+      const deps = { store, runtime: systemRuntime, readExpiringRecords };
       assertEquals(await audit(deps).then(({ faults, notes }) => [faults, notes]), [[], []]);
       const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
       const missed: string[] = [];
@@ -355,12 +301,8 @@ Deno.test({
           if (!faults.some(({ message }) => message.startsWith(words))) missed.push(formatKey(key));
           assertEquals(counts, { [kind]: 1 });
         }
-        await commit(store, [{
-          type: "set",
-          key,
-          value: own,
-          ...(isToExpire ? { expireIn: 25 * hour } : {}),
-        }]);
+        const expireIn = isToExpire ? 25 * hour : undefined;
+        await commit(store, [{ type: "set", key, value: own, expireIn }]);
       }
       assertEquals(missed, []);
       assertEquals((await audit(deps)).faults, []);
@@ -368,6 +310,11 @@ Deno.test({
       const line: Mutation = { type: "set", key, value: value as Uint8Array, expireIn: 3_600_000 };
       await commit(store, [line, { type: "delete", key: HEAD_KEY }]);
       assertEquals((await audit(deps)).counts, { head: 1, log_expires: 1 });
+      // Another program can set any number.
+      using database = new DatabaseSync(kvPath);
+      database.exec("update kv set expiration_ms = 9223372036854775807 where expiration_ms > 0");
+      const { faults } = await audit(deps);
+      assertMatch(faults[0].message, /^Record .* is set to expire at \+275760-/);
     }),
 });
 
@@ -529,13 +476,13 @@ Deno.test("audit() leaves the generation alone that the lease of a replay names,
   const note = /^A replay has not ended/;
   // A record that is right and one that is wrong.
   const filled = projectionKey(2, petKey("sold", 2));
-  await put(store, filled, encoder.encode("{}"));
+  await put(store, filled, "{}");
   assertEquals((await audit(sample)).counts, { foreign_record: 1 });
   await lease(2);
   const { faults, notes } = await audit(sample);
   assertEquals(faults, []);
   assertMatch(notes.join(), note);
-  await put(store, ["projection", 2, "lost", 1], encoder.encode("{}"));
+  await put(store, ["projection", 2, "lost", 1], "{}");
   assertEquals((await audit(sample)).counts, { foreign_record: 1 });
   await put(store, ["projection", 2, "lost", 1], undefined);
   for (const generation of [0, 3]) {
@@ -574,7 +521,6 @@ const FOREIGN_KEYS = [
   ["log", 5],
   ["~log"],
   ["~log", 0],
-  ["~log", 5.5],
   ["~log", 5, "x"],
   ["~log", 31],
   ["~log", "5"],
@@ -582,19 +528,14 @@ const FOREIGN_KEYS = [
   ["projection", 1],
   ["projection", 0, "pet", "sold", 1],
   ["projection", 2, "pet", "sold", 1],
-  ["projection", 1.5, "pet", "sold", 1],
   ["projection", "1", "pet", "sold", 1],
   projectionKey(1, ["pet"]),
   projectionKey(1, ["pet", 2]),
   projectionKey(1, ["pet", "sold"]),
   projectionKey(1, ["pet", "sold", 0]),
   projectionKey(1, ["pet", "sold", 2.5]),
-  projectionKey(1, ["pet", "sold", 4]),
-  projectionKey(1, ["pet", "sold", 999]),
   projectionKey(1, ["pet", "sold", 2, 3]),
   projectionKey(1, ["pet", "lost", 1]),
-  projectionKey(1, ["key_by_token", "0".repeat(64), 1]),
-  projectionKey(1, ["key_by_token", "0".repeat(64), 2]),
   projectionKey(1, ["key_by_token", "0".repeat(64), 31]),
   projectionKey(1, ["key_by_token", "0".repeat(64)]),
   projectionKey(1, ["event_by_idempotency_key", "a", "b", 3]),
@@ -610,7 +551,11 @@ async function commit(store: Store, mutations: Mutation[]): Promise<void> {
 }
 
 /** Stores a value without checks, or deletes the record. */
-async function put(store: Store, key: Key, content: Uint8Array | undefined): Promise<void> {
+async function put(
+  store: Store,
+  key: Key,
+  content: Uint8Array | string | undefined,
+): Promise<void> {
   await commit(store, [
     content === undefined ? { type: "delete", key } : setRecord(key, content),
   ]);
@@ -622,7 +567,7 @@ async function putLines(store: Store, lines: string[]): Promise<void> {
     await put(store, key, undefined);
   }
   for (const [index, line] of lines.entries()) {
-    await put(store, logKey(index + 1), encoder.encode(`${line}\n`));
+    await put(store, logKey(index + 1), `${line}\n`);
   }
 }
 

@@ -35,31 +35,6 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
   });
 });
 
-Deno.test("LogVerifier finds any changed byte, in its line or the next one", () => {
-  const bytes = encoder.encode(LINES[20]);
-  for (let offset = 0; offset < bytes.length; offset++) {
-    const changed = bytes.slice();
-    changed[offset] ^= 1;
-    const faults = faultsOf([...LINES.slice(0, 20), changed, ...LINES.slice(21)]);
-    assertMatch(faults.join("\n"), /^2[12]: /, `byte ${offset}`);
-  }
-  assertEquals(faultsOf(LINES.with(5, LINES[5].replace("Zoë", "Zoe"))), [
-    "7: its previoushash is not the SHA-256 of the line before, so one of the two was altered",
-  ]);
-});
-
-Deno.test("LogVerifier finds missing, repeated and swapped lines at the first wrong line", () => {
-  const cases: [lines: string[], fault: string][] = [
-    [LINES.toSpliced(9, 1), "10: its sequence says position 11, but 10 was expected"],
-    [LINES.toSpliced(9, 0, LINES[9]), "11: its sequence says position 10, but 11 was expected"],
-    [
-      LINES.with(8, LINES[9]).with(9, LINES[8]),
-      "9: its sequence says position 10, but 9 was expected",
-    ],
-  ];
-  for (const [lines, fault] of cases) assertEquals(faultsOf(lines)[0], fault);
-});
-
 type Event = EventBody & EventMetadata;
 
 const MINUTE_MS = 60_000;
@@ -270,7 +245,7 @@ Deno.test("LogVerifier reports a wrong change once, and none of a pet that an un
   assertEquals(ofLine8(faultsOf(lines.toSpliced(6, 1))), []);
   assertEquals(ofLine8(faultsOf(lines.with(6, "{}"))), []);
   const verifier = new LogVerifier();
-  verifier.startAfter(5, sha256Hex(lines[4]));
+  verifier.skipTo(5, sha256Hex(lines[4]));
   assertEquals(
     lines.slice(5).map((line) => verifier.verify(encoder.encode(line)).faults),
     [[], [], [NOT_BEFORE]],
@@ -283,7 +258,7 @@ Deno.test("LogVerifier does not remember the pets of a complete log that it cann
   for (const line of linesOf([...KEYS, pet(1, FIRST.id, 7_000), ...far])) {
     verifier.verify(encoder.encode(line));
   }
-  for (const id of [7_000, 10 ** 6, 10 ** 9]) assertEquals(verifier.pets.kindOf(id), undefined);
+  for (const id of [7_000, 10 ** 6, 10 ** 9]) assertEquals(verifier.pets.valueAt(id), 0);
 });
 
 Deno.test("LogVerifier finds lines that are not events of this log, and continues after them", () => {
