@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { readHead } from "../../src/log/head.ts";
-import { until } from "../support/raw_connection.ts";
+import { until } from "../support/until.ts";
 import { spawnScript } from "../support/run_task.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";

@@ -6,10 +6,11 @@ import { ServiceError } from "../../src/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
 import { spawnTask } from "../support/run_task.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { connect, until } from "../support/raw_connection.ts";
+import { connect } from "../support/raw_connection.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { test } from "../support/test_processes.ts";
+import { until } from "../support/until.ts";
 
 test("serve() on SIGTERM answers 503 to an incomplete body, and ends", async () => {
   await using temp = await TempStore.make();

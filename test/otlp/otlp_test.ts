@@ -8,7 +8,7 @@
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { VERSION } from "../../src/settings/version.ts";
 import { freePort } from "../support/free_port.ts";
-import { until } from "../support/raw_connection.ts";
+import { until } from "../support/until.ts";
 import { runTask, spawnTask } from "../support/run_task.ts";
 import { readLines } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
@@ -93,9 +93,7 @@ async function startReceiver() {
   }).spawn();
   const lines: string[] = [];
   const reading = readLines(agent.stdout, (line) => lines.push(line));
-  await until(() =>
-    Deno.connect({ hostname: "127.0.0.1", port }).then((it) => (it.close(), true), () => false)
-  );
+  await until(async () => (await Deno.connect({ hostname: "127.0.0.1", port })).close());
   return {
     /** All that it has printed. */
     text: () => lines.join("\n"),

@@ -21,7 +21,7 @@ import {
   serverOfFile,
 } from "../support/postgres_server.ts";
 import { settingsOf } from "../support/real_store.ts";
-import { until } from "../support/store_server.ts";
+import { until } from "../support/until.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { put, set, testStoreContract } from "../support/store_contract.ts";

@@ -13,7 +13,8 @@ import {
   PostgresServer,
   runProgram,
 } from "../support/postgres_server.ts";
-import { isInstalled, killTree, signalTree, until } from "../support/store_server.ts";
+import { isInstalled, killTree, signalTree } from "../support/store_server.ts";
+import { until } from "../support/until.ts";
 import { runFailover } from "./failover.ts";
 
 /** Patroni's minimum for the time after which a leader that is silent is replaced. */

@@ -10,7 +10,7 @@ import { assert, assertEquals, assertLess } from "@std/assert";
 import { ERRORS } from "../../src/http/errors.ts";
 import { BODY_LIMIT_BYTES } from "../../src/http/requests/request_body.ts";
 import { freePort } from "../support/free_port.ts";
-import { until } from "../support/raw_connection.ts";
+import { until } from "../support/until.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { isInstalled } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
@@ -454,9 +454,7 @@ async function startProxy(first: string, second = first): Promise<Proxy> {
     await process.status;
     await Deno.remove(folder, { recursive: true });
   };
-  await until(() =>
-    Deno.connect({ hostname: "127.0.0.1", port }).then((it) => (it.close(), true), () => false)
-  );
+  await until(async () => (await Deno.connect({ hostname: "127.0.0.1", port })).close());
   return { port, address: `https://127.0.0.1:${port}`, certificate, [Symbol.asyncDispose]: stop };
 }
 

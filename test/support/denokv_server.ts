@@ -1,4 +1,5 @@
-import { isInstalled, isWanted, StoreServer, type StoreServers, until } from "./store_server.ts";
+import { isInstalled, isWanted, StoreServer, type StoreServers } from "./store_server.ts";
+import { until } from "./until.ts";
 
 /** The task installs it (https://crates.io/crates/denokv). */
 const PROGRAM = new URL("../../.cache/denokv-0.14.0/bin/denokv", import.meta.url).pathname;

@@ -3,14 +3,9 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import type { PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import { settingsOf } from "./real_store.ts";
-import {
-  HANG_LIMIT_MS,
-  isInstalled,
-  isWanted,
-  StoreServer,
-  type StoreServers,
-  until,
-} from "./store_server.ts";
+import { isInstalled, isWanted, StoreServer, type StoreServers } from "./store_server.ts";
+import { expectDone } from "./third_party_tools.ts";
+import { HANG_LIMIT_MS, until } from "./until.ts";
 
 /** The folder of a Debian package. Its programs are not in the path. */
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
@@ -152,9 +147,7 @@ export class PostgresServer extends StoreServer {
     );
     await this.start();
     const streams = "select 1 from pg_stat_replication where state = 'streaming'";
-    await until(async () => {
-      if (await primary.sql(streams) === "") throw new Error("It does not stream yet");
-    }, "The standby does not follow");
+    await until(async () => await primary.sql(streams) !== "", "The standby does not follow");
   }
 
   /** Refuses connections over TCP, except those of a type of pg_hba.conf. */
@@ -165,16 +158,14 @@ export class PostgresServer extends StoreServer {
 
   /** Makes the user of the servers the owner of a file or folder. */
   static async own(path: string): Promise<void> {
-    if (Deno.uid() === 0) await run(["chown", "postgres:postgres", path]);
+    if (Deno.uid() === 0) await expectDone("chown", ["postgres:postgres", path]);
   }
 
   /** Makes every commit wait for a standby that follows this server. */
   async requireStandby(): Promise<void> {
     await this.#setStandbyNames("*");
     const synchronous = "select 1 from pg_stat_replication where sync_state = 'sync'";
-    await until(async () => {
-      if (await this.sql(synchronous) === "") throw new Error("It is not synchronous yet");
-    }, "The standby is not synchronous");
+    await until(async () => await this.sql(synchronous) !== "", "The standby is not synchronous");
   }
 
   /** Makes a standby the primary. It has no standby of its own yet, so its commits wait for none. */
@@ -248,19 +239,7 @@ export function commandLine(program: string, args: string[]): string[] {
 }
 
 /** Runs a program of PostgreSQL that must succeed, and resolves to its standard output. */
-export function runProgram(program: string, args: string[]): Promise<string> {
-  return run(commandLine(program, args));
-}
-
-async function run([program, ...args]: string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(program, {
-    args,
-    cwd: "/",
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).output();
-  const decoder = new TextDecoder();
-  if (!success) throw new Error(`${program} failed: ${decoder.decode(stderr)}`);
-  return decoder.decode(stdout).trim();
+export async function runProgram(program: string, args: string[]): Promise<string> {
+  const [command, ...rest] = commandLine(program, args);
+  return (await expectDone(command, rest, { cwd: "/" })).trim();
 }

@@ -78,22 +78,6 @@ export function isInstalled(program: string): boolean {
   }
 }
 
-/** Long enough for every machine: it only ends a test that hangs. */
-export const HANG_LIMIT_MS = 60_000;
-
-/** Repeats an attempt until it succeeds, and resolves to its result. */
-export async function until<T>(attempt: () => T | Promise<T>, message: string): Promise<T> {
-  const deadline = Date.now() + HANG_LIMIT_MS;
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (cause) {
-      if (Date.now() > deadline) throw new Error(message, { cause });
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 /** Kills a process and all that it started. */
 export async function killTree(process: Deno.ChildProcess): Promise<void> {
   signalTree(process.pid, "SIGKILL");

@@ -10,15 +10,10 @@ import { openRealStore } from "./real_store.ts";
 import { runReplayLoad } from "./replay_load.ts";
 import { runTask, spawnTask } from "./run_task.ts";
 import { readLines, ServiceProcess } from "./service_process.ts";
-import {
-  HANG_LIMIT_MS,
-  isWanted,
-  type StoreServer,
-  type StoreServers,
-  until,
-} from "./store_server.ts";
+import { isWanted, type StoreServer, type StoreServers } from "./store_server.ts";
 import { TcpProxy } from "./tcp_proxy.ts";
 import { testIf } from "./test_if.ts";
+import { HANG_LIMIT_MS, until } from "./until.ts";
 
 /** To run for longer: `LOAD_SECONDS=60 deno task test:postgres`. */
 const LOAD_MS = isWanted("LOAD_SECONDS") ? Number(Deno.env.get("LOAD_SECONDS")) * 1_000 : 5_000;
