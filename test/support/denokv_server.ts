@@ -35,15 +35,8 @@ export class DenokvServer extends StoreServer {
   }
 
   async start(): Promise<void> {
-    this.process = new Deno.Command(PROGRAM, {
-      args: [
-        ["--sqlite-path", `${this.folder}/kv.sqlite3`],
-        ["serve", "--addr", `127.0.0.1:${this.port}`],
-      ].flat(),
-      env: this.env,
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const file = `${this.folder}/kv.sqlite3`;
+    this.spawn(PROGRAM, ["--sqlite-path", file, "serve", "--addr", `127.0.0.1:${this.port}`]);
     const ask = async () => (await fetch(this.address, { method: "POST" })).body?.cancel();
     await until(ask, "denokv does not listen");
   }

@@ -1,26 +1,23 @@
+import { globSync } from "node:fs";
+import { dirname } from "node:path";
 import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import type { PostgresSettings } from "../../src/store/postgres/database_url.ts";
-import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
+import { type DatabaseOptions, PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import { settingsOf } from "./real_store.ts";
-import { isInstalled, isWanted, StoreServer, type StoreServers } from "./store_server.ts";
+import { isWanted, StoreServer, type StoreServers } from "./store_server.ts";
 import { expectDone } from "./third_party_tools.ts";
 import { HANG_LIMIT_MS, until } from "./until.ts";
 
-/** The folder of a Debian package. Its programs are not in the path. */
-const DEBIAN_FOLDER = "/usr/lib/postgresql";
+/** The program of each version of Debian's package. It is not in the path. */
+const PROGRAMS_OF_DEBIAN = "/usr/lib/postgresql/*/bin/initdb";
 
 /** The folder of the newest installed server's programs; `undefined` if none is installed. */
 export function findPostgres(): string | undefined {
-  try {
-    const versions = [...Deno.readDirSync(DEBIAN_FOLDER)].map(({ name }) => name);
-    const folders = versions.sort((one, other) => Number(other) - Number(one))
-      .map((version) => `${DEBIAN_FOLDER}/${version}/bin`);
-    const found = folders.find((folder) => isInstalled(`${folder}/initdb`));
-    if (found !== undefined) return found;
-  } catch {
-    // It is not of Debian.
-  }
+  const programs = globSync(PROGRAMS_OF_DEBIAN).sort(
+    new Intl.Collator("en", { numeric: true }).compare,
+  );
+  if (programs.length > 0) return dirname(programs.at(-1)!);
   try {
     const { stdout } = new Deno.Command("pg_config", { args: ["--bindir"] }).outputSync();
     return new TextDecoder().decode(stdout).trim();
@@ -63,14 +60,10 @@ export class PostgresServer extends StoreServer {
     const server = new PostgresServer(folder, settings);
     const passwordFile = `${folder}/password`;
     await Deno.writeTextFile(passwordFile, server.secret);
-    await runProgram(
-      "initdb",
-      [
-        ["--pgdata", server.#data],
-        ["--auth", "scram-sha-256", "--username", USER, "--pwfile", passwordFile],
-        ["--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"],
-      ].flat(),
-    );
+    await runProgram("initdb", [
+      ...["--pgdata", server.#data, "--username", USER, "--pwfile", passwordFile],
+      ...["--auth", "scram-sha-256", "--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"],
+    ]);
     const rule = "host replication all 127.0.0.1/32 scram-sha-256\n";
     await Deno.writeTextFile(`${server.#data}/pg_hba.conf`, rule, { append: true });
     await server.start();
@@ -120,31 +113,19 @@ export class PostgresServer extends StoreServer {
 
   async start(): Promise<void> {
     const settings = { ...SETTINGS, port: String(this.port), ...this.#settings };
-    const [program, ...args] = commandLine("postgres", [
-      "-D",
-      this.#data,
-      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-    ]);
-    this.process = new Deno.Command(program, {
-      args,
-      cwd: "/",
-      stdin: "null",
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const [program, ...args] = commandLine("postgres", ["-D", this.#data, ...flags]);
+    this.spawn(program, args);
     await until(() => this.sql("select 1"), "The server does not answer");
   }
 
   /** Replaces the data with a copy of the primary's, and starts as its standby. */
   async follow(primary: PostgresServer): Promise<void> {
     await Deno.remove(this.#data, { recursive: true }).catch(() => {});
-    await runProgram(
-      "pg_basebackup",
-      [
-        ["--pgdata", this.#data, "--dbname", primary.url("postgres")],
-        ["--checkpoint", "fast", "--wal-method", "stream", "--write-recovery-conf", "--no-sync"],
-      ].flat(),
-    );
+    await runProgram("pg_basebackup", [
+      ...["--pgdata", this.#data, "--dbname", primary.url("postgres")],
+      ...["--checkpoint", "fast", "--wal-method", "stream", "--write-recovery-conf", "--no-sync"],
+    ]);
     await this.start();
     const streams = "select 1 from pg_stat_replication where state = 'streaming'";
     await until(async () => await primary.sql(streams) !== "", "The standby does not follow");
@@ -207,18 +188,16 @@ export function serverOfFile(): () => PostgresServer {
   return () => server;
 }
 
+type OpenOptions = Partial<DatabaseOptions> & { signal?: AbortSignal };
+
 /** Opens the store at a URL. */
 export function openDatabase(
   url: string,
   settings: Partial<PostgresSettings> = {},
-  {
-    runtime = systemRuntime,
-    signal = AbortSignal.timeout(HANG_LIMIT_MS),
-    onSchemaCreated = () => {},
-  } = {},
+  { signal = AbortSignal.timeout(HANG_LIMIT_MS), ...options }: OpenOptions = {},
 ): Promise<PostgresStore> {
-  const options = { create: true, guardKeys: GUARD_KEYS, runtime, onSchemaCreated };
-  return PostgresStore.open({ ...settingsOf(url), ...settings }, options, signal);
+  const all = { create: true, guardKeys: GUARD_KEYS, runtime: systemRuntime, ...options };
+  return PostgresStore.open({ ...settingsOf(url), ...settings }, all, signal);
 }
 
 /** Makes a folder that the user of the servers can write. */
@@ -228,10 +207,7 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/**
- * The command line of a program of PostgreSQL, or at a path. PostgreSQL refuses to run as root, so root runs it as the user of the Debian
- * package.
- */
+/** The command line of a program of PostgreSQL, or at a path. Root runs it as the user of the Debian package. */
 export function commandLine(program: string, args: string[]): string[] {
   const own = [program.startsWith("/") ? program : `${findPostgres()}/${program}`, ...args];
   const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { fillStore } from "./fill_store.ts";
 import { LoadClient } from "./load_client.ts";
 import { useRealStore } from "./real_store.ts";
-import { spawnScript } from "./run_task.ts";
+import { runTask } from "./run_task.ts";
 import { ServiceProcess } from "./service_process.ts";
 
 /** The commands that run during the replay. */
@@ -27,11 +27,10 @@ export async function runReplayLoad(path: string, connections: number, pets: num
   });
   await load.adopt(one);
   const reports: string[] = [];
-  const run = async ([script, ...args]: string[]) => {
-    const { code, stderr } = await spawnScript(script, args, path).output();
-    const report = new TextDecoder().decode(stderr);
-    assertEquals(code, 0, report);
-    reports.push(report);
+  const run = async (command: string[]) => {
+    const { code, stderr } = await runTask(command, { kvPath: path });
+    assertEquals(code, 0, stderr);
+    reports.push(stderr);
   };
   let isReplayed = false;
   const replaying = run(["replay", "--grace", "1"]).finally(() => isReplayed = true);

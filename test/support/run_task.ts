@@ -15,9 +15,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   stdin?: Uint8Array;
   /**
-   * Whether the command has a process group of its own, without Deno's task runner. A signal to the whole group
-   * would sometimes end the task runner itself, with its own code: it may take the signal for a late one, after the
-   * command has ended.
+   * Whether the command has a process group of its own, without Deno's task runner: a late signal to the whole group
+   * would sometimes end the task runner with a code of its own.
    */
   detached?: boolean;
 }
@@ -51,18 +50,6 @@ export function spawnTask(
     env: { NO_COLOR: "1", ...storeVariables(kvPath), ...env },
     detached,
     stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-}
-
-/** Starts a script directly, not its task. A signal then reaches the script and not a launcher. */
-export function spawnScript(script: string, args: string[], kvPath: string): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-all", `scripts/${script}/main.ts`, ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", ...storeVariables(kvPath) },
-    stdin: "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();

@@ -7,7 +7,7 @@ export abstract class StoreServer implements AsyncDisposable {
   readonly secret: string;
   /** Holds its data. */
   protected readonly folder: string;
-  protected process: Deno.ChildProcess | undefined;
+  #process: Deno.ChildProcess | undefined;
 
   constructor(folder: string, secret: string = crypto.randomUUID()) {
     this.folder = folder;
@@ -31,19 +31,24 @@ export abstract class StoreServer implements AsyncDisposable {
   /** Starts it, also again on the same data and port. Resolves when it responds. */
   abstract start(): Promise<void>;
 
+  protected spawn(program: string, args: string[]): void {
+    const quiet = { stdin: "null", stdout: "null", stderr: "null" } as const;
+    this.#process = new Deno.Command(program, { args, cwd: "/", env: this.env, ...quiet }).spawn();
+  }
+
   /** Ends all its processes at once, like a failing machine. */
   async kill(): Promise<void> {
-    if (this.process !== undefined) await killTree(this.process);
-    this.process = undefined;
+    if (this.#process !== undefined) await killTree(this.#process);
+    this.#process = undefined;
   }
 
   /** Stops its processes: they keep their connections, but do not respond. */
   pause(): void {
-    signalTree(this.process!.pid, "SIGSTOP");
+    signalTree(this.#process!.pid, "SIGSTOP");
   }
 
   resume(): void {
-    signalTree(this.process!.pid, "SIGCONT");
+    signalTree(this.#process!.pid, "SIGCONT");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
