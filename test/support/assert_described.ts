@@ -74,7 +74,7 @@ export function assertDescribed(
 
 /** Asserts that the response is described, and resolves to it with its body unread. Of a stream, it reads nothing. */
 export async function describedAnswer(
-  method: string | undefined,
+  method = "GET",
   path: string,
   answering: Promise<Response>,
 ): Promise<Response> {
@@ -82,7 +82,7 @@ export async function describedAnswer(
   const { status, headers } = answer;
   const isStream = headers.get("content-type") === STREAM_TYPE;
   const body = isStream ? "" : await answer.clone().text();
-  assertDescribed(method ?? "GET", path, { status, headers, body });
+  assertDescribed(method, path, { status, headers, body });
   return answer;
 }
 

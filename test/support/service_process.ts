@@ -21,32 +21,27 @@ export class ServiceProcess implements AsyncDisposable {
   }
 
   /** Resolves when the service listens. `[command, ...args]` runs its source file. */
-  static async start(
+  static start(
     kvPath: string,
     env: Record<string, string> = {},
     [command, ...args]: string[] = DENO_RUN,
   ): Promise<ServiceProcess> {
-    const service = new ServiceProcess(
-      new Deno.Command(command, {
-        args: [...args, "src/main.ts"],
-        cwd: ROOT,
-        env: { NO_COLOR: "1", HOST: "127.0.0.1", PORT: "0", ...storeVariables(kvPath), ...env },
-        stdout: "null",
-        stderr: "piped",
-      }).spawn(),
-    );
-    await service.#listening();
-    return service;
-  }
-
-  #listening(): Promise<void> {
+    const process = new Deno.Command(command, {
+      args: [...args, "src/main.ts"],
+      cwd: ROOT,
+      env: { NO_COLOR: "1", HOST: "127.0.0.1", PORT: "0", ...storeVariables(kvPath), ...env },
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    const service = new ServiceProcess(process);
+    const { lines } = service;
     return new Promise((resolve, reject) => {
-      this.#reading = readLines(this.#process.stderr, (line) => {
-        this.lines.push(line);
+      service.#reading = readLines(process.stderr, (line) => {
+        lines.push(line);
         if (!line.includes('"listening"')) return;
-        this.address = `http://127.0.0.1:${JSON.parse(line).port}`;
-        resolve();
-      }).then(() => reject(new Error(`The service did not start: ${this.lines.join("\n")}`)));
+        service.address = `http://127.0.0.1:${JSON.parse(line).port}`;
+        resolve(service);
+      }).then(() => reject(new Error(`The service did not start: ${lines.join("\n")}`)));
     });
   }
 

@@ -104,7 +104,7 @@ export function signalTree(pid: number, signal: Deno.Signal): void {
 function childrenOf(pid: number): number[] {
   try {
     const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
-    return children.trim().split(" ").filter((it) => it !== "").map(Number);
+    return (children.match(/\d+/g) ?? []).map(Number);
   } catch {
     // It has ended meanwhile.
     return [];

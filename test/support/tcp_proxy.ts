@@ -11,6 +11,8 @@ export class TcpProxy implements AsyncDisposable {
   /** Number of cut connections. */
   cuts = 0;
   #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  /** The port on which it listens. */
+  readonly port = this.#listener.addr.port;
   #portOf: () => number;
   #rewrite: (text: string) => string;
   /** Connections are numbered as they come. Those below this number are swallowed. */
@@ -27,11 +29,6 @@ export class TcpProxy implements AsyncDisposable {
     this.#portOf = portOf;
     this.#rewrite = rewrite;
     this.#served = this.#serve();
-  }
-
-  /** The port on which it listens. */
-  get port(): number {
-    return this.#listener.addr.port;
   }
 
   /** Swallows the current connections. New ones work. */
