@@ -14,9 +14,10 @@ export interface Browser extends AsyncDisposable {
 }
 
 export interface Page {
-  evaluate<Result, Argument = never>(
-    script: string | ((argument: Argument) => Promise<Result>),
-    argument?: Argument,
+  evaluate<Result>(script: string): Promise<Result>;
+  evaluate<Argument, Result>(
+    script: (argument: Argument) => Promise<Result>,
+    argument: Argument,
   ): Promise<Result>;
   getByRole(role: string, options: { name: string | RegExp; exact?: boolean }): Locator;
   goto(url: string): Promise<unknown>;

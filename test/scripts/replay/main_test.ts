@@ -52,7 +52,7 @@ test("replay: a log that is not sound exits 1, and the service keeps the old pro
 
 test("replay: clients of two services see no failure, no short list and no stale read, and no program reports a lock", async () => {
   await using temp = await TempStore.make();
-  const { outcomes, reports } = await runReplayLoad(temp.kvPath, 16, 1_000);
+  const { outcomes, reports } = await runReplayLoad(temp.kvPath, 64, 1_000);
   const { created, changed, listed, read } = outcomes;
   for (const count of [created, changed, listed, read]) assertGreater(count, 20);
   // On a busy disk, the service may say that it waits for a lock.
