@@ -76,18 +76,14 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
   });
 }
 
+const fail = () => Promise.reject(new TypeError("error sending request"));
+
 /** Possible outcomes of a commit. */
 export const COMMIT_FAULTS = {
   lands: (apply) => apply(),
-  landsAndConflicts: async (apply) => {
-    await apply();
-    return null;
-  },
-  landsAndFails: async (apply) => {
-    await apply();
-    throw new TypeError("error sending request");
-  },
-  fails: () => Promise.reject(new TypeError("error sending request")),
+  landsAndConflicts: (apply) => apply().then(() => null),
+  landsAndFails: (apply) => apply().then(fail),
+  fails: fail,
   isRefused: () => Promise.reject(new StoreRefusedError("The commit is too large")),
   isFull: () => Promise.reject(new StoreFullError()),
   isLocked: () => Promise.reject(new NotAppliedError("The store is locked")),

@@ -41,21 +41,19 @@ const SETTINGS = {
   wal_receiver_status_interval: "1s",
 };
 
-type ServerSettings = Record<string, string>;
-
 /** A real PostgreSQL server on loopback, in a temporary folder. */
 export class PostgresServer extends StoreServer {
   readonly env = {};
-  #settings: ServerSettings;
+  #settings: Record<string, string>;
   #databases = 0;
 
-  private constructor(folder: string, settings: ServerSettings, secret?: string) {
+  private constructor(folder: string, settings: Record<string, string>, secret?: string) {
     super(folder, secret);
     this.#settings = settings;
   }
 
   /** Starts a server without databases. */
-  static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
+  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const folder = await makeFolder();
     const server = new PostgresServer(folder, settings);
     const passwordFile = `${folder}/password`;

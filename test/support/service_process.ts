@@ -1,8 +1,7 @@
 import { splitLines } from "../../src/log/lines.ts";
 import { storeVariables } from "./real_store.ts";
 import { type Client, clientOf } from "./test_service.ts";
-
-const ROOT = new URL("../../", import.meta.url);
+import { ROOT } from "./with_project_copy.ts";
 
 /** How Deno runs a source file. */
 export const DENO_RUN = [Deno.execPath(), "run", "--allow-all"];
