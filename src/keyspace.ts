@@ -115,8 +115,8 @@ export interface ProjectionRecord {
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * How long the store keeps a record after the record has expired, because the clocks of the store, the
- * writer and the reader may differ. The content of the record decides whether it is still valid.
+ * How long the store keeps a record after it has expired, because the clocks of the store, the writer and the reader may
+ * differ. The content of the record decides whether it is still valid.
  */
 export const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 

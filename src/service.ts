@@ -1,7 +1,6 @@
 import { BodyReader } from "./http/requests/request_body.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
-import { RefusedCredentials } from "./http/limits/refused_credentials.ts";
 import { BackgroundWork } from "./feed/background_work.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { APPEND_LIMIT_MS, Appender } from "./append/appender.ts";
@@ -53,12 +52,12 @@ export function createService(options: ServiceOptions): Service {
     : shielded(options.instrumentation, report);
   const common = { runtime, report, instrumentation };
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
-  const heads = new HeadReader(store, runtime, report, instrumentation);
-  const pets = new PetReader(store, instrumentation, () => heads.read());
+  const heads = new HeadReader(store, runtime, report);
+  const pets = new PetReader(store, () => heads.read());
   const background = new BackgroundWork(runtime);
   const feed = new EventFeed(store, background);
-  const keys = new ApiKeyReader(store, runtime, instrumentation);
-  const followers = new Followers({ heads, instrumentation, keys, runtime });
+  const keys = new ApiKeyReader(store, runtime);
+  const followers = new Followers({ heads, keys, runtime });
   const onCommitted = () => followers.onCommitted();
   const appender = new Appender({ ...common, appendLimitMs, store, heads, project, onCommitted });
   instrumentation.observe({
@@ -82,7 +81,6 @@ export function createService(options: ServiceOptions): Service {
     keys,
     pets,
     rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime),
-    refusedCredentials: new RefusedCredentials(runtime, report),
     store,
     storeDamage: () => store.damage,
   });

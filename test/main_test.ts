@@ -4,9 +4,7 @@ import { issueKey, revokeKey, rotateKey } from "../src/keys/write_key.ts";
 import { listApiKeys } from "../src/keys/api_key_reader.ts";
 import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
-import { petKey, projectionKey } from "../src/keyspace.ts";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
-import { encodeKey } from "../src/store/key_encoding.ts";
 import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
@@ -19,10 +17,9 @@ const test = testIf(isPermitted);
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   for (const target of ["the launcher", "its process group"]) {
-    Deno.test({
-      name: `start: serves until ${signal} to ${target}, which ends every process`,
-      ignore: !isPermitted || Deno.build.os === "windows",
-      async fn() {
+    testIf(isPermitted && Deno.build.os !== "windows")(
+      `start: serves until ${signal} to ${target}, which ends every process`,
+      async () => {
         await using temp = await TempStore.make();
         const token = await temp.issueKey();
         const env = { PORT: "0", HOST: "127.0.0.1" };
@@ -54,39 +51,9 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
         assertEquals(await new Response(process.stdout).text(), "");
         await process.stdin.close();
       },
-    });
+    );
   }
 }
-
-test("start: a record that cannot be read is logged once as damage, and the service is not ready", async () => {
-  await using temp = await TempStore.make();
-  const token = await temp.issueKey();
-  {
-    await using service = await ServiceProcess.start(temp.kvPath);
-    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-  }
-  const database = new DatabaseSync(temp.kvPath);
-  const pet = encodeKey(projectionKey(1, petKey("none", 1)));
-  database.prepare("update kv set v_encoding = 9 where k = ?").run(pet);
-  database.close();
-  await using service = await ServiceProcess.start(temp.kvPath);
-  const message = "The store's file is damaged";
-  for (
-    const [path, code] of [
-      ["/v1/pets/1", "store_unavailable"],
-      ["/v1/pets/1", "store_unavailable"],
-      ["/readyz", "not_ready"],
-    ]
-  ) {
-    const response = await service.send(path, token);
-    assertEquals(await response.json(), { code, message, status: 503 });
-  }
-  await service.stop();
-  const reports = service.lines.map((line) => JSON.parse(line));
-  const [{ reason, remedy }, ...others] = reports.filter(({ level }) => level === "error");
-  assertEquals([reason, others], ["The value encoding 9 is not one of the service", []]);
-  assertMatch(remedy, /run deno task audit/);
-});
 
 test("start: one line says what is served, and warnings if the store is new or has no live key", async () => {
   await using temp = await TempStore.make();

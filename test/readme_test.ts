@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "./support/permitted.ts";
 import { ServiceProcess } from "./support/service_process.ts";
@@ -11,10 +12,9 @@ const ROOT = new URL("../", import.meta.url);
 /** The programs that the commands of the README use, besides Deno. */
 const PROGRAMS = ["bash", "curl", "sha256sum", "timeout"];
 
-Deno.test({
-  name: "README: its requests get the responses shown, and the commands for operators work",
-  ignore: !permitted("env", "net", "read", "run", "write") || !PROGRAMS.every(isThere),
-  async fn() {
+testIf(permitted("env", "net", "read", "run", "write") && PROGRAMS.every(isThere))(
+  "README: its requests get the responses shown, and the commands for operators work",
+  async () => {
     const readme = await allReadmes();
     await using temp = await TempStore.make();
     const token = await temp.issueKey();
@@ -74,7 +74,7 @@ Deno.test({
     assertMatch(changed, /^etag: "\w+"\r$/m);
     assert(changed.endsWith(pet.replace("available", "sold")), changed);
   },
-});
+);
 
 test("README: every task that it names exists", async () => {
   const readme = await allReadmes();
@@ -86,7 +86,7 @@ test("README: every task that it names exists", async () => {
 
 test("README: every relative link leads to a file, and every anchor to a heading", async () => {
   const broken: string[] = [];
-  for (const url of await readmeUrls()) {
+  for (const url of readmeUrls()) {
     const text = await Deno.readTextFile(url);
     const prose = text.replace(/^```[^]*?^```$/gm, "");
     for (const [link, target] of prose.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
@@ -112,18 +112,13 @@ async function leadsSomewhere(url: URL): Promise<boolean> {
 }
 
 /** The README.md files of the project. */
-async function readmeUrls(folder = ROOT): Promise<URL[]> {
-  const urls: URL[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    if (name === "README.md") urls.push(new URL(name, folder));
-    const isOurs = isDirectory && !name.startsWith(".") && name !== "node_modules";
-    if (isOurs) urls.push(...await readmeUrls(new URL(`${name}/`, folder)));
-  }
-  return urls;
+function readmeUrls(): URL[] {
+  const paths = globSync("**/README.md", { cwd: ROOT.pathname, exclude: ["**/node_modules"] });
+  return paths.map((path) => new URL(path, ROOT));
 }
 
 async function allReadmes(): Promise<string> {
-  const texts = (await readmeUrls()).map((url) => Deno.readTextFile(url));
+  const texts = readmeUrls().map((url) => Deno.readTextFile(url));
   return (await Promise.all(texts)).join("\n");
 }
 

@@ -9,7 +9,7 @@ import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;
 
-export interface FollowDeps {
+interface FollowDeps {
   store: Store;
   heads: HeadReader;
   runtime: Runtime;

@@ -16,20 +16,16 @@ export function exitWithHelp(command: Command, args: string[]): void {
   exit(0);
 }
 
-/** Describes a command: what it does, its forms, its flags, its variables and its exit codes. */
 function helpOf(command: Command): string {
-  const { title, details = "", usage, flags = {}, notes, variables = STORE, exits } = command;
+  const { title, details = "", usage, flags = {}, notes = "", variables = STORE, exits } = command;
   const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
     .filter(([name]) => (variables as string[]).includes(name))
-    .map(([name, { meaning, default: value }]) => [
-      name,
-      value === undefined ? meaning : `${meaning} (default: ${value})`,
-    ]);
+    .map(([name, it]) => [name, it.meaning + (it.default ? ` (default: ${it.default})` : "")]);
   const parts = [
     wrap(`${title}. ${details}`, 0),
     usage.map((line) => "  " + wrap(line, 6)).join("\n"),
     columns(Object.entries(flags).map(([flag, meaning]) => [flag.replace("…", ""), meaning])),
-    wrap(notes ?? "", 0),
+    wrap(notes, 0),
     described.length === 0 ? "" : `Environment variables:\n${columns(described)}`,
     wrap(`Exit codes: ${exits}.`, 0),
   ];

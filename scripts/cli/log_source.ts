@@ -2,7 +2,7 @@
 
 import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/lines.ts";
-import { followLog } from "./follow_log.ts";
+import { followLog, type FollowRange } from "./follow_log.ts";
 import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
 import { statOf } from "../../src/store/deno_kv/store_file.ts";
@@ -45,14 +45,11 @@ export async function openInput(path: string): Promise<Deno.FsFile> {
   return await Deno.open(path);
 }
 
-const IS_BACK = "The store is available again.";
-
 /** Reads the lines of the range, also those that the store gets later, and says when the store is away. */
-export function followStore(
-  { store, heads, runtime }: Service,
-  range: { from: number; to?: number; signal: AbortSignal },
-): AsyncIterable<StoredLine[]> {
-  const reachable = (isThere: boolean, reason?: string) =>
-    say(isThere ? IS_BACK : `${reason}; waiting until the store answers again`);
-  return followLog({ store, heads, runtime, reachable }, range);
+export function followStore(service: Service, range: FollowRange): AsyncIterable<StoredLine[]> {
+  const reachable = (isThere: boolean, reason?: string) => {
+    const away = `${reason}; waiting until the store answers again`;
+    say(isThere ? "The store is available again." : away);
+  };
+  return followLog({ ...service, reachable }, range);
 }

@@ -1,13 +1,7 @@
 import { UsageError } from "./run_command.ts";
 
-const UNIT_MS: Record<string, number> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
-const LONGEST_MS = 100 * 365 * UNIT_MS.d;
+const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const LONGEST_MS = 36_500 * UNIT_MS.d;
 
 /** Parses a duration like `90d`, `24h`, `30m` or `10s`, and returns milliseconds. */
 export function parseDuration(flag: string, text: string): number {

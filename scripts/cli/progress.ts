@@ -35,9 +35,7 @@ export function progressOf(title: string, unit: string): ShowProgress {
       startedAt = now;
     }
     telemetry?.toolProgress.record(done, { phase: title, unit });
-    const rate = now === startedAt
-      ? 0
-      : Math.round((done - startedWith) * 1_000 / (now - startedAt));
+    const rate = Math.round((done - startedWith) * 1_000 / Math.max(1, now - startedAt));
     const of = total === undefined ? "" : ` of ${count(total)}`;
     const left = total === undefined || rate === 0 ? "" : timeLeft((total - done) / rate);
     line = `${title}: ${count(done)}${of} ${unit}, ${count(rate)}/s${left}`;

@@ -1,6 +1,7 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
 import { parseArgs } from "node:util";
+import { closestString } from "@std/text/closest-string";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { exit, REFUSED } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
@@ -16,7 +17,6 @@ import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
 import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Command, type FlagValues, optionsOf } from "../launch/commands.ts";
-import { argumentFault } from "./argument_fault.ts";
 import { exitWithHelp } from "./help.ts";
 import { endProgress } from "./progress.ts";
 import { RefusedError } from "./refused_error.ts";
@@ -68,17 +68,15 @@ function failureOf(error: unknown): string {
   return `${reasonOf(error).replace(/, run again with .*/s, "")}, which this command does not have`;
 }
 
-const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
-
 /** Maximum time in which a command ends by itself after a signal, also in a call or a write that hangs. */
 const STOP_LIMIT_MS = 1_000;
 
 function onInterrupt(end: (code: number) => void, stop?: AbortController): void {
-  for (const [signal, number] of Object.entries(SIGNALS)) {
-    Deno.addSignalListener(signal as Deno.Signal, () => {
-      if (stop === undefined) return end(128 + number);
-      stop.abort(128 + number);
-      setTimeout(end, STOP_LIMIT_MS, 128 + number);
+  for (const [signal, code] of [["SIGINT", 128 + 2], ["SIGTERM", 128 + 15]] as const) {
+    Deno.addSignalListener(signal, () => {
+      if (stop === undefined) return end(code);
+      stop.abort(code);
+      setTimeout(end, STOP_LIMIT_MS, code);
     });
   }
 }
@@ -111,10 +109,8 @@ export function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
-  return withStore(
-    options,
-    (opened) => use({ store: retryingStore(opened), runtime: systemRuntime }),
-  );
+  const runtime = systemRuntime;
+  return withStore(options, (opened) => use({ store: retryingStore(opened), runtime }));
 }
 
 /** A store that retries its reads, for a tool that can wait. */
@@ -173,14 +169,22 @@ export async function write(bytes: Uint8Array): Promise<boolean> {
 }
 
 function parse(command: Command) {
-  const { positionals: words = [] } = command;
+  const options = optionsOf(command);
   let parsed: ReturnType<typeof parseArgs>;
   try {
-    parsed = parseArgs({ options: optionsOf(command), allowPositionals: true, strict: true });
+    parsed = parseArgs({ options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError(argumentFault(error as Error, optionsOf(command)));
+    // The first sentence names the fault; the others explain how an argument can begin with a dash.
+    const [fault] = (error as Error).message.split(/\.\s/);
+    const [, unknown] = /^Unknown option '--(.+)'/.exec(fault) ?? [];
+    const names = Object.keys(options);
+    throw new UsageError(
+      unknown === undefined || names.length === 0
+        ? fault.replace("argument is ambiguous", "needs a value that does not begin with a dash")
+        : `${fault}; the nearest is --${closestString(unknown, names)}`,
+    );
   }
-  const unexpected = parsed.positionals[words.length];
+  const unexpected = parsed.positionals[command.positionals?.length ?? 0];
   if (unexpected === undefined) return parsed;
   throw new UsageError(`Unexpected argument ${JSON.stringify(unexpected)}`);
 }

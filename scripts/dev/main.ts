@@ -33,12 +33,11 @@ await runCommand(COMMANDS.dev, {
 });
 
 async function serveUntilStopped(flags: string[]): Promise<number> {
-  let isFirst = true;
   const { promise: stopped, resolve: stop } = Promise.withResolvers<"stopped">();
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => stop("stopped"));
   }
-  for (;;) {
+  for (let isFirst = true;; isFirst = false) {
     change = Promise.withResolvers();
     const round = new AbortController();
     const { signal } = round;
@@ -58,7 +57,6 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
     await server.status;
     clearTimeout(timer);
     if (event !== "changed") return typeof event === "object" ? event.code : EXIT.done;
-    isFirst = false;
     console.error("The source has changed; the service starts again");
   }
 }

@@ -2,7 +2,8 @@
 
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
-import type { ApiKey } from "../../src/log/api_keys.ts";
+import { type ApiKey, type ApiKeyState, stateOf } from "../../src/log/api_keys.ts";
+import { eventOf } from "../../src/log/lines.ts";
 import {
   issueKey,
   revokeKey,
@@ -11,7 +12,8 @@ import {
   UnrotatableKeyError,
 } from "../../src/keys/write_key.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
-import { LogDamagedError } from "../../src/log/read_log.ts";
+import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
+import type { Store } from "../../src/store/store.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { minute, second, shortened } from "../cli/format.ts";
@@ -20,8 +22,6 @@ import { parseDuration } from "../cli/parse_duration.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
-import { shownStateOf, stateWithTime } from "./key_state.ts";
-import { lastUses } from "./last_uses.ts";
 
 const OVERLAP_DEFAULT = "24h";
 
@@ -84,10 +84,8 @@ async function issue(flags: Flags): Promise<void> {
   }
   const lifetimeMs = durationOf("expires-in", flags);
   const { id } = await withService({ create: true }, (service) => {
-    const expiry = lifetimeMs === undefined
-      ? {}
-      : { expiresAt: service.runtime.now() + lifetimeMs };
-    const terms = { label, isReadOnly: flags["read-only"], ...expiry };
+    const expiresAt = lifetimeMs && service.runtime.now() + lifetimeMs;
+    const terms = { label, isReadOnly: flags["read-only"], expiresAt };
     return issueShown((show) => issueKey(service, terms, show));
   });
   say(`Issued key ${id}. Save it now: it cannot be shown again.`);
@@ -106,7 +104,10 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
       shownId = id;
     });
   } catch (error) {
-    if (shownId === undefined || error instanceof UnrotatableKeyError) throw error;
+    if (error instanceof UnrotatableKeyError) {
+      throw new RefusedError(`${error.message}; see keys list`);
+    }
+    if (shownId === undefined) throw error;
     throw new Error(
       `${reasonOf(error)}; the printed key ${shownId} is valid only if keys list shows it`,
     );
@@ -116,23 +117,34 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
 }
 
 async function list({ json = false }: Flags): Promise<void> {
-  const read = await withService({ create: false }, async ({ store, heads, runtime }) => {
+  const { keys, uses, now } = await withService({ create: false }, async (service) => {
+    const { store, heads, runtime } = service;
     const { head } = await heads.fresh();
     const keys = await listApiKeys(store, head);
-    const showRead = progressOf("Reading", "events");
-    const uses = await lastUses(store, head.position, showRead).catch((error) => {
+    const uses = await lastUses(store, head.position).catch((error) => {
       if (!(error instanceof LogDamagedError)) throw error;
       say(`The last uses are not known. ${error.message}`);
     });
     return { keys, uses, now: runtime.now() };
   });
-  const { now, uses } = read;
-  const keys: ListedKey[] = read.keys.map((key) => ({ ...key, lastUse: uses?.get(key.id) }));
-  keys.sort((one, other) => one.issuedAt - other.issuedAt);
-  const shown = json
-    ? escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))))
-    : table(keys, now);
-  await print(shown);
+  const listed = keys.map((key): ListedKey => ({ ...key, lastUse: uses?.get(key.id) }))
+    .sort((one, other) => one.issuedAt - other.issuedAt);
+  const inJson = () => escapeInvisible(JSON.stringify(listed.map((key) => members(key, now))));
+  await print(json ? inJson() : table(listed, now));
+}
+
+/** The time of the last event that each actor caused, up to a position. Rejects with `LogDamagedError`. */
+async function lastUses(store: Store, to: number): Promise<Map<string, string>> {
+  const uses = new Map<string, string>();
+  const showRead = progressOf("Reading", "events");
+  for await (const lines of readLog(store, { from: 1, to })) {
+    for (const { line } of lines) {
+      const event = eventOf(line);
+      if (event !== undefined) uses.set(event.actor, event.time);
+    }
+    showRead(lines.at(-1)!.position, to);
+  }
+  return uses;
 }
 
 /** The members of a key to print: all but the hash of its token. */
@@ -169,23 +181,34 @@ function table(keys: ListedKey[], now: number): string {
   }).join("\n");
 }
 
+/** The state of a key for people: a key whose successor was issued retires, and is valid until then. */
+function shownStateOf(key: ApiKey, now: number): ApiKeyState | "retiring" {
+  const state = stateOf(key, now);
+  return state === "live" && key.revokedAt !== undefined ? "retiring" : state;
+}
+
+/** The state with the time at which it ends or has begun, for example `retiring until 2026-11-20 08:00Z`. */
+function stateWithTime(key: ApiKey, now: number): string {
+  const state = shownStateOf(key, now);
+  const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+  if (state === "revoked") return `revoked ${minute(key.revokedAt!)}`;
+  if (state === "expired") return `expired ${minute(end)}`;
+  return end === Infinity ? state : `${state} until ${minute(end)}`;
+}
+
 async function rotate(keyId: string, flags: Flags): Promise<void> {
   const label = labelOf(flags);
   const lifetimeMs = durationOf("expires-in", flags);
   const overlapMs = durationOf("overlap", { overlap: OVERLAP_DEFAULT, ...flags })!;
+  const terms = { overlapMs, label, lifetimeMs };
   const { successor, predecessor, retiresAt } = await withService(
     { create: false },
-    (service) =>
-      issueShown((show) => rotateKey(service, keyId, { overlapMs, label, lifetimeMs }, show)),
-  ).catch((error) => {
-    if (!(error instanceof UnrotatableKeyError)) throw error;
-    throw new RefusedError(`${error.message}; see keys list`);
-  });
+    (service) => issueShown((show) => rotateKey(service, keyId, terms, show)),
+  );
   say(`Key ${nameOf(predecessor)} stays valid until ${second(retiresAt)}.`);
-  const end = successor.expiresAt === undefined
-    ? ""
-    : `, valid until ${second(successor.expiresAt)}`;
-  say(`Issued key ${successor.id}${end}. Save it now: it cannot be shown again.`);
+  const { id, expiresAt } = successor;
+  const end = expiresAt === undefined ? "" : `, valid until ${second(expiresAt)}`;
+  say(`Issued key ${id}${end}. Save it now: it cannot be shown again.`);
 }
 
 async function revoke(keyId: string): Promise<void> {

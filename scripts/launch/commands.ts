@@ -25,8 +25,6 @@ export interface Command {
   variables?: readonly VariableName[];
   /** The meaning of each exit code. */
   exits: string;
-  /** Flags of `deno run`. */
-  denoFlags?: readonly string[];
 }
 
 const SERVICE = (Object.keys(VARIABLES) as VariableName[])
@@ -36,9 +34,6 @@ const SERVICE = (Object.keys(VARIABLES) as VariableName[])
 export const STORE = SERVICE.filter((name) =>
   /^(KV_|DENO_|DATABASE_|PGPASS)|^(READS|OTEL_DENO)$/.test(name)
 );
-
-/** Keeps the heap small. A command that reads the whole log makes much garbage, so its young generation may be larger. */
-const SMALL_HEAP = "--v8-flags=--max-semi-space-size=32,--heap-growing-percent=50";
 
 export const COMMANDS = {
   start: {
@@ -50,26 +45,25 @@ export const COMMANDS = {
   },
   dev: {
     title: "Serves for development, with a restart after every change, type checks and a key",
-    details: `Prints the address, a development key and a curl line that can be pasted. A type error
-      is reported, and the service starts again when it is corrected.`,
+    details: "Prints the address, a development key and a curl line. Also reports type errors.",
     usage: ["deno task dev [--reset] [--seed N]"],
     flags: {
       "--reset": "first moves the store in .data into a folder next to it, to begin with a new one",
       "--seed N": "first adds N sample pets",
     },
-    notes: `It listens on 127.0.0.1 unless HOST is set. The key is kept in a file next to the store,
-      KV_PATH.dev_key, and stays the same until that file is deleted or the key is revoked. If the
-      store is of a newer version than the source, the command waits for the next change. Ctrl-C
-      ends the service.`,
+    notes:
+      `It listens on 127.0.0.1 unless HOST is set. The key stays the same until it is revoked, or
+      its file next to the store is deleted (KV_PATH.dev_key). If the store is of a newer version
+      than the source, the command waits for the next change. Ctrl-C ends the service.`,
     variables: SERVICE,
     exits: "0 told to end, 2 the command could not run",
   },
   keys: {
     title: "Issues, lists, rotates and revokes API keys",
-    details: `Works while the service runs; the service applies a change from its next request on. A
-      key is the only text on standard output, and is printed only once. "list" never shows a secret.
-      "rotate" prints a successor of a key, and the service refuses the old key after the overlap.
-      "revoke" revokes a key at once.`,
+    details:
+      `The service applies a change from its next request on. A key is the only text on standard
+      output, and is printed only once. "rotate" prints a successor of a key, and the service refuses
+      the old key after the overlap. "revoke" revokes a key at once.`,
     usage: [
       "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
       "deno task keys list [--json]",
@@ -77,13 +71,12 @@ export const COMMANDS = {
       "deno task keys revoke ID",
     ],
     flags: {
-      "--label TEXT": `the purpose or the holder of the key, 1 to 100 characters (rotate: by default
-        the label of the old key)`,
+      "--label TEXT":
+        "the purpose or the holder of the key, 1 to 100 characters (rotate: by default the old label)",
       "--read-only": "the key may only read: it adds and changes no pets (rotate: as the old key)",
       "--expires-in TIME": `how long the key is valid: 90d, 24h, 30m or 10s (default: until it is
         revoked; rotate: by default as long as the old key was valid in total)`,
-      "--overlap TIME":
-        "how long the old key stays valid after its successor is issued (default: 24h)",
+      "--overlap TIME": "how long the old key stays valid (default: 24h)",
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
     },
     positionals: ["ACTION", "ID"],
@@ -108,17 +101,16 @@ export const COMMANDS = {
         (without an offset in UTC) or 24h (ago)`,
       "--until TIME": "prints only events before this time",
       "--type TYPE":
-        "prints only events of this type: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT":
-        "prints only events about pets/7 (its addition and its changes) or keys/ID",
+        "prints only these events: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
+      "--subject SUBJECT": "prints only events about pets/7 (its addition and changes) or keys/ID",
       "--actor ACTOR": "prints only events that the key with this id caused, or operator",
       "--follow": `then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
         has closed it, the command ends at the next event.`,
       "--pretty": `prints time, position, type, subject, actor, the label of the actor's key, and
         data or what a change has changed, with colours on a terminal`,
-      "--recover": `prints every line that verifies, from the first one, of a store that an audit
-        found not sound, whatever its head says. Stop the service before. It cannot be used with
-        another flag.`,
+      "--recover":
+        `prints every line that verifies, from the first one, of a store that is not sound,
+        whatever its head says. Stop the service before. It cannot be used with another flag.`,
     },
     variables: [...STORE, "NO_COLOR"],
     exits: `0 done; 1 a part of the log does not verify, so --recover left it out; 2 the command
@@ -126,9 +118,8 @@ export const COMMANDS = {
   },
   backup: {
     title: "Keeps a backup of the log in a file up to date",
-    details: `The file is an export as deno task log prints it. Each run appends the new events. The
-      file must be new, empty, or an export of this log. If an earlier run was killed, the command
-      first removes the incomplete line that it left. The command works while the service runs.`,
+    details: `Each run appends the new events to the file, which must be new, empty, or an export of
+      this log (deno task log). It first removes an incomplete line of a run that was killed.`,
     usage: ["deno task backup FILE [--follow]"],
     flags: {
       "--follow": `then appends each new event within a second, until Ctrl-C. Waits while the store
@@ -137,8 +128,8 @@ export const COMMANDS = {
     positionals: ["FILE"],
     grants: { FILE: "write" },
     notes: `Whenever the file is on disk, the position and the hash of its last event are printed as
-      a line of JSON, in the form of a checkpoint of deno task audit. On a terminal, --follow shows
-      only the number of events. Only one process at a time can write the file.`,
+      JSON, like a checkpoint of deno task audit. On a terminal, --follow shows only the number of
+      events. Only one process at a time can write the file.`,
     exits: `0 done; 1 the file does not belong to the log or was changed meanwhile, or the log is
       damaged; 2 the command could not run, for example because the disk is full. Run it again then`,
   },
@@ -149,35 +140,29 @@ export const COMMANDS = {
     usage: ["deno task replay [--dry-run] [--grace SECONDS]"],
     flags: {
       "--dry-run": "only compares the served projections with the log; writes nothing",
-      "--grace SECONDS": `how long to keep the old projections after the service changes to the new
-        ones, for requests that still read the old ones (default: 10). With less, requests that last
-        longer may fail`,
+      "--grace SECONDS": `how long to keep the old projections for requests that still read them
+        (default: 10). With less, requests that last longer may fail`,
     },
     exits: `0 done; 1 another replay is running, the log is not sound, or a dry run found
       differences; 2 the command could not run`,
-    denoFlags: [SMALL_HEAP],
   },
   audit: {
     title: "Proves that the log and every record are sound",
     details: `Checks the format, hash, position and data of every line, the head, and every record
       of the projections; in a file or a database also that only idempotency records are set to
-      expire. Writes nothing to the store. Works while the service runs, and covers the events up to
-      the newest one at its start.`,
+      expire. Writes nothing to the store. Covers the events up to the newest one at its start.`,
     usage: ["deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",
-      "--checkpoint FILE": `also checks that the log extends the checkpoint in that file, if the
-        file exists, and writes a new checkpoint if the log is sound. Keep the file away from the
-        store.`,
-      "--published DIR": `also checks that the log extends what deno task publish wrote into that
-        folder`,
+      "--checkpoint FILE": `also checks that the log extends the checkpoint in that file, if it
+        exists, and writes a new one if the log is sound. Keep the file away from the store.`,
+      "--published DIR": "also checks that the log extends what deno task publish wrote there",
       "--file EXPORT": `audits an export of deno task log (- for standard input) instead of the
         store. A partial one (log --from) is verified from its first line.`,
     },
     grants: { checkpoint: "replace", published: "read", file: "read" },
     notes: "If the log is not sound, the audit says what to do next.",
     exits: "0 sound, 1 not sound, 2 the audit could not run",
-    denoFlags: [SMALL_HEAP],
   },
   schema: {
     title: "Prints the SQL that creates the tables in a PostgreSQL database",
@@ -197,8 +182,7 @@ export const COMMANDS = {
     details:
       `Writes C2SP tiles (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder
       for any static host. With deno task prove, outsiders can then verify that an event is in the
-      log, and that the log only grows. The command works while the service runs. It verifies
-      the whole log, and refuses one that an audit would not find sound.`,
+      log, and that the log only grows. Verifies the whole log, and refuses one that is not sound.`,
     usage: [
       "deno task publish --new-key FILE",
       `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]
@@ -206,17 +190,13 @@ export const COMMANDS = {
     ],
     flags: {
       "--new-key FILE": "makes a private key in a new file that only its owner can read",
-      "--key FILE": `the private key that signs the checkpoint. It must be neither in DIR nor in the
-        folder of the store.`,
-      "--origin NAME": `the address where DIR is published, without https:// (needed only the first
-        time)`,
+      "--key FILE":
+        "the key that signs the checkpoint, neither in DIR nor in the folder of the store",
+      "--origin NAME": "the address of DIR, without https:// (needed only the first time)",
       "--entries": "also publishes the lines of the log, with all that they reveal",
-      "--witness URL…": `asks this witness to cosign the checkpoint; if it refuses, nothing is
-        published. Can be given several times.`,
-      "--witness-vkey VKEY…": `keeps only valid cosignatures by this key. Can be given several
-        times.`,
-      "--from-file EXPORT": `publishes an export of deno task log (- for standard input) instead of
-        the store`,
+      "--witness URL…": "publishes nothing unless this witness cosigns the checkpoint (repeatable)",
+      "--witness-vkey VKEY…": "keeps only valid cosignatures by this key (repeatable)",
+      "--from-file EXPORT": "publishes an export (- for standard input) instead of the store",
     },
     positionals: ["DIR"],
     grants: {
@@ -228,26 +208,22 @@ export const COMMANDS = {
     },
     exits: `0 done; 1 refused, for example because the log does not continue what was published; 2
       the command could not run. DIR then has what it had before`,
-    denoFlags: [SMALL_HEAP],
   },
   prove: {
     title: "Proves that an event is in the published log, or that the log extends an older one",
     details:
       `Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task
       publish wrote, or checks that the published log extends an older checkpoint of it. EVENT is
-      pets/7 (the newest event of a pet: its addition or its last change), keys/ID (the event that
-      issued a key), or a position, for example of an earlier event.`,
+      pets/7 (its addition or its last change), keys/ID (the event that issued a key), or a position.`,
     usage: [
       "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
       "deno task prove --consistency FILE --published DIR",
     ],
     flags: {
       "--published DIR": "the published folder",
-      "--line FILE": `also writes the line of the event, exactly the bytes that the proof is
-        about`,
+      "--line FILE": "also writes the line of the event, exactly the bytes that the proof is about",
       "--consistency FILE": "a file with a checkpoint that was published earlier",
-      "--from-file EXPORT": `finds the event in an export of deno task log (- for standard input)
-        instead of the store`,
+      "--from-file EXPORT": "finds the event in an export (- for standard input), not in the store",
     },
     positionals: ["EVENT"],
     grants: { published: "read", line: "write", consistency: "read", "from-file": "read" },
@@ -255,18 +231,17 @@ export const COMMANDS = {
   },
   restore: {
     title: "Restores an export into an empty store",
-    details: `Writes the same bytes into the log, and all records that are projected from them.
-      Verifies the whole export, as deno task log prints it, before it writes anything. If a restore
-      is killed, run it again with the same export, and it resumes. Until it is done, the service
-      and the other commands refuse that store. In an empty PostgreSQL database, it creates the
-      tables after the verification.`,
+    details:
+      `Verifies the whole export, as deno task log prints it. Then writes the same bytes into the
+      log, and all records that are projected from them. If a restore is killed, run it again with
+      the same export, and it resumes. Until it is done, the service and the other commands refuse
+      that store. In an empty PostgreSQL database, it creates the tables.`,
     usage: ["deno task restore FILE", "deno task log | KV_PATH=… deno task restore -"],
     positionals: ["FILE"],
     grants: { FILE: "export" },
     variables: [...STORE, "TMPDIR"],
     exits: `0 done; 1 the export is not one complete, sound log; 2 the command could not run, for
       example because the store is not empty`,
-    denoFlags: [SMALL_HEAP],
   },
 } as const satisfies Record<string, Command>;
 

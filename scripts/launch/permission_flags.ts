@@ -11,7 +11,6 @@ import {
 } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";
-import type { StoreLocation } from "../../src/store/store_location.ts";
 import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from "./commands.ts";
 
 /** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
@@ -51,27 +50,16 @@ export function permissionFlags(name: CommandName, args: string[]): string[] {
 }
 
 /** Grants nothing if the settings are not valid, because the program itself then reports why and exits. */
-function grantSettings(grants: Grants, name: CommandName): void {
+function grantSettings({ read, write, net, hidden }: Grants, name: CommandName): void {
   let config: ReturnType<typeof readStoreConfig> & Partial<ServiceConfig>;
   try {
-    const read = { start: readServiceConfig, dev: readDevConfig }[name as string];
-    config = (read ?? readStoreConfig)();
+    const readConfig = { start: readServiceConfig, dev: readDevConfig }[name as string];
+    config = (readConfig ?? readStoreConfig)();
   } catch (error) {
     if (error instanceof ConfigError) return;
     throw error;
   }
-  grantStore(grants, config.store);
-  // The development key of a store at an address is in the folder of the default store.
-  if (name === "dev") grants.write.push(dirname(VARIABLES.KV_PATH.default));
-  const { hostname, port } = config;
-  if (hostname !== undefined) {
-    const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-    // The port that the system chooses for 0 is not known yet, and the server may have to listen on it again.
-    grants.net.push(port === 0 ? host : `${host}:${port}`);
-  }
-}
-
-function grantStore({ read, write, net, hidden }: Grants, store: StoreLocation): void {
+  const { store, hostname, port } = config;
   if (store.kind === "file") {
     // SQLite keeps its own files next to the store, and the first start creates the folder.
     write.push(dirname(store.path));
@@ -84,6 +72,11 @@ function grantStore({ read, write, net, hidden }: Grants, store: StoreLocation):
     for (const file of [sslRootCert, passfile]) if (file) read.push(file);
     hidden.push(...VARIABLES_OF_PG);
   }
+  // The development key of a store at an address is in the folder of the default store.
+  if (name === "dev") write.push(dirname(VARIABLES.KV_PATH.default));
+  if (hostname === undefined) return;
+  // The port that the system chooses for 0 is not known yet, and the server may have to listen on it again.
+  net.push(hostName({ hostname, port: port! }).replace(/:0$/, ""));
 }
 
 function hostOf({ protocol, hostname, port }: URL): string {

@@ -56,10 +56,8 @@ async function proveInclusion(
   );
 }
 
-type FoundLine = { line: Uint8Array; position: number; before?: number };
-
 /** Finds a line. `before` is the position of the line before it about the same pet. */
-async function findLine(what: string, readLines: ReadLines): Promise<FoundLine> {
+async function findLine(what: string, readLines: ReadLines) {
   const match = /^(?:([1-9]\d{0,14})|pets\/([1-9]\d{0,14})|keys\/[0-9A-Z]+)$/.exec(what);
   if (match === null) {
     throw new UsageError(`${JSON.stringify(what)} is neither pets/ID, keys/ID nor a position`);
@@ -68,7 +66,7 @@ async function findLine(what: string, readLines: ReadLines): Promise<FoundLine> 
   // Pet 7 is not before position 8, because each pet is an event, and the first event issued a key.
   const from = text === undefined ? Number(petId ?? 0) + 1 : Number(text);
   const subject = `"subject":"${what}"`;
-  let found: FoundLine | undefined;
+  let found: { line: Uint8Array; position: number; before?: number } | undefined;
   let position = from;
   for await (const lines of readLines(from)) {
     for (const line of lines) {

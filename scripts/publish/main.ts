@@ -60,7 +60,7 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
   expectSecret(keyPath, dir);
   const privateKey = await readSigningKey(keyPath);
   const origin = originFor(dir, flags.origin);
-  await using folder = await WritableFolder.open(dir);
+  using folder = new WritableFolder(dir);
   const signer = { name: origin, privateKey };
   const progress = progressOf("Publishing", "events");
   const options = { folder, signer, entries, witnesses, witnessKeys, progress };

@@ -8,7 +8,7 @@ import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LogVerifier } from "../verify/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
 import { EMPTY_ROOT, HASH_BYTES } from "../published/merkle_tree.ts";
-import type { PublishedFile, WritableFolder } from "../published/published_folder.ts";
+import type { WritableFolder } from "../published/published_folder.ts";
 import {
   CHECKPOINT_PATH,
   PublishedComparison,
@@ -61,7 +61,7 @@ export async function publishLog(options: PublishOptions): Promise<[before: numb
   if (isBundled && !entries) {
     throw new Error("The folder has entry bundles, so --entries must add the new ones");
   }
-  const tiles = new NewTiles(folder, entries);
+  const tiles = collectTiles(folder, entries);
   const published = new TileTree(folder.read, previousSize);
   const comparison = new PublishedComparison(previous, published, (tile) => tiles.add(tile));
   const { builder } = comparison;
@@ -90,14 +90,14 @@ export async function publishLog(options: PublishOptions): Promise<[before: numb
   }
   await folder.publishStaged();
   const replace = async (path: string, text: string) => {
-    await folder.stage([{ path, content: new TextEncoder().encode(text) }]);
+    await folder.stage([[path, new TextEncoder().encode(text)]]);
     await folder.publishStaged();
   };
   if (checkpoint.note !== previous.note) await replace(CHECKPOINT_PATH, checkpoint.note);
   // Written after the checkpoint, so a folder with this file has had a checkpoint.
   if (folder.read(VKEY_PATH) === undefined) await replace(VKEY_PATH, `${vkey}\n`);
   // Readers use the full tile instead of the partial ones.
-  for (const path of tiles.full) await folder.removeFolder(`${path}.p`);
+  for (const path of tiles.full) folder.remove(`${path}.p`);
   return [previousSize, head.size];
 }
 
@@ -116,40 +116,31 @@ function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint {
   );
 }
 
-/** Stages the tiles, and the bundles of their entries, that are not published yet. */
-class NewTiles {
+/** Collects the tiles, and the bundles of their entries, that are not published yet. */
+function collectTiles(folder: WritableFolder, hasEntries: boolean) {
   /** The lines of the next tile of level 0. */
-  lines: Uint8Array[] = [];
+  const lines: Uint8Array[] = [];
   /** Paths of the new tiles and bundles that are full. */
-  readonly full: string[] = [];
-  #files: PublishedFile[] = [];
-  #folder: WritableFolder;
-  #hasEntries: boolean;
-
-  constructor(folder: WritableFolder, hasEntries: boolean) {
-    this.#folder = folder;
-    this.#hasEntries = hasEntries;
-  }
-
-  add({ level, index, hashes }: Tile): void {
+  const full: string[] = [];
+  const files: [path: string, content: Uint8Array][] = [];
+  const add = ({ level, index, hashes }: Tile) => {
     const width = hashes.length / HASH_BYTES;
-    this.#add(level, index, width, hashes);
+    const addFile = (kind: number | "entries", content: Uint8Array) => {
+      const path = tilePath(kind, index, width);
+      if (bytesEqual(folder.read(path), content)) return;
+      files.push([path, content]);
+      if (width === TILE_WIDTH) full.push(path);
+    };
+    addFile(level, hashes);
     if (level > 0) return;
-    if (this.#hasEntries) this.#add("entries", index, width, packEntries(this.lines));
-    this.lines = [];
-  }
-
-  #add(kind: number | "entries", index: number, width: number, content: Uint8Array): void {
-    const path = tilePath(kind, index, width);
-    if (bytesEqual(this.#folder.read(path), content)) return;
-    this.#files.push({ path, content });
-    if (width === TILE_WIDTH) this.full.push(path);
-  }
-
+    const entries = lines.splice(0);
+    if (hasEntries) addFile("entries", packEntries(entries));
+  };
   /** Stages the files if there are that many at least. */
-  async stage(count = 0): Promise<void> {
-    if (this.#files.length >= count) await this.#folder.stage(this.#files.splice(0));
-  }
+  const stage = async (count = 0) => {
+    if (files.length >= count) await folder.stage(files.splice(0));
+  };
+  return { lines, full, add, stage };
 }
 
 /** A bundle: each line after its length in two bytes. */

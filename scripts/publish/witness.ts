@@ -52,10 +52,8 @@ export async function requestCosignature(
   }
   const { status, text } = answer;
   if (status !== 200) {
-    const meaning = MEANINGS[status] ?? "see its operator";
-    throw new RefusedError(
-      `The witness ${url} refuses the checkpoint with status ${status} (${meaning})`,
-    );
+    const reason = `status ${status} (${MEANINGS[status] ?? "see its operator"})`;
+    throw new RefusedError(`The witness ${url} refuses the checkpoint with ${reason}`);
   }
   const lines = cosignaturesOf(text, keys, checkpoint.note);
   if (lines.length === 0) {

@@ -25,91 +25,74 @@ export interface Subtree {
 }
 
 export function leafHash(line: Uint8Array): Uint8Array {
-  return hashOf(LEAF_PREFIX, line);
+  return hashWith(LEAF_PREFIX, line);
 }
 
-export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return hashOf(NODE_PREFIX, left, right);
-}
-
-function hashOf(prefix: number, ...parts: Uint8Array[]): Uint8Array {
+function hashWith(prefix: number, ...parts: Uint8Array[]): Uint8Array {
   return Uint8Array.fromHex(sha256Hex(Buffer.concat([Uint8Array.of(prefix), ...parts])));
 }
 
-/** The root of the tree over hashes that are concatenated. There must be one at least. */
-export function rootOf(hashes: Uint8Array): Uint8Array {
-  if (hashes.length === HASH_BYTES) return hashes;
-  const middle = splitOf(hashes.length / HASH_BYTES) * HASH_BYTES;
-  return nodeHash(rootOf(hashes.subarray(0, middle)), rootOf(hashes.subarray(middle)));
+/** The root over a range of leaves, by the hashes of subtrees that are known, and that cover it. */
+export function rootOver(
+  { start, end }: Subtree,
+  hashOf: (subtree: Subtree) => Uint8Array | undefined,
+): Uint8Array {
+  const hash = hashOf({ start, end });
+  if (hash !== undefined) return hash;
+  const middle = splitOf({ start, end });
+  const parts = [{ start, end: middle }, { start: middle, end }];
+  return hashWith(NODE_PREFIX, ...parts.map((part) => rootOver(part, hashOf)));
 }
 
-/** The largest power of two below `size`, where RFC 6962 splits a tree of two leaves or more. */
-export function splitOf(size: number): number {
-  return 2 ** (Math.ceil(Math.log2(size)) - 1);
+/** The root over hashes that are concatenated. There must be one at least. */
+export function rootOf(hashes: Uint8Array): Uint8Array {
+  const hashOf = ({ start, end }: Subtree) =>
+    end - start === 1 ? hashes.subarray(start * HASH_BYTES, end * HASH_BYTES) : undefined;
+  return rootOver({ start: 0, end: hashes.length / HASH_BYTES }, hashOf);
+}
+
+/** Where RFC 6962 splits a tree of two leaves or more: the left part has the largest power of two below its size. */
+function splitOf({ start, end }: Subtree): number {
+  return start + 2 ** (Math.ceil(Math.log2(end - start)) - 1);
 }
 
 /**
- * Descends from the root of a tree to the largest subtree that ends before `until` or, with `isLeaf`, to its last leaf.
- * Returns its start, and the subtrees beside the way, the lowest first.
+ * The subtrees of a proof, the lowest first: the leaf at an index or, with `isLargest`, the largest subtree that ends
+ * with it, and then the siblings on the way from there to the root (RFC 6962, 2.1.1 and 2.1.2).
  */
-export function descend(
-  size: number,
-  until: number,
-  isLeaf = false,
-): { start: number; siblings: Subtree[] } {
-  const siblings: Subtree[] = [];
-  let [start, end] = [0, size];
-  while (end > until || isLeaf && end - start > 1) {
-    const middle = start + splitOf(end - start);
-    const isLeft = until <= middle;
-    siblings.unshift(isLeft ? { start: middle, end } : { start, end: middle });
-    if (isLeft) end = middle;
-    else start = middle;
-  }
-  return { start, siblings };
+export function subtreesOfProof(index: number, tree: Subtree, isLargest = false): Subtree[] {
+  const { start, end } = tree;
+  if (end - start === 1 || isLargest && end === index + 1) return [tree];
+  const middle = splitOf(tree);
+  const [left, right] = [{ start, end: middle }, { start: middle, end }];
+  const [next, sibling] = index < middle ? [left, right] : [right, left];
+  return [...subtreesOfProof(index, next, isLargest), sibling];
 }
 
-/** The root that a proof of inclusion leads to: another one if the proof was altered or cut. */
-export function rootOfInclusion(
-  index: number,
-  size: number,
+/** Whether a proof of inclusion shows that a tree has that leaf at an index. */
+export function isIncluded(
   leaf: Uint8Array,
-  proof: readonly Uint8Array[],
-): Uint8Array {
-  const { siblings } = descend(size, index + 1, true);
-  return climb(leaf, index + 1, siblings, proof).root;
+  index: number,
+  tree: TreeHead,
+  proof: Uint8Array[],
+): boolean {
+  return leadTo(tree, subtreesOfProof(index, { start: 0, end: tree.size }), [leaf, ...proof]);
 }
 
 /** Whether a proof of consistency shows that the new tree begins with the leaves of the old one. */
-export function isConsistent(
-  old: TreeHead,
-  { size, root }: TreeHead,
-  proof: readonly Uint8Array[],
-): boolean {
-  if (old.size > size) return false;
+export function isConsistent(old: TreeHead, tree: TreeHead, proof: Uint8Array[]): boolean {
+  if (old.size > tree.size) return false;
   if (old.size === 0) return proof.length === 0 && bytesEqual(old.root, EMPTY_ROOT);
-  const { start, siblings } = descend(size, old.size);
-  const [node, ...rest] = start === 0 ? [old.root, ...proof] : proof;
-  if (rest.length !== siblings.length) return false;
-  const roots = climb(node, old.size, siblings, rest);
-  return bytesEqual(roots.oldRoot, old.root) && bytesEqual(roots.root, root);
+  const subtrees = subtreesOfProof(old.size - 1, { start: 0, end: tree.size }, true);
+  // A proof leaves out the old root if that is a hash of the new tree.
+  const hashes = subtrees[0].start === 0 ? [old.root, ...proof] : proof;
+  return [old, tree].every((it) => leadTo(it, subtrees, hashes));
 }
 
-/** The root above a node, and the root of the leaves before `until` only, with which the node ends. */
-function climb(
-  node: Uint8Array,
-  until: number,
-  siblings: Subtree[],
-  hashes: readonly Uint8Array[],
-): { root: Uint8Array; oldRoot: Uint8Array } {
-  let [root, oldRoot] = [node, node];
-  for (const [index, { end }] of siblings.entries()) {
-    // After the last hash, none: then the root is another one.
-    const hash = hashes[index] ?? new Uint8Array();
-    if (end < until) {
-      root = nodeHash(hash, root);
-      oldRoot = nodeHash(hash, oldRoot);
-    } else root = nodeHash(root, hash);
-  }
-  return { root, oldRoot };
+/** Whether the hashes of subtrees lead to the root of a tree. */
+function leadTo({ size, root }: TreeHead, subtrees: Subtree[], hashes: Uint8Array[]): boolean {
+  if (hashes.length !== subtrees.length) return false;
+  const nameOf = ({ start, end }: Subtree) => `${start}-${end}`;
+  const known = new Map(subtrees.map((subtree, index) => [nameOf(subtree), hashes[index]]));
+  return bytesEqual(rootOver({ start: 0, end: size }, (it) => known.get(nameOf(it))), root);
 }

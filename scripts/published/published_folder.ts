@@ -1,5 +1,6 @@
 /** The folder that holds a published log. */
 
+import { rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -39,30 +40,19 @@ function irregularFileError(name: string): RefusedError {
   return new RefusedError(`${name} is not a regular file of at most ${FILE_LIMIT_BYTES} bytes`);
 }
 
-export interface PublishedFile {
-  path: string;
-  content: Uint8Array;
-}
-
 /** Writes to a folder, alone. New files are staged first, so that a refused or killed run publishes nothing. */
 export class WritableFolder {
   #folder: string;
   #lock: Deno.FsFile;
   #staged = new Set<string>();
 
-  private constructor(folder: string, lock: Deno.FsFile) {
-    this.#folder = folder;
-    this.#lock = lock;
-  }
-
   /** Opens a folder, which is created if it is missing. Files that a killed run has staged are removed. */
-  static async open(folder: string): Promise<WritableFolder> {
-    await Deno.mkdir(folder, { recursive: true });
-    const lock = await Deno.open(folder);
-    if (!await lock.tryLock(true)) throw new Error(`Another process publishes in ${folder}`);
-    const opened = new WritableFolder(folder, lock);
-    await opened.removeFolder(STAGING);
-    return opened;
+  constructor(folder: string) {
+    Deno.mkdirSync(folder, { recursive: true });
+    this.#folder = folder;
+    this.#lock = Deno.openSync(folder);
+    if (!this.#lock.tryLockSync(true)) throw new Error(`Another process publishes in ${folder}`);
+    this.remove(STAGING);
   }
 
   /** Reads a staged file or, if there is none, a published one. */
@@ -70,12 +60,12 @@ export class WritableFolder {
     readPublished(this.#staged.has(path) ? `${this.#folder}/${STAGING}` : this.#folder)(path);
 
   /** Writes all files at the same time, so that the disk syncs them together. */
-  async stage(files: PublishedFile[]): Promise<void> {
-    await Promise.all(files.map(async ({ path, content }) => {
-      const staged = `${STAGING}/${path}`;
-      await Deno.mkdir(dirname(`${this.#folder}/${staged}`), { recursive: true });
-      await Deno.writeFile(`${this.#folder}/${staged}`, content);
-      await this.#sync(staged);
+  async stage(files: [path: string, content: Uint8Array][]): Promise<void> {
+    await Promise.all(files.map(async ([path, content]) => {
+      const staged = `${this.#folder}/${STAGING}/${path}`;
+      await Deno.mkdir(dirname(staged), { recursive: true });
+      await Deno.writeFile(staged, content);
+      await sync(staged);
       this.#staged.add(path);
     }));
   }
@@ -91,26 +81,24 @@ export class WritableFolder {
       }
     }
     this.#staged.clear();
-    for (const folder of folders) await this.#sync(folder);
-    await this.#sync(".");
-    await this.removeFolder(STAGING);
+    for (const folder of [...folders, "."]) await sync(`${this.#folder}/${folder}`);
+    this.remove(STAGING);
   }
 
-  async removeFolder(path: string): Promise<void> {
-    await Deno.remove(`${this.#folder}/${path}`, { recursive: true }).catch((error) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    });
+  /** Removes a folder below this one, if it exists. */
+  remove(path: string): void {
+    rmSync(`${this.#folder}/${path}`, { recursive: true, force: true });
   }
 
   /** Removes what a refused run has staged. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.removeFolder(STAGING);
+  [Symbol.dispose](): void {
+    this.remove(STAGING);
     this.#lock.close();
   }
+}
 
-  /** Makes a file durable, or the names in a folder. */
-  async #sync(path: string): Promise<void> {
-    using opened = await Deno.open(`${this.#folder}/${path}`);
-    await opened.sync();
-  }
+/** Makes a file durable, or the names in a folder. */
+async function sync(path: string): Promise<void> {
+  using opened = await Deno.open(path);
+  await opened.sync();
 }

@@ -1,5 +1,5 @@
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { isConsistent, leafHash, rootOfInclusion, type TreeHead } from "./merkle_tree.ts";
+import { isConsistent, isIncluded, leafHash, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import {
   decodeVerifierKey,
@@ -35,7 +35,7 @@ export class PublishedLog {
 
   /** The verified proof (https://c2sp.org/tlog-proof) that the line at a position is in the log. Throws `RefusedError`. */
   proveInclusion(line: Uint8Array, position: number): string {
-    const { size, root, note } = this.checkpoint;
+    const { size, note } = this.checkpoint;
     if (position > size) {
       throw new RefusedError(
         `Position ${position} is not published yet: the published log has ${size} events`,
@@ -45,9 +45,7 @@ export class PublishedLog {
     const leaf = leafHash(line);
     expectPublished(leaf, index, this.tree);
     const proof = this.tree.inclusionProof(index);
-    if (!bytesEqual(rootOfInclusion(index, size, leaf, proof), root)) {
-      throw new RefusedError(OTHER_ROOT);
-    }
+    if (!isIncluded(leaf, index, this.checkpoint, proof)) throw new RefusedError(OTHER_ROOT);
     const hashes = proof.map((hash) => `${hash.toBase64()}\n`);
     return `${PROOF_FORMAT}\nindex ${index}\n${hashes.join("")}\n${note}`;
   }

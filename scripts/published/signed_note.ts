@@ -115,9 +115,7 @@ export function isSignedBy(key: VerifierKey, line: string, text: string): boolea
 }
 
 /** The parts of a signature line; `undefined` if the line is not one. */
-export function parseSignatureLine(
-  line: string,
-): { name: string; id: string; bytes: Buffer } | undefined {
+export function parseSignatureLine(line: string) {
   const [, name, encoded] = /^— (\S+) (\S+)$/.exec(line) ?? [];
   if (name === undefined || !isKeyName(name)) return undefined;
   const bytes = Buffer.from(encoded, "base64");

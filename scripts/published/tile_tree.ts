@@ -2,13 +2,12 @@
 
 import { Buffer } from "node:buffer";
 import {
-  descend,
   EMPTY_ROOT,
   HASH_BYTES,
-  nodeHash,
   rootOf,
-  splitOf,
+  rootOver,
   type Subtree,
+  subtreesOfProof,
 } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
@@ -52,8 +51,40 @@ export class TileTree {
     this.size = size;
   }
 
+  leaf(index: number): Uint8Array {
+    return this.#root({ start: index, end: index + 1 });
+  }
+
+  /** The hashes that lead from the leaf at an index to the root (RFC 6962, 2.1.1). Throws `RefusedError`. */
+  inclusionProof(index: number): Uint8Array[] {
+    const [, ...siblings] = subtreesOfProof(index, { start: 0, end: this.size });
+    return siblings.map((subtree) => this.#root(subtree));
+  }
+
+  /** The hashes that prove that this tree begins with the tree of `oldSize` leaves (RFC 6962, 2.1.2). */
+  consistencyProof(oldSize: number): Uint8Array[] {
+    if (oldSize === 0) return [];
+    const subtrees = subtreesOfProof(oldSize - 1, { start: 0, end: this.size }, true);
+    if (subtrees[0].start === 0) subtrees.shift();
+    return subtrees.map((subtree) => this.#root(subtree));
+  }
+
+  #root(subtree: Subtree): Uint8Array {
+    return rootOver(subtree, ({ start, end }) => {
+      const power = Math.log2(end - start);
+      if (!Number.isInteger(power)) return undefined;
+      // A complete subtree is a run of hashes in one tile.
+      const level = Math.floor(power / Math.log2(TILE_WIDTH));
+      const [first, last] = [hashesOn(level, start), hashesOn(level, end)];
+      const index = Math.floor(first / TILE_WIDTH);
+      const offset = index * TILE_WIDTH;
+      const tile = this.#tile(level, index);
+      return rootOf(tile.subarray((first - offset) * HASH_BYTES, (last - offset) * HASH_BYTES));
+    });
+  }
+
   /** The hashes of a tile, which this tree must have. Throws `RefusedError`. */
-  tile(level: number, index: number): Uint8Array {
+  #tile(level: number, index: number): Uint8Array {
     if (this.#last?.level === level && this.#last.index === index) return this.#last.hashes;
     const width = Math.min(TILE_WIDTH, hashesOn(level, this.size) - index * TILE_WIDTH);
     const path = tilePath(level, index, width);
@@ -66,38 +97,6 @@ export class TileTree {
     }
     this.#last = { level, index, hashes };
     return hashes;
-  }
-
-  leaf(index: number): Uint8Array {
-    return this.#root({ start: index, end: index + 1 });
-  }
-
-  /** The hashes that lead from the leaf at an index to the root (RFC 6962, 2.1.1). */
-  inclusionProof(index: number): Uint8Array[] {
-    return descend(this.size, index + 1, true).siblings.map((subtree) => this.#root(subtree));
-  }
-
-  /** The hashes that prove that this tree begins with the tree of `oldSize` leaves (RFC 6962, 2.1.2). */
-  consistencyProof(oldSize: number): Uint8Array[] {
-    if (oldSize === 0) return [];
-    const { start, siblings } = descend(this.size, oldSize);
-    const subtrees = start === 0 ? siblings : [{ start, end: oldSize }, ...siblings];
-    return subtrees.map((subtree) => this.#root(subtree));
-  }
-
-  #root({ start, end }: Subtree): Uint8Array {
-    const power = Math.log2(end - start);
-    if (!Number.isInteger(power)) {
-      const middle = start + splitOf(end - start);
-      return nodeHash(this.#root({ start, end: middle }), this.#root({ start: middle, end }));
-    }
-    // A complete subtree is a run of hashes in one tile.
-    const level = Math.floor(power / Math.log2(TILE_WIDTH));
-    const [first, last] = [hashesOn(level, start), hashesOn(level, end)];
-    const index = Math.floor(first / TILE_WIDTH);
-    const offset = index * TILE_WIDTH;
-    const tile = this.tile(level, index);
-    return rootOf(tile.subarray((first - offset) * HASH_BYTES, (last - offset) * HASH_BYTES));
   }
 }
 

@@ -18,6 +18,7 @@ import {
 } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Mutation } from "../store/store.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { type Base, type Batch, BatchPlanner, type BatchPlannerDeps } from "./batch.ts";
 import type { Command } from "./command.ts";
 import { CommandQueue } from "./command_queue.ts";
@@ -48,6 +49,7 @@ export interface AppenderDeps extends BatchPlannerDeps {
   /** How long a command may wait for its outcome, in milliseconds. */
   appendLimitMs: number;
   heads: HeadReader;
+  instrumentation: Instrumentation;
   report: Logger;
   /** Called after every commit that landed, before the next one is planned. */
   onCommitted?: () => void;
@@ -92,19 +94,16 @@ export class Appender {
    * `ServiceError`. `overloaded`, `shutting_down`, `storage_full` and `store_unavailable` mean that nothing was
    * stored; `outcome_unknown` means that the events may or may not have been stored.
    */
-  append(command: Command): Promise<readonly RecordedEvent[]> {
-    const { runtime, instrumentation, appendLimitMs } = this.deps;
-    return instrumentation.trace("append", async () => {
-      if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
-      if (this.suspension !== undefined) throw this.suspension;
-      if (this.#queue.waiting.length >= QUEUE_LIMIT) {
-        throw new ServiceError("overloaded", "Too many additions and changes are waiting");
-      }
-      const deadline = runtime.monotonicNow() + appendLimitMs;
-      const { outcome } = this.#queue.add(command, deadline, instrumentation.capture());
-      this.#running ??= instrumentation.restore(undefined, () => this.#run());
-      return await outcome;
-    });
+  async append(command: Command): Promise<readonly RecordedEvent[]> {
+    const { runtime, appendLimitMs } = this.deps;
+    if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
+    if (this.suspension !== undefined) throw this.suspension;
+    if (this.#queue.waiting.length >= QUEUE_LIMIT) {
+      throw new ServiceError("overloaded", "Too many additions and changes are waiting");
+    }
+    const { outcome } = this.#queue.add(command, runtime.monotonicNow() + appendLimitMs);
+    this.#running ??= this.#run();
+    return await outcome;
   }
 
   /** Why commits fail; `undefined` if no lasting reason is known. */
@@ -212,7 +211,7 @@ export class Appender {
     this.#unclear = batch;
     return commitUntilKnown(runtime, {
       guard: base.versionstamp,
-      commit: () => this.#commit(batch),
+      commit: () => this.#storeCommit(batch),
       readGuard: () => heads.read(),
       async hasLanded({ head }) {
         if (head.position <= base.head.position) return false;
@@ -241,14 +240,6 @@ export class Appender {
       this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
       report("warn", "commits_not_applied", { reason, count: this.#notApplied });
     }
-  }
-
-  #commit(batch: Batch): Promise<string | null> {
-    return this.deps.instrumentation.traceCommit(
-      batch.members.map(({ queued }) => queued.context),
-      batch.lines.length,
-      () => this.#storeCommit(batch),
-    );
   }
 
   /** Commits mutations that write the head `next`, if the store still has the head `base`. */
@@ -350,7 +341,8 @@ export class Appender {
   }
 
   #resolve({ members, lines: committed }: Batch): void {
-    this.deps.instrumentation.onCommitted(committed);
+    const { instrumentation } = this.deps;
+    for (const { event: { type } } of committed) instrumentation.count("events.appended", { type });
     for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
   }
 

@@ -9,7 +9,6 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, Store } from "../store/store.ts";
-import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import type { CommandQueue, QueuedCommand } from "./command_queue.ts";
 
 const encoder = new TextEncoder();
@@ -47,7 +46,6 @@ export interface BatchPlannerDeps {
   store: Store;
   project: Project;
   runtime: Runtime;
-  instrumentation: Instrumentation;
 }
 
 /** Prepares the waiting commands, asks each for its events, and puts as many as fit into one commit. */
@@ -64,12 +62,9 @@ export class BatchPlanner {
 
   /** Plans a batch of waiting commands on the base; `undefined` if none of them has events to store. */
   async plan(base: Base): Promise<Batch | undefined> {
-    const { instrumentation } = this.#deps;
     const candidates = this.#queue.take();
     const preparations = await Promise.allSettled(
-      candidates.map(({ command, context }) =>
-        instrumentation.restore(context, async () => await command.prepare(base))
-      ),
+      candidates.map(async ({ command }) => await command.prepare(base)),
     );
     const members = this.#decideAll(base, candidates, preparations);
     return members.length === 0 ? undefined : this.#sealMost(base, members);

@@ -10,8 +10,8 @@ export class CommandQueue {
   #taken: readonly QueuedCommand[] = [];
 
   /** Adds a command that is rejected at a deadline. */
-  add(command: Command, deadline: number, context: unknown): QueuedCommand {
-    const queued = new QueuedCommand(command, deadline, context);
+  add(command: Command, deadline: number): QueuedCommand {
+    const queued = new QueuedCommand(command, deadline);
     this.waiting.push(queued);
     return queued;
   }
@@ -51,8 +51,6 @@ export class QueuedCommand {
   readonly command: Command;
   /** Monotonic time in milliseconds at which the command is rejected. */
   readonly deadline: number;
-  /** The context of the caller of append(); see `Instrumentation`. */
-  readonly context: unknown;
   /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
   wasRepeated = false;
   /** Whether a batch with this command, or with another one of its Idempotency-Key, may have landed. */
@@ -63,10 +61,9 @@ export class QueuedCommand {
   /** Resolves to the events, as append() does. */
   readonly outcome = this.#settlers.promise;
 
-  constructor(command: Command, deadline: number, context: unknown) {
+  constructor(command: Command, deadline: number) {
     this.command = command;
     this.deadline = deadline;
-    this.context = context;
   }
 
   resolve(events: readonly RecordedEvent[]): void {

@@ -1,8 +1,6 @@
+import { Buffer } from "node:buffer";
+
 /** Whether `one` is a `Uint8Array` with the same bytes as `other`. */
 export function bytesEqual(one: unknown, other: Uint8Array): boolean {
-  if (!(one instanceof Uint8Array) || one.length !== other.length) return false;
-  for (let index = 0; index < one.length; index++) {
-    if (one[index] !== other[index]) return false;
-  }
-  return true;
+  return one instanceof Uint8Array && Buffer.compare(one, other) === 0;
 }

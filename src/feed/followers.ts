@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKeyReader } from "../keys/api_key_reader.ts";
@@ -5,7 +6,6 @@ import { Alarm } from "./alarm.ts";
 import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
-import type { Instrumentation } from "../telemetry/instrumentation.ts";
 
 /** Maximum number of followers of one instance, and of one API key. */
 export const FOLLOWERS_LIMIT = 2_000;
@@ -18,9 +18,11 @@ export const LOOK_MS = 250;
 const PAUSE_MS = 10;
 const PAUSE_PER_FOLLOWER_MS = 0.1;
 
+/** Runs a function outside of the trace of a request. */
+const outsideRequests = AsyncLocalStorage.snapshot();
+
 export interface FollowersDeps {
   heads: HeadReader;
-  instrumentation: Instrumentation;
   keys: ApiKeyReader;
   runtime: Runtime;
 }
@@ -71,7 +73,7 @@ export class Followers {
     // The look that showed what was appended since may be over.
     if (latest !== undefined && latest.head.position > head.position) this.onCommitted();
     // Not a part of the request that happens to be the first.
-    if (!this.#isLooking) this.#deps.instrumentation.restore(undefined, () => void this.#look());
+    if (!this.#isLooking) outsideRequests(() => void this.#look());
   }
 
   remove(token: string, follower: Follower): void {

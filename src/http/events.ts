@@ -97,61 +97,40 @@ export async function prepareListEvents(
 /** Resolves to a batch of events: at once if there are some, and otherwise after the wait of the query. */
 async function listEvents(
   deps: EventsDeps,
-  { query, client, token, ...request }: EventsRequest,
+  request: EventsRequest,
   baseUrl: string,
 ): Promise<HttpResponse> {
-  const { feed, followers, runtime } = deps;
-  let { entry, place } = request;
-  const start = place.position;
+  const { query, client } = request;
+  const start = request.place.position;
   const events: string[] = [];
   let length = 0;
-  /** Reads on, and returns whether this is the response. */
-  const readOn = async () => {
-    while (place.position < entry.head.position) {
-      for (const line of await feed.linesAfter(place, entry)) {
-        place = line;
+  /** Reads the next lines into the batch, and returns whether the batch is complete. */
+  const isComplete = async () => {
+    while (isBehind(request)) {
+      for (const line of await deps.feed.linesAfter(request.place, request.entry)) {
+        request.place = line;
         if (!isWanted(line, query)) continue;
         const { json } = line.event;
         events.push(json);
         length += json.length;
         if (events.length === query.limit || length >= BATCH_LENGTH) return true;
       }
-      if (place.position - start >= SCAN_LIMIT) return true;
+      if (request.place.position - start >= SCAN_LIMIT) return true;
     }
     return events.length > 0;
   };
-  if (!await readOn() && query.timeout > 0) {
-    const alarm = new Alarm();
-    let isStopped = false;
-    let error: unknown;
-    const stop = () => {
-      isStopped = true;
-      alarm.ring();
-    };
-    const follower: Follower = {
-      onLook(look) {
-        entry = look ?? entry;
-        if (place.position < entry.head.position) alarm.ring();
-      },
-      end(reason) {
-        // At a shutdown, an empty batch is a true response.
-        if (serviceErrorCode(reason) === "shutting_down") return stop();
-        error = reason;
-        alarm.ring();
-      },
-    };
-    followers.add(token, follower, entry);
-    const cancel = runtime.setTimer(query.timeout, stop);
-    client.signal.addEventListener("abort", stop);
+  if (!await isComplete() && query.timeout > 0) {
+    const waiter = new Waiter(deps, request, query.timeout);
+    const leave = () => waiter.end();
+    client.signal.addEventListener("abort", leave);
     try {
-      do {
-        await alarm.wait();
-        if (error !== undefined) throw error;
-      } while (!isStopped && !await readOn());
+      do await waiter.wait(); while (!waiter.isEnded && !await isComplete());
+      // At a shutdown, an empty batch is a true response.
+      const { error } = waiter;
+      if (error !== undefined && serviceErrorCode(error) !== "shutting_down") throw error;
     } finally {
-      cancel();
-      client.signal.removeEventListener("abort", stop);
-      followers.remove(token, follower);
+      client.signal.removeEventListener("abort", leave);
+      leave();
     }
   }
   return {
@@ -160,7 +139,7 @@ async function listEvents(
     headers: {
       ...NEVER_STORED,
       vary: "accept",
-      link: `<${baseUrl}/events?${queryAfter(place.id, query)}>; rel="next"`,
+      link: `<${baseUrl}/events?${queryAfter(request.place.id, query)}>; rel="next"`,
     },
     contentHeaders: { "content-type": BATCH_TYPE },
   };
@@ -170,7 +149,7 @@ async function listEvents(
 function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
   return {
     status: 200,
-    body: request.client.method === "HEAD" ? null : new EventStream(deps, request).readable,
+    body: request.client.method === "HEAD" ? null : eventStream(deps, request),
     headers: {
       ...NEVER_STORED,
       vary: "accept",
@@ -182,111 +161,121 @@ function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
   };
 }
 
-/** A stream. Its client pulls: what it has not read yet stays in the log. */
-class EventStream implements Follower {
-  readonly readable: ReadableStream<Uint8Array>;
-  #deps: EventsDeps;
-  #request: EventsRequest;
-  #controller!: ReadableStreamDefaultController<Uint8Array>;
-  #isEnded = false;
-  /** Monotonic time in milliseconds. */
-  #sentAt: number;
-  #alarm = new Alarm();
-  #cancelTimer: () => void;
+/** A stream of events. Its client pulls: the log keeps what the client has not read yet. */
+function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<Uint8Array> {
+  const { report, runtime } = deps;
+  const lengthMs = STREAM_MS * (1 + runtime.random() / 2);
+  let sentAt = runtime.monotonicNow();
+  const isQuiet = () => runtime.monotonicNow() - sentAt >= HEARTBEAT_MS;
+  const waiter = new Waiter(deps, request, lengthMs, isQuiet, (error) => {
+    // The next request of the client gets any other error.
+    if (error === undefined || codeOf(error) !== "internal_error") return;
+    report("error", "stream_failed", { requestId: request.requestId, reason: reasonOf(error) });
+  });
+  return new ReadableStream({
+    start(controller) {
+      // A client that loses the connection before the first event continues from here, too.
+      controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\nid: ${request.place.id}\n\n`));
+    },
+    async pull(controller) {
+      try {
+        while (!waiter.isEnded) {
+          const bytes = await readMessages(deps, request) ?? (isQuiet() ? HEARTBEAT : undefined);
+          // The client may have gone away meanwhile.
+          if (waiter.isEnded) break;
+          if (bytes !== undefined) {
+            sentAt = runtime.monotonicNow();
+            return controller.enqueue(bytes);
+          }
+          await waiter.wait();
+        }
+      } catch (error) {
+        waiter.end(error);
+      }
+      controller.close();
+    },
+    cancel: () => waiter.end(),
+  }, { highWaterMark: 0 });
+}
 
-  constructor(deps: EventsDeps, request: EventsRequest) {
-    const { followers, runtime } = deps;
-    this.#deps = deps;
+/** Resolves to the next messages; `undefined` if there are none, or the store is away until another look. */
+async function readMessages(
+  { feed }: EventsDeps,
+  request: EventsRequest,
+): Promise<Uint8Array | undefined> {
+  const { place, entry, query } = request;
+  if (!isBehind(request)) return undefined;
+  const lines = await feed.linesAfter(place, entry).catch((error) => {
+    if (!(error instanceof StoreError)) throw error;
+  });
+  if (lines === undefined) return undefined;
+  const messages: Uint8Array[] = [];
+  let bytes = 0;
+  for (const line of lines) {
+    request.place = line;
+    if (!isWanted(line, query)) continue;
+    const message = messageOf(line);
+    messages.push(message);
+    bytes += message.length;
+    if (bytes >= WRITE_BYTES) break;
+  }
+  const last = request.place;
+  // Without data, this only tells the client from where to resume.
+  if (!isWanted(last, query)) messages.push(encoder.encode(`id: ${last.id}\n\n`));
+  return Buffer.concat(messages);
+}
+
+/** Waits for lines after the place of a request, for a limited time. */
+class Waiter implements Follower {
+  isEnded = false;
+  /** The error that has ended it, if there is one. */
+  error: unknown;
+  #alarm = new Alarm();
+  #request: EventsRequest;
+  #isQuiet: () => boolean;
+  #leave: (error: unknown) => void;
+
+  /** It also wakes up while `isQuiet` says so. */
+  constructor(
+    { followers, runtime }: EventsDeps,
+    request: EventsRequest,
+    limitMs: number,
+    isQuiet = () => false,
+    onEnd = (_error: unknown) => {},
+  ) {
     this.#request = request;
-    this.#sentAt = runtime.monotonicNow();
+    this.#isQuiet = isQuiet;
     followers.add(request.token, this, request.entry);
-    this.#cancelTimer = runtime.setTimer(STREAM_MS * (1 + runtime.random() / 2), () => this.end());
-    this.readable = new ReadableStream({
-      start: (controller) => {
-        this.#controller = controller;
-        // A client that loses the connection before the first event continues from here, too.
-        controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\nid: ${request.place.id}\n\n`));
-      },
-      pull: () => this.#pull(),
-      cancel: () => this.#leave(),
-    }, { highWaterMark: 0 });
+    const cancelTimer = runtime.setTimer(limitMs, () => this.end());
+    this.#leave = (error) => {
+      cancelTimer();
+      followers.remove(request.token, this);
+      onEnd(error);
+    };
+  }
+
+  wait(): Promise<void> {
+    return this.#alarm.wait();
   }
 
   onLook(look: HeadEntry | undefined): void {
     const entry = look ?? this.#request.entry;
     this.#request.entry = entry;
     // Also rings again after a read that failed.
-    if (this.#request.place.position < entry.head.position || this.#isQuiet()) this.#alarm.ring();
+    if (isBehind(this.#request) || this.#isQuiet()) this.#alarm.ring();
   }
 
-  /** A client that does not read finds the end when it has read what it was sent. */
-  end(reason?: unknown): void {
-    // The next request of the client gets any other error.
-    if (reason !== undefined && codeOf(reason) === "internal_error") {
-      const { requestId } = this.#request;
-      this.#deps.report("error", "stream_failed", { requestId, reason: reasonOf(reason) });
-    }
-    this.#leave();
+  end(error?: unknown): void {
+    this.isEnded = true;
+    this.error = error;
+    this.#leave(error);
     this.#alarm.ring();
   }
+}
 
-  #leave(): void {
-    this.#isEnded = true;
-    this.#cancelTimer();
-    this.#deps.followers.remove(this.#request.token, this);
-  }
-
-  /** Sends the next bytes when there are some, or ends the stream. The next request of the client says why. */
-  async #pull(): Promise<void> {
-    try {
-      while (!this.#isEnded) {
-        const bytes = await this.#read() ?? this.#heartbeat();
-        // The client may have gone away meanwhile.
-        if (this.#isEnded) break;
-        if (bytes !== undefined) return this.#controller.enqueue(bytes);
-        await this.#alarm.wait();
-      }
-    } catch (error) {
-      this.end(error);
-    }
-    this.#controller.close();
-  }
-
-  /** Resolves to the next messages; `undefined` if there are none, or the store is away until another look. */
-  async #read(): Promise<Uint8Array | undefined> {
-    const { feed, runtime } = this.#deps;
-    const { place, entry, query } = this.#request;
-    if (place.position >= entry.head.position) return undefined;
-    const lines = await feed.linesAfter(place, entry).catch((error) => {
-      if (!(error instanceof StoreError)) throw error;
-    });
-    if (lines === undefined) return undefined;
-    const messages: Uint8Array[] = [];
-    let bytes = 0;
-    for (const line of lines) {
-      this.#request.place = line;
-      if (!isWanted(line, query)) continue;
-      const message = messageOf(line);
-      messages.push(message);
-      bytes += message.length;
-      if (bytes >= WRITE_BYTES) break;
-    }
-    const { place: last } = this.#request;
-    // Without data, this only tells the client from where to resume.
-    if (!isWanted(last, query)) messages.push(encoder.encode(`id: ${last.id}\n\n`));
-    this.#sentAt = runtime.monotonicNow();
-    return Buffer.concat(messages);
-  }
-
-  #heartbeat(): Uint8Array | undefined {
-    if (!this.#isQuiet()) return undefined;
-    this.#sentAt = this.#deps.runtime.monotonicNow();
-    return HEARTBEAT;
-  }
-
-  #isQuiet(): boolean {
-    return this.#deps.runtime.monotonicNow() - this.#sentAt >= HEARTBEAT_MS;
-  }
+/** Whether the log has lines after the place of a request. */
+function isBehind({ place, entry }: EventsRequest): boolean {
+  return place.position < entry.head.position;
 }
 
 type EventLine = FeedLine & { event: FeedEvent };

@@ -22,9 +22,9 @@ import {
   type WriteDeps,
 } from "./pets.ts";
 import { type EventsDeps, prepareListEvents } from "./events.ts";
-import { type PublicDeps, publicOperations } from "./public_operations.ts";
+import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
-import type { RefusedCredentials } from "./limits/refused_credentials.ts";
+import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
   allowOf,
@@ -32,8 +32,8 @@ import {
   findRoute,
   operationOf,
   originOfRequest,
+  pathsAt,
   requestTarget,
-  rightPaths,
   type Route,
   unknownPathError,
 } from "./routes.ts";
@@ -45,10 +45,8 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
   instrumentation: Instrumentation;
   /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
-  refusedCredentials: RefusedCredentials;
 }
 
-/** A request while it is handled. */
 interface Exchange extends ApiRequest {
   /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;
@@ -70,8 +68,8 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
-  const { addresses, background, corsOrigins, instrumentation, report } = deps;
-  const { rateLimiter, refusedCredentials } = deps;
+  const { addresses, background, corsOrigins, instrumentation, rateLimiter, report } = deps;
+  const logRefused = refusedCredentialsLog(deps);
   const operations = publicOperations(deps);
   // A counter is much cheaper than a new ULID for each request.
   const instanceId = deps.runtime.newId();
@@ -84,49 +82,49 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
       exchange.baseUrl = addresses.production ?? origin + BASE_PATH;
-      let answered: Responded;
+      let responded: Responded;
       background.requestBegan();
       try {
-        answered = await respond(exchange, operations, deps);
+        responded = await respond(exchange, operations, deps);
       } finally {
         background.requestEnded();
       }
-      // A wait for events may take longer than a head may be used, and reads in the background.
-      response = typeof answered === "function" ? await answered() : answered;
+      // A wait for events may outlast the time for which a head may be used. It reads in the background.
+      response = typeof responded === "function" ? await responded() : responded;
       response = applyIfNoneMatch(response, request);
     } catch (thrown) {
       response = errorResponse(thrown);
-      const { status } = response;
-      const code = codeOf(thrown);
-      const isLogged = thrown instanceof StoreError && thrown.isLogged;
-      if (status >= 500 && !isLogged) {
-        // 503 is a temporary condition, not a defect of the service.
-        const level = status === 503 ? "warn" : "error";
-        const { request: { method }, path } = exchange;
-        const reason = reasonOf(thrown);
-        report(level, "request_failed", { requestId, method, path, status, code, reason });
-      }
-      if (status === 429) await rateLimiter?.holdBack();
-      if (status === 401) {
-        const reason = code === "missing_credentials" ? "missing" : "invalid";
+      reportFailure(thrown, response.status, exchange);
+      if (response.status === 429) await rateLimiter?.holdBack();
+      if (response.status === 401) {
+        const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
         instrumentation.count("credentials.refused", { reason });
-        if (reason === "invalid") {
-          refusedCredentials.note(request.headers, connection?.clientAddress);
-        }
+        if (reason === "invalid") logRefused(request.headers, connection?.clientAddress);
       }
     }
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
+
+  /** Logs a failure of the service, unless the store has logged it. */
+  function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
+    if (status < 500 || thrown instanceof StoreError && thrown.isLogged) return;
+    const { requestId, path, request: { method } } = exchange;
+    const failure = { status, code: codeOf(thrown), reason: reasonOf(thrown) };
+    // 503 is a temporary condition, not a defect of the service.
+    const level = status === 503 ? "warn" : "error";
+    report(level, "request_failed", { requestId, method, path, ...failure });
+  }
 }
 
+/** A response, or a function for the rest of a request that may wait for long. */
 type Responded = HttpResponse | (() => Promise<HttpResponse>);
 
-/** Runs the operation of a request, or resolves to what does. The key is checked before the path and the method. */
+/** Runs the operation of a request. The key is checked before the path and the method. */
 function respond(
   exchange: Exchange,
-  respondPublicly: ReturnType<typeof publicOperations>,
+  publicly: PublicOperations,
   deps: HandlerDeps,
 ): Responded | Promise<Responded> {
   const { request, path, baseUrl } = exchange;
@@ -136,8 +134,7 @@ function respond(
     // These responses need no key, and the server would read an unbounded body to its end.
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
     const operation = route.isPublic ? operationOf(route, method) : undefined;
-    if (operation !== undefined) return respondPublicly(operation, exchange);
-    return respondWithMethods(method, route);
+    return operation ? publicly[operation](exchange) : respondWithMethods(method, route);
   }
   const token = bearerToken(headers);
   const operation = route && operationOf(route, method);
@@ -147,7 +144,7 @@ function respond(
     const key = deps.keys.authorize(token, entry.head, deps.runtime.now());
     return andThen<ApiKey, Responded>(key, (key) => {
       expectWithinLimit(key, exchange, deps);
-      if (route === undefined) throw unknownPathError(rightPaths(path, baseUrl));
+      if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
       if (operation === undefined) return respondWithMethods(method, route);
       return READS[operation](deps, exchange, entry, token);
     });

@@ -7,11 +7,7 @@ import type { PageQuery } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { entityTag, entityTagOfHash } from "./conditional_read.ts";
 import { ERRORS, HttpError } from "./errors.ts";
-import {
-  IDEMPOTENCY_KEY_HEADER,
-  IDEMPOTENCY_REPLAYED_HEADER,
-  parseIdempotencyKey,
-} from "./requests/idempotency_key.ts";
+import { IDEMPOTENCY_REPLAYED_HEADER, parseIdempotencyKey } from "./requests/idempotency_key.ts";
 import { parseIfMatch } from "./requests/if_match.ts";
 import { parsePageQuery, parseQuery } from "./requests/query.ts";
 import { parseNewPet, parsePetPatch } from "./requests/pet_body.ts";
@@ -89,7 +85,7 @@ export type PrepareWrite = (
 
 export const prepareCreatePet: PrepareWrite = async (deps, { request, search, baseUrl }, token) => {
   if (search !== "") parseQuery(search, {});
-  const idempotencyKey = idempotencyKeyOf(request);
+  const idempotencyKey = parseIdempotencyKey(request.headers);
   const pet = parseNewPet(await deps.bodies.readJson(request));
   return async () => {
     const created = await createPet(deps, { pet, token, idempotencyKey });
@@ -100,20 +96,14 @@ export const prepareCreatePet: PrepareWrite = async (deps, { request, search, ba
 export const prepareUpdatePet: PrepareWrite = async (deps, { request, path, search }, token) => {
   if (search !== "") parseQuery(search, {});
   const petId = petIdOf(path);
-  const idempotencyKey = idempotencyKeyOf(request);
-  const field = request.headers.get("if-match");
-  const matches = field === null ? undefined : parseIfMatch(field);
+  const idempotencyKey = parseIdempotencyKey(request.headers);
+  const matches = parseIfMatch(request.headers);
   const isExpected = matches && ((petText: string) => matches(entityTag(petText)));
   const patch = parsePetPatch(await deps.bodies.readJson(request));
   return async () => {
     return written(200, await updatePet(deps, { petId, patch, token, idempotencyKey, isExpected }));
   };
 };
-
-function idempotencyKeyOf({ headers }: Request): string | undefined {
-  const field = headers.get(IDEMPOTENCY_KEY_HEADER);
-  return field === null ? undefined : parseIdempotencyKey(field);
-}
 
 function written(
   status: number,

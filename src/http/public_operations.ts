@@ -24,8 +24,13 @@ export interface PublicDeps {
   storeDamage: () => StoreDamagedError | undefined;
 }
 
-/** Creates the function that responds to GET and HEAD. */
-export function publicOperations(deps: PublicDeps) {
+export type PublicOperations = Record<
+  PublicOperation,
+  (request: ApiRequest) => HttpResponse | Promise<HttpResponse>
+>;
+
+/** Creates the functions that respond to GET and HEAD. */
+export function publicOperations(deps: PublicDeps): PublicOperations {
   const docs = docsAssets(deps.addresses);
   let isReadable = true;
   const checkReadiness = async (): Promise<HttpResponse> => {
@@ -42,25 +47,17 @@ export function publicOperations(deps: PublicDeps) {
     if (message !== undefined) return errorResponse(new HttpError("not_ready", message));
     return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
   };
-  return (
-    operation: PublicOperation,
-    { path, request, baseUrl }: ApiRequest,
-  ): HttpResponse | Promise<HttpResponse> => {
-    switch (operation) {
-      case "checkLiveness":
-        // Does not read the store: a platform must not end the process because its store is away for a while.
-        return { status: 200, body: '{"status":"alive"}', headers: NEVER_STORED };
-      case "checkReadiness":
-        return checkReadiness();
-      case "getDocs": {
-        const asset = docs.get(path);
-        if (asset === undefined) throw unknownPathError("/docs");
-        return asset(request.headers, baseUrl);
-      }
-      case "redirectToDocs":
-      case "redirectBrowserToDocs":
-        return redirectFrom(path);
-    }
+  return {
+    // Does not read the store: a platform must not end the process because its store is away for a while.
+    checkLiveness: () => ({ status: 200, body: '{"status":"alive"}', headers: NEVER_STORED }),
+    checkReadiness,
+    getDocs({ path, request, baseUrl }) {
+      const asset = docs.get(path);
+      if (asset === undefined) throw unknownPathError("/docs");
+      return asset(request.headers, baseUrl);
+    },
+    redirectToDocs,
+    redirectBrowserToDocs: redirectToDocs,
   };
 }
 
@@ -80,7 +77,7 @@ async function readFaultOf(
 }
 
 /** Redirects to the reference or its icon, relatively, in case a proxy adds a path prefix. */
-function redirectFrom(path: string): HttpResponse {
+function redirectToDocs({ path }: ApiRequest): HttpResponse {
   const target = path === "/favicon.ico" ? "docs/icon.svg" : "docs";
   const location = "../".repeat(path.split("/").length - 2) + target;
   return { status: 302, body: "", headers: { location } };

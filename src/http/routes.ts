@@ -23,15 +23,10 @@ export type PublicOperation =
 /** Operations by method. HEAD uses the operation of GET. */
 type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name };
 
-interface RouteOf<Name, IsPublic extends boolean> {
-  /** The path. Its last segment may be a parameter, such as `{petId}`. */
-  path: string;
-  operations: Operations<Name>;
-  /** Whether its operations need no key. */
-  isPublic: IsPublic;
-}
-
-export type Route = RouteOf<ApiOperation, false> | RouteOf<PublicOperation, true>;
+/** The last segment of a path may be a parameter, such as `{petId}`. The operations of a public route need no key. */
+export type Route =
+  | { path: string; isPublic: false; operations: Operations<ApiOperation> }
+  | { path: string; isPublic: true; operations: Operations<PublicOperation> };
 
 export const ROUTES: readonly Route[] = [
   apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),
@@ -65,20 +60,15 @@ export function findRoute(path: string, headers?: Headers): Route | undefined {
   return /\btext\/html\b/i.test(headers.get("accept") ?? "") ? route : undefined;
 }
 
+/** The message does not repeat the path, which may have a secret. */
 export function unknownPathError(rightPaths: string): HttpError {
   return new HttpError("not_found", `The path does not exist: use ${rightPaths}`);
 }
 
-/**
- * The paths that a client of an unknown path may mean, for a message. `/pets`, `/pets/` and `/v1//pets/7/` mean
- * one path. An id is repeated only if it is an integer, because any other text may be a secret.
- */
-export function rightPaths(path: string, baseUrl: string): string {
+/** The paths of the interface, for a message. */
+export function pathsAt(baseUrl: string): string {
   const base = requestTarget(baseUrl).path;
-  const pets = `${base}/pets`;
-  const match = /\/pets(?:\/+(\d{1,19}))?\/*$/i.exec(path);
-  if (match === null) return `${pets}, ${pets}/{petId} or ${base}/events`;
-  return match[1] === undefined ? pets : `${pets}/${match[1]}`;
+  return `${base}/pets, ${base}/pets/{petId} or ${base}/events`;
 }
 
 /** The operation of a request, or `undefined` if the route does not support the method. */

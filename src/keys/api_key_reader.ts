@@ -9,7 +9,6 @@ import { BoundedCache } from "../projections/bounded_cache.ts";
 import { damagedError, decodeRecord, proveRecord } from "../projections/project.ts";
 import { scan } from "../store/scan.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
-import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;
@@ -32,13 +31,11 @@ interface CachedKey {
 export class ApiKeyReader {
   #store: Store;
   #runtime: Runtime;
-  #instrumentation: Instrumentation;
   #byToken = new BoundedCache<CachedKey>(CACHE_LIMIT);
 
-  constructor(store: Store, runtime: Runtime, instrumentation = NO_INSTRUMENTATION) {
+  constructor(store: Store, runtime: Runtime) {
     this.#store = store;
     this.#runtime = runtime;
-    this.#instrumentation = instrumentation;
   }
 
   /** The token's key if it is cached, current at `head`, and live. Does not read the store. */
@@ -55,7 +52,6 @@ export class ApiKeyReader {
     if (cached === undefined) {
       return this.#read(token, head).then((read) => this.#expectAlive(read, now));
     }
-    this.#instrumentation.count("cache.reads", { cache: "keys", result: "hit" });
     return this.#expectAlive(cached, now);
   }
 
@@ -73,7 +69,6 @@ export class ApiKeyReader {
 
   async #read(token: string, head: Head): Promise<CachedKey> {
     if (!isToken(token)) throw new ServiceError("invalid_credentials", MALFORMED_TOKEN);
-    this.#instrumentation.count("cache.reads", { cache: "keys", result: "miss" });
     const key = await readProvenKey(this.#store, head, sha256Hex(token));
     // A faster read may have cached the key. Its end applies, because the clock may have been set back since.
     const cachedMeanwhile = this.#cachedAt(token, head);

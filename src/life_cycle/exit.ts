@@ -5,7 +5,7 @@ import { isTelemetryOn } from "../settings/config.ts";
 /** Maximum time, in milliseconds, in which the rest of the telemetry is sent. */
 const TELEMETRY_LIMIT_MS = 3_000;
 
-/** The code of a program that refuses. For the launcher, 1 is that of Deno, if it cannot load or run the program. */
+/** The exit code of a program that refuses. It is not 1, because Deno exits with 1 if it cannot load or run a program. */
 export const REFUSED = 3;
 
 /**

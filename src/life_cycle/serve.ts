@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { ServiceConfig } from "../settings/config.ts";
+import { isTelemetryOn, type ServiceConfig } from "../settings/config.ts";
 import { exit, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
@@ -33,17 +33,16 @@ export async function serve(
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
-  const onSchemaCreated = () => isNew = true;
   const store = await openStore(config.store, {
     create: true,
     accept: acceptLog,
     guardKeys: GUARD_KEYS,
     runtime,
-    onSchemaCreated,
+    onSchemaCreated: () => isNew = true,
     onRefused,
   });
   // Loaded only if it is on.
-  const telemetry = config.telemetry ? await import("../telemetry/open_telemetry.ts") : undefined;
+  const telemetry = isTelemetryOn() ? await import("../telemetry/open_telemetry.ts") : undefined;
   const service = createService({
     store,
     runtime,

@@ -3,7 +3,6 @@ import type { Runtime } from "../runtime/runtime.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import type { Store } from "../store/store.ts";
-import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
 
 /** Time for which a head may be used after it was read: shorter than `GRACE_MS` of a replay. */
@@ -29,7 +28,6 @@ export class HeadReader {
   #store: Store;
   #runtime: Runtime;
   #report: Logger;
-  #instrumentation: Instrumentation;
   #latest: HeadEntry | undefined;
   /** When the store was last known to hold the latest head. */
   #latestSeenAt = -Infinity;
@@ -37,16 +35,10 @@ export class HeadReader {
   #inFlight: Promise<unknown> | undefined;
   #next: Promise<HeadEntry> | undefined;
 
-  constructor(
-    store: Store,
-    runtime: Runtime,
-    report: Logger = () => {},
-    instrumentation = NO_INSTRUMENTATION,
-  ) {
+  constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
     this.#store = store;
     this.#runtime = runtime;
     this.#report = report;
-    this.#instrumentation = instrumentation;
   }
 
   /** The newest head that this instance knows. It may be stale, but a commit can be tried on it. */
@@ -62,7 +54,7 @@ export class HeadReader {
 
   /** Reads the head after this call, in a shared read. Rejects as {@linkcode read} does. */
   fresh(): Promise<HeadEntry> {
-    return this.#instrumentation.trace("head fresh", () => this.#next ??= this.#readNext());
+    return this.#next ??= this.#readNext();
   }
 
   /**

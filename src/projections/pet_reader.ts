@@ -5,7 +5,6 @@ import { type Head, type HeadEntry, readHead } from "../log/head.ts";
 import { readEvents } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
-import { type Instrumentation, NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { BoundedCache } from "./bounded_cache.ts";
 import { damagedError, petOf, type PetRecord, readProof } from "./project.ts";
 
@@ -52,29 +51,21 @@ function newCaches({ generation, changePosition }: Pick<Head, "generation" | "ch
 /** Reads pets and pages of pets as of a head, or as of a later one. Any change of a pet begins new caches. */
 export class PetReader {
   #store: Store;
-  #instrumentation: Instrumentation;
   #readNewestHead: () => Promise<HeadEntry>;
   #caches = newCaches({ generation: 0, changePosition: 0 });
   /** The pages that are being read, by their queries and heads. */
   #reading = new Map<string, Promise<Page>>();
 
   /** `readNewestHead` reads the head, and rejects if it cannot be trusted. */
-  constructor(
-    store: Store,
-    instrumentation = NO_INSTRUMENTATION,
-    readNewestHead: () => Promise<HeadEntry> = () => readHead(store),
-  ) {
+  constructor(store: Store, readNewestHead: () => Promise<HeadEntry> = () => readHead(store)) {
     this.#store = store;
-    this.#instrumentation = instrumentation;
     this.#readNewestHead = readNewestHead;
   }
 
   /** Returns the pet with an id, or `undefined` if that pet does not exist. Rejects with `projection_damaged`. */
   get(id: number, { head }: HeadEntry): PetRecord | undefined | Promise<PetRecord> {
     if (id < 1 || id > head.lastPetId) return undefined;
-    const cached = this.#cachesFor(head).pets.get(id);
-    this.#countRead("pets", cached !== undefined);
-    return cached ?? this.#readPet(id, head);
+    return this.#cachesFor(head).pets.get(id) ?? this.#readPet(id, head);
   }
 
   /** As {@linkcode get}, for a change: the line at the position of the record must be the event that made the pet so. */
@@ -98,7 +89,6 @@ export class PetReader {
     const newest = Math.min(cursor - 1, lastPetId);
     const isValid = cached !== undefined && newest <= cached.lastPetId;
     const known = isValid || status !== "" ? undefined : knownPets(pets, newest, limit + 1);
-    this.#countRead("pages", isValid || known !== undefined);
     if (isValid) return cached;
     if (known !== undefined) {
       return pages.set(name, pageOf(known.slice(0, limit), known.length <= limit, lastPetId));
@@ -183,10 +173,6 @@ export class PetReader {
       return type === "PetUpdated" && data.id >= oldest && data.id <= newest &&
         (status === undefined || [data.status, data.previous.status].includes(status));
     });
-  }
-
-  #countRead(cache: string, isHit: boolean): void {
-    this.#instrumentation.count("cache.reads", { cache, result: isHit ? "hit" : "miss" });
   }
 }
 

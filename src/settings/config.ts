@@ -6,7 +6,6 @@ import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/store_location.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
-/** The settings of the service. */
 export interface ServiceConfig {
   store: StoreLocation;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
@@ -18,8 +17,6 @@ export interface ServiceConfig {
   rateLimit: number | undefined;
   /** The addresses of the service for clients, for its OpenAPI description. */
   addresses: { production?: string; staging?: string; contact?: string };
-  /** Whether Deno's OpenTelemetry is on. */
-  telemetry: boolean;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
 }
@@ -53,7 +50,6 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
       staging: readAs("STAGING_URL", address, parseAddress),
       contact: readAs("CONTACT", "a mail address or an http(s) address", parseContact),
     },
-    telemetry: isTelemetryOn(),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform

@@ -30,10 +30,7 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
   readGuard(): Promise<Guard>;
   /** Whether this commit landed, according to a guard that has changed. */
   hasLanded(guard: Guard): boolean | Promise<boolean>;
-  /**
-   * Whether the commit checks other records, too, so that a failed check may be theirs. Versionstamps never
-   * return to an earlier value, so a commit whose check failed cannot land later.
-   */
+  /** Whether the commit also checks other records. As versionstamps never return, it cannot land after such a failure. */
   checksOthers?: boolean;
   /** Whether to stop. `isUnclear` is false if no attempt so far can have landed. */
   isOver(isUnclear: boolean): boolean;

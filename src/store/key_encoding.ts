@@ -16,6 +16,8 @@ const isForeignTag = (tag: number) => tag >= 0x0b && tag <= 0x1d || tag === 0x26
 const END = 0x00;
 const ESCAPE = 0xff;
 
+const CUT = "A key ends within one of its parts";
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
@@ -92,13 +94,14 @@ export function decodeKey(bytes: Uint8Array): Key {
       for (; bytes[end + 1] === ESCAPE && end !== -1; end = bytes.indexOf(END, end + 2)) {
         isEscaped = true;
       }
-      if (end === -1) throw cutKeyError();
-      const part = isEscaped ? unescape(bytes.slice(start, end)) : bytes.subarray(start, end);
+      if (end === -1) throw new TypeError(CUT);
+      let part = bytes.subarray(start, end);
+      if (isEscaped) part = part.filter((it, at) => it !== ESCAPE || part[at - 1] !== END);
       key.push(tag === TEXT ? decoder.decode(part) : part.slice());
       offset = end + 1;
     } else if (tag === DOUBLE) {
       const end = offset + double.length;
-      if (end > bytes.length) throw cutKeyError();
+      if (end > bytes.length) throw new TypeError(CUT);
       if (end === bytes.length) lastPrefix = { bytes: bytes.slice(0, offset), parts: [...key] };
       key.push(decodeNumber(bytes, offset));
       offset = end;
@@ -119,10 +122,6 @@ function decodeNumber(bytes: Uint8Array, offset: number): number {
   return view.getFloat64(0);
 }
 
-function unescape(bytes: Uint8Array): Uint8Array {
-  return bytes.filter((byte, index) => byte !== ESCAPE || bytes[index - 1] !== END);
-}
-
 /** The number that is encoded or decoded. */
 const double = new Uint8Array(8);
 const view = new DataView(double.buffer);
@@ -133,14 +132,7 @@ function flipSign(isNegative: boolean): void {
   for (let index = 1; isNegative && index < double.length; index++) double[index] ^= 0xff;
 }
 
-function cutKeyError(): TypeError {
-  return new TypeError("A key ends within one of its parts");
-}
-
-/**
- * Formats a store key as readable text. Different keys have different texts. Bigints and booleans occur only in
- * the keys of other programs.
- */
+/** Formats a key, also of another program, as readable text. Different keys have different texts. */
 export function formatKey(key: readonly unknown[]): string {
   return `[${key.map(partText).join(",")}]`;
 }

@@ -4,13 +4,8 @@ import { damageOf } from "./deno_kv/file_damage.ts";
 import { KvStore, openKv } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
-import { ReconnectingStore, type ReconnectingStoreDeps } from "./resilience/reconnecting_store.ts";
-import {
-  type FileLocation,
-  locationName,
-  type StoreLocation,
-  storeName,
-} from "./store_location.ts";
+import { reconnectingStore, type ReconnectingStoreDeps } from "./resilience/reconnecting_store.ts";
+import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
 import type { Store } from "./store.ts";
 import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
@@ -19,18 +14,15 @@ import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./sto
 export class OpenStoreError extends Error {
   override name = "OpenStoreError";
 
-  /** Whether a remote store did not answer, so that it may become available later. */
-  readonly isAway: boolean;
   /** Set if the file of the store is damaged. */
   readonly damage: StoreDamagedError | undefined;
 
-  constructor(
-    location: StoreLocation,
-    reason: string,
-    { isAway = false, damage }: { isAway?: boolean; damage?: StoreDamagedError } = {},
-  ) {
-    super(`Cannot open ${locationName(location)}: ${reason.replaceAll("\n", " ")}`);
-    this.isAway = isAway;
+  constructor(location: StoreLocation, reason: string, damage?: StoreDamagedError) {
+    const [what, setting] = location.kind === "postgres"
+      ? ["the", "DATABASE_URL"]
+      : ["the store", "KV_PATH"];
+    const line = reason.replaceAll("\n", " ");
+    super(`Cannot open ${what} ${storeName(location)} (${setting}): ${line}`);
     this.damage = damage;
   }
 }
@@ -55,18 +47,21 @@ export async function openStore(location: StoreLocation, options: OpenOptions): 
   const connect = await connectorOf(location, options);
   if (connect === undefined) return await openLocalStore(location, options);
   let isWaiting = false;
-  const store = new ReconnectingStore({
+  const store = reconnectingStore({
     connect,
     accept,
     onRefused({ message }) {
-      if (isWaiting) onRefused?.(new OpenStoreError(location, message));
+      if (isWaiting) onRefused!(new OpenStoreError(location, message));
     },
   });
+  const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  signal.onabort = () => reject(new Error(`it does not answer within ${CONNECT_LIMIT_MS} ms`));
   try {
-    await connectFirst(store, location);
+    await Promise.race([store.reopen(signal), late]);
   } catch (error) {
-    isWaiting = onRefused !== undefined && (error as OpenStoreError).isAway;
-    if (!isWaiting) throw error;
+    isWaiting = onRefused !== undefined && !(error instanceof StoreRefusedError);
+    if (!isWaiting) throw new OpenStoreError(location, reasonOf(error));
   }
   return store;
 }
@@ -87,7 +82,7 @@ async function openLocalStore(
     const hasReader = location.kind === "file" && onRefused !== undefined && versions.deno;
     const kv = await openKv(storeName(location));
     store = new KvStore(kv);
-    if (hasReader) store = new KvStore(kv, { reader: new SqliteReader(location.path, 0) });
+    if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
     await accept(store);
     return store;
   } catch (error) {
@@ -109,7 +104,7 @@ export async function openFileToRead(location: FileLocation): Promise<SqliteRead
 function openError(location: StoreLocation, error: unknown, damaged: string, advice = "") {
   const damage = damageOf(error);
   const reason = damage === undefined ? reasonOf(error) : `${damaged}: ${damage.reason}${advice}`;
-  return new OpenStoreError(location, reason, { damage });
+  return new OpenStoreError(location, reason, damage);
 }
 
 /** How to connect to a store over a network; `undefined` for a local one. Clients are loaded only if they are used. */
@@ -154,17 +149,4 @@ function attachedStoreOpener(): () => Promise<Store> {
       attempts--;
     }
   };
-}
-
-/** Connects for the first time, within a limit of time. */
-async function connectFirst(store: ReconnectingStore, location: StoreLocation): Promise<void> {
-  const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  signal.onabort = () => reject(new Error(`it does not answer within ${CONNECT_LIMIT_MS} ms`));
-  try {
-    await Promise.race([store.reopen(signal), late]);
-  } catch (error) {
-    const isAway = !(error instanceof StoreRefusedError);
-    throw new OpenStoreError(location, reasonOf(error), { isAway });
-  }
 }

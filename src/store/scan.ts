@@ -15,16 +15,16 @@ const TARGET_BYTES = 1024 * 1024;
 export async function* scan(store: Store, range: KeyRange): AsyncGenerator<StoreEntry[]> {
   let most = store.limits.listEntries;
   let limit = Math.min(FIRST_LIMIT, most);
-  let rest: KeyRange = range;
-  let reading: Promise<StoreEntry[]> | undefined = list(store, rest, limit);
-  while (reading !== undefined) {
-    const batch: StoreEntry[] = await reading.catch((error) => {
+  let rest = range;
+  let reading = list(store, rest, limit);
+  for (let isLast = false; !isLast;) {
+    const batch = await reading.catch((error) => {
       if (!(error instanceof StoreDamagedError) || limit === 1) throw error;
       limit = most = 1;
       return list(store, rest, limit);
     });
-    if (batch.length < limit) reading = undefined;
-    else {
+    isLast = batch.length < limit;
+    if (!isLast) {
       limit = Math.min(limitAfter(batch), most);
       rest = after(batch.at(-1)!.key, range);
       reading = list(store, rest, limit);

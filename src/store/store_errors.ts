@@ -3,11 +3,12 @@
 /** A call of a store failed. Every such error is one of those below. */
 export abstract class StoreError extends Error {
   /** Whether the lasting condition is already logged, so that the calls that it fails are not. */
-  readonly isLogged: boolean = false;
+  readonly isLogged: boolean;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options?: ErrorOptions & { isLogged?: boolean }) {
     super(message, options);
     this.name = new.target.name;
+    this.isLogged = options?.isLogged ?? false;
   }
 }
 
@@ -43,19 +44,8 @@ export function otherVersionReason(shown: string, isNewer: boolean): string {
 
 /** The disk of the store is full, so a commit stored nothing. Reads still work. */
 export class StoreFullError extends StoreRefusedError {
-  override readonly isLogged = true;
-
   constructor(options?: ErrorOptions) {
-    super("The disk of the store is full, so nothing was stored", options);
-  }
-}
-
-/** The path of an open store no longer leads to its file, so what is stored vanishes with the process. */
-export class StoreFileLostError extends StoreRefusedError {
-  override readonly isLogged = true;
-
-  constructor() {
-    super("The store's file was deleted, moved or replaced, so nothing was stored");
+    super("The disk of the store is full, so nothing was stored", { ...options, isLogged: true });
   }
 }
 

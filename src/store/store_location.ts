@@ -1,10 +1,9 @@
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 
-/** A file that Deno KV opens. */
+/** A file that Deno KV opens. The folder of the default path is created. */
 export interface FileLocation {
   kind: "file";
   path: string;
-  /** Whether this is the default path. Its folder is created. */
   isDefault: boolean;
 }
 
@@ -29,11 +28,4 @@ export function storeName(location: StoreLocation): string {
     case "postgres":
       return databaseName(location.settings);
   }
-}
-
-/** The name of a store and its setting, without secrets. */
-export function locationName(location: StoreLocation): string {
-  return location.kind === "postgres"
-    ? `the ${storeName(location)} (DATABASE_URL)`
-    : `the store ${storeName(location)} (KV_PATH)`;
 }

@@ -1,28 +1,15 @@
 /** The instrumentation on Deno's own OpenTelemetry. This module is loaded only if `OTEL_DENO=true`. */
 
-import {
-  type Attributes,
-  type Context,
-  context,
-  metrics,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  type SpanOptions,
-  SpanStatusCode,
-  trace,
-} from "@opentelemetry/api";
-import { reasonOf } from "../runtime/logger.ts";
+import { metrics, trace } from "@opentelemetry/api";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import type { Counter, Instrumentation } from "./instrumentation.ts";
 
 const NAME = "animal-store";
-const tracer = trace.getTracer(NAME);
 const meter = metrics.getMeter(NAME);
 
 redactSpans();
 
-const COUNTERS: Record<Counter | "events.appended", [unit: string, description: string]> = {
+const COUNTERS: Record<Counter, [unit: string, description: string]> = {
   "events.appended": ["{event}", "Events that this instance appended, by type"],
   "commit.conflicts": [
     "{commit}",
@@ -33,10 +20,6 @@ const COUNTERS: Record<Counter | "events.appended", [unit: string, description: 
     "Attempts to commit without a clear outcome, after which the log was read to find it",
   ],
   "credentials.refused": ["{request}", "Requests that were answered 401"],
-  "cache.reads": [
-    "{read}",
-    "Look-ups of a cache, by whether it had the answer (hit) or the store was asked (miss)",
-  ],
 };
 const counters = new Map(
   Object.entries(COUNTERS).map(([name, [unit, description]]) => [
@@ -44,22 +27,12 @@ const counters = new Map(
     meter.createCounter(`animal_store.${name}`, { unit, description }),
   ]),
 );
-const commitEvents = meter.createHistogram("animal_store.commit.events", {
-  unit: "{event}",
-  description: "Events in one commit",
-  advice: { explicitBucketBoundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500] },
-});
-const commitDuration = meter.createHistogram("animal_store.commit.duration", {
-  unit: "s",
-  description: "Time that the store took for one commit, whatever became of it",
-  advice: {
-    explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
-  },
-});
 const storeDuration = meter.createHistogram("db.client.operation.duration", {
   unit: "s",
   description: "Duration of calls of the store",
-  advice: { explicitBucketBoundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10] },
+  advice: {
+    explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
+  },
 });
 /** In seconds since the Unix epoch. */
 export const soundAudit = meter.createGauge("animal_store.audit.success.time", {
@@ -78,7 +51,7 @@ export const toolProgress = meter.createGauge("animal_store.tool.progress", {
 export function openTelemetry(
   system: "postgresql" | "deno.kv",
   routeOf: (url: string) => string | undefined,
-): Instrumentation<Context> {
+): Instrumentation {
   return {
     onRequest({ method, url }, requestId) {
       const span = trace.getActiveSpan();
@@ -90,40 +63,14 @@ export function openTelemetry(
       span?.updateName(`${method} ${route}`);
     },
     count: (what, attributes) => counters.get(what)!.add(1, attributes),
-    onCommitted(lines) {
-      for (const { event: { type } } of lines) counters.get("events.appended")!.add(1, { type });
-      commitEvents.record(lines.length);
-    },
-
-    trace: (operation, run) => inSpan(operation, {}, run),
-    traceStore(operation, { key, mutations }, run) {
-      const target = key && kindOf(key);
+    onStoreCall(operation, key, seconds) {
       // OpenTelemetry ignores an attribute without a value.
-      const attributes: Attributes = {
+      storeDuration.record(seconds, {
         "db.system.name": system,
         "db.operation.name": operation,
-        "db.collection.name": target,
-      };
-      const options = {
-        kind: SpanKind.CLIENT,
-        attributes: { ...attributes, "db.operation.batch.size": mutations },
-      };
-      const name = `${operation} ${target ?? "records"}`;
-      return inSpan(name, options, run, (seconds) => storeDuration.record(seconds, attributes));
+        "db.collection.name": key && kindOf(key),
+      });
     },
-    traceCommit(callers, events, run) {
-      // A span has only one parent, so the other requests that share the commit are linked.
-      const [parent = ROOT_CONTEXT, ...others] = callers;
-      const links = others.map((other) => trace.getSpanContext(other))
-        .flatMap((context) => context === undefined ? [] : [{ context }]);
-      const attributes = { "animal_store.events": events };
-      const onEnd = (seconds: number) => commitDuration.record(seconds);
-      return inSpan("commit", { attributes, links }, run, onEnd, parent);
-    },
-
-    capture: () => context.active(),
-    restore: (captured, run) => context.with(captured ?? ROOT_CONTEXT, run),
-
     observe({ followers, queueLength, headPosition, secondsSinceEvent }) {
       const newest = "the newest event that this instance knows of";
       observed("followers", "{request}", "Streams of events, and waits for events", followers);
@@ -154,28 +101,6 @@ function kindOf(key: readonly unknown[]): string | undefined {
   return kind === undefined ? undefined : String(kind);
 }
 
-/** Runs in a span. `onEnd` gets the seconds that the run took. */
-function inSpan<T>(
-  name: string,
-  options: SpanOptions,
-  run: () => Promise<T>,
-  onEnd: (seconds: number) => void = () => {},
-  parent: Context = context.active(),
-): Promise<T> {
-  return tracer.startActiveSpan(name, options, parent, async (span: Span) => {
-    const start = performance.now();
-    try {
-      return await run();
-    } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR, message: redactKeys(reasonOf(error)) });
-      throw error;
-    } finally {
-      span.end();
-      onEnd((performance.now() - start) / 1_000);
-    }
-  });
-}
-
 /** The methods that OpenTelemetry knows. Any other one, which a client may choose freely, is one value. */
 const METHODS = ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"];
 
@@ -186,7 +111,7 @@ const METHODS = ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST",
  * that Deno makes of requests cannot be changed.
  */
 function redactSpans(): void {
-  const span = tracer.startSpan("redaction");
+  const span = trace.getTracer(NAME).startSpan("redaction");
   span.end();
   const spanClass = Object.getPrototypeOf(span);
   const { setAttribute, updateName } = spanClass;

@@ -4,6 +4,7 @@ import { describeInterface } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";
 import { permitted } from "../support/permitted.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
+import { testIf } from "../support/test_if.ts";
 import { openTestService } from "../support/test_service.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -37,11 +38,9 @@ type Described = {
 export const eachIsTheOther = (one: PetOfUser, other: Described): [Described, PetOfUser] => [one, other];
 `;
 
-Deno.test({
-  name:
-    "the TypeScript client of README.md has the described types, adds, changes, lists and follows",
-  ignore: !permitted("net", "read", "run", "write", "env", "sys"),
-  async fn(test) {
+testIf(permitted("net", "read", "run", "write", "env", "sys"))(
+  "the TypeScript client of README.md has the described types, adds, changes, lists and follows",
+  async (test) => {
     await using service = await openTestService();
     await using server = serveOnSocket(service);
     const client = await readmeClient(`http://127.0.0.1:${server.port}/v1`, service.token);
@@ -105,7 +104,7 @@ Deno.test({
       await assertRejects(() => client.add("three", { name: "", categoryId: 7 }), Error, message);
     });
   },
-});
+);
 
 /** Checks the types of the client against types generated from the OpenAPI document, and creates one. */
 async function readmeClient(baseUrl: string, apiKey: string): Promise<PetClient> {

@@ -73,10 +73,9 @@ function forSchemathesis(description: string): string {
   return JSON.stringify(parsed);
 }
 
-Deno.test({
-  name: "the OWASP rules and the OpenAPI rules of Spectral find nothing that is not answered",
-  ignore: !withNode,
-  async fn() {
+testIf(withNode)(
+  "the OWASP rules and the OpenAPI rules of Spectral find nothing that is not answered",
+  async () => {
     const lint = async (description: string) => {
       // Spectral finds its rule sets from the folder of its configuration.
       await Deno.copyFile(`${HERE}/spectral.yaml`, `${NODE_FOLDER}/spectral.yaml`);
@@ -95,7 +94,7 @@ Deno.test({
       "owasp:api4:2023-string-limit",
     ]);
   },
-});
+);
 
 test("requests and httpx follow the links through 1,000 pets", async () => {
   await using live = await startLiveService();
@@ -103,14 +102,10 @@ test("requests and httpx follow the links through 1,000 pets", async () => {
   assertEquals(await run(`${PYTHON_BIN}/python`, args), { code: 0, output: "" });
 });
 
-Deno.test({
-  name: "got and Octokit follow the links through 1,000 pets",
-  ignore: !withNode,
-  async fn() {
-    await using live = await startLiveService();
-    // Node finds packages from the folder of the script.
-    await Deno.copyFile(`${HERE}/clients/paging.mjs`, `${NODE_FOLDER}/paging.mjs`);
-    const args = [`${NODE_FOLDER}/paging.mjs`, live.baseUrl, live.token];
-    assertEquals(await run("node", args), { code: 0, output: "" });
-  },
+testIf(withNode)("got and Octokit follow the links through 1,000 pets", async () => {
+  await using live = await startLiveService();
+  // Node finds packages from the folder of the script.
+  await Deno.copyFile(`${HERE}/clients/paging.mjs`, `${NODE_FOLDER}/paging.mjs`);
+  const args = [`${NODE_FOLDER}/paging.mjs`, live.baseUrl, live.token];
+  assertEquals(await run("node", args), { code: 0, output: "" });
 });

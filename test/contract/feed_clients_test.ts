@@ -19,6 +19,7 @@ import {
   NODE_FOLDER,
   PYTHON_BIN,
 } from "./contract_tools.ts";
+import { testIf } from "../support/test_if.ts";
 
 /** The number of pets before a client connects: more than one read of the log. */
 const PETS = 1_000;
@@ -49,10 +50,9 @@ const CLIENTS: [name: string, isPossible: boolean, commandOf: CommandOf][] = [
 ];
 
 for (const [name, isPossible, commandOf] of CLIENTS) {
-  Deno.test({
-    name: `${name}: misses and doubles nothing while the service ends and is killed`,
-    ignore: !isPossible,
-    async fn() {
+  testIf(isPossible)(
+    `${name}: misses and doubles nothing while the service ends and is killed`,
+    async () => {
       await using temp = await TempStore.make();
       const key = await fillStore(temp.kvPath, PETS);
       const env = { PORT: `${freePort()}` };
@@ -90,26 +90,22 @@ for (const [name, isPossible, commandOf] of CLIENTS) {
         await service.stop("SIGKILL");
       }
     },
-  });
+  );
 }
 
-Deno.test({
-  name: "cloudevents, npm: reads and validates a batch",
-  ignore: !withNode,
-  async fn() {
-    await using temp = await TempStore.make();
-    const key = await fillStore(temp.kvPath, PETS, 0.5);
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const events = await readAll(service, key);
-    const { id } = events[PETS - 6];
-    const url = `${service.address}/v1/events?limit=20&lastEventId=${id}`;
-    const args = [`${NODE_FOLDER}/cloud_events.mjs`, url, key];
-    const { stdout, stderr } = await new Deno.Command("node", { args }).output();
-    const decoder = new TextDecoder();
-    const read = decoder.decode(stdout).split("\n").filter((line) => line !== "")
-      .map((line) => JSON.parse(line.slice(6)));
-    assertEquals([read, decoder.decode(stderr)], [events.slice(PETS - 5, PETS + 15), ""]);
-  },
+testIf(withNode)("cloudevents, npm: reads and validates a batch", async () => {
+  await using temp = await TempStore.make();
+  const key = await fillStore(temp.kvPath, PETS, 0.5);
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const events = await readAll(service, key);
+  const { id } = events[PETS - 6];
+  const url = `${service.address}/v1/events?limit=20&lastEventId=${id}`;
+  const args = [`${NODE_FOLDER}/cloud_events.mjs`, url, key];
+  const { stdout, stderr } = await new Deno.Command("node", { args }).output();
+  const decoder = new TextDecoder();
+  const read = decoder.decode(stdout).split("\n").filter((line) => line !== "")
+    .map((line) => JSON.parse(line.slice(6)));
+  assertEquals([read, decoder.decode(stderr)], [events.slice(PETS - 5, PETS + 15), ""]);
 });
 
 /** Reads all events as batches. */

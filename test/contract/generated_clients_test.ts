@@ -21,6 +21,7 @@ import {
   PYTHON_BIN,
   startLiveService,
 } from "./contract_tools.ts";
+import { testIf } from "../support/test_if.ts";
 
 const CLIENTS = `${HERE}/clients`;
 
@@ -87,14 +88,13 @@ function testClient(
   isPossible: boolean,
   callOperations: (live: Live) => ReturnType<typeof run>,
 ): void {
-  Deno.test({
-    name: `a client of ${name}: it compiles unchanged, and calls the operations`,
-    ignore: !isPossible,
-    async fn() {
+  testIf(isPossible)(
+    `a client of ${name}: it compiles unchanged, and calls the operations`,
+    async () => {
       await using live = await startLiveService();
       assertEquals(await callOperations(live), { code: 0, output: "" });
     },
-  });
+  );
 }
 
 /** Generates a client with openapi-generator, without its tests. */

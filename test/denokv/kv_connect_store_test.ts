@@ -1,4 +1,4 @@
-import { assertEquals, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertLess, assertRejects } from "@std/assert";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
@@ -33,28 +33,14 @@ testStoreContract({
   },
 });
 
-test("KvConnectStore reads what Deno.openKv() wrote, and the other way round", async () => {
-  await using server = await DenokvServer.start();
-  const stores = [await connectTo(server), new KvStore(await Deno.openKv(server.address))];
-  const values = [new Uint8Array(), Uint8Array.of(0, 255)];
-  const key = ["key", 1.5, Uint8Array.of(0)];
-  for (const [writer, reader] of [stores, stores.toReversed()]) {
-    for (const value of values) {
-      const versionstamp = await put(writer, key, value);
-      assertEquals(await reader.get(key), { key, value, versionstamp });
-    }
-  }
-  for (const store of stores) store.close();
-});
-
 test("KvConnectStore reads the head of formats 1 to 3, a text, so that the store is refused with advice", async () => {
   await using server = await DenokvServer.start();
   const store = await connectTo(server);
   using kv = await Deno.openKv(server.address);
   for (const format of [1, 2, 3]) {
     await kv.set(HEAD_KEY, JSON.stringify({ format }));
-    const { message } = await assertRejects(() => acceptLog(store), StoreRefusedError);
-    assertStringIncludes(message, `it has format ${format}, of an older version; export it with`);
+    const advice = `it has format ${format}, of an older version; export it with`;
+    await assertRejects(() => acceptLog(store), StoreRefusedError, advice);
   }
   store.close();
 });

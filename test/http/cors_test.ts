@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { describeInterface } from "../../src/http/docs/openapi.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { openTestService } from "../support/test_service.ts";
 
@@ -94,6 +95,15 @@ Deno.test("every header of the interface that browsers hide by default is expose
   readable.push("accept-encoding", "access-control-allow-origin");
   const hidden = new Set(names.map((name) => name.toLowerCase())).difference(new Set(readable));
   assertEquals([...hidden].sort(), EXPOSED.split(", "));
+});
+
+Deno.test("every header of a described request may be sent by a script", async () => {
+  await using service = await openSharing();
+  const preflight = await service.sendBare("/v1/pets", { method: "OPTIONS", headers: PREFLIGHT });
+  const allowed = preflight.headers.get("access-control-allow-headers")!.split(", ");
+  for (const [, name] of describeInterface({}).matchAll(/"name":"([\w-]+)","in":"header"/g)) {
+    assert(allowed.includes(name.toLowerCase()), name);
+  }
 });
 
 const EXPOSED =

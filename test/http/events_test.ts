@@ -336,23 +336,6 @@ Deno.test("A wait that has to end while it reads ends then", async () => {
   assertEquals([(await added).status, isOver], [201, true]);
 });
 
-Deno.test("A client that goes away while it waits makes room", async () => {
-  await using service = await openTestService();
-  const { handler, token, runtime } = service;
-  const left = new AbortController();
-  const headers = { authorization: `Bearer ${token}` };
-  const url = "http://localhost/v1/events?lastEventId=now&timeout=30000";
-  for (let count = 0; count < FOLLOWERS_OF_KEY_LIMIT; count++) {
-    handler(new Request(url, { headers, signal: left.signal }));
-  }
-  await runtime.advance(1_000);
-  assertEquals((await ask(service, "lastEventId=now&timeout=1")).status, 429);
-  left.abort();
-  await runtime.advance(ELSEWHERE_MS);
-  const response = await runtime.settle(ask(service, "lastEventId=now&timeout=1"));
-  assertEquals(response.status, 200);
-});
-
 Deno.test("A key whose record is damaged holds up nobody else", async () => {
   let faulty!: FaultyStore;
   await using service = await openTestService((store) => faulty = faultyStore(store));

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
-import { EMPTY_HEAD, encodeHead, type Head, readHead } from "../../src/log/head.ts";
+import { EMPTY_HEAD, encodeHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Mutation } from "../../src/store/store.ts";
@@ -39,21 +39,15 @@ testEachWay(
 );
 
 Deno.test("a store with a lost or older head gets 503, not an empty catalogue", async () => {
-  const damages: ((head: Head) => Mutation)[] = [
-    () => ({ type: "delete", key: HEAD_KEY }),
-    (head) => ({
-      type: "set",
-      key: HEAD_KEY,
-      value: encodeHead({ ...head, position: 1, lastPetId: 0 }),
-    }),
-    () => ({ type: "set", key: HEAD_KEY, value: encodeHead(EMPTY_HEAD) }),
-  ];
-  for (const damage of damages) {
+  // head_reader_test has other ways to lose a head.
+  for (const damagedHead of [undefined, EMPTY_HEAD]) {
     await using service = await openTestService(undefined, { isDurable: true });
     await service.add(REX);
     await service.send("/v1/pets");
-    const { head } = await readHead(service.store);
-    await service.store.commit({ checks: [], mutations: [damage(head)] });
+    const mutation: Mutation = damagedHead === undefined
+      ? { type: "delete", key: HEAD_KEY }
+      : { type: "set", key: HEAD_KEY, value: encodeHead(damagedHead) };
+    await service.store.commit({ checks: [], mutations: [mutation] });
     await service.runtime.advance(HEAD_RECENT_MS + 1);
     for (const path of ["/v1/pets", "/v1/pets?status=sold", "/v1/pets/1", "/v1/pets/9"]) {
       await assertError(await service.send(path), { status: 503, code: "store_unavailable" });

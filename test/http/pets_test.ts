@@ -68,32 +68,21 @@ async function addMany({ add }: TestService, count: number): Promise<void> {
   }
 }
 
-/** The ids of a page, and the target of its Link header without the origin. */
-async function page(
-  { send }: TestService,
-  path: string,
-): Promise<{ ids: number[]; next?: string }> {
-  const response = await send(path);
-  assertEquals(response.status, 200);
-  const pets: { id: number }[] = await response.json();
-  const link = response.headers.get("link");
-  const next = link === null ? undefined : /^<([^>]+)>; rel="next"$/.exec(link)![1];
-  return { ids: pets.map(({ id }) => id), next: next && pathOf(next) };
-}
-
-/** The path and the query of an absolute address. */
-function pathOf(address: string): string {
-  const { pathname, search } = new URL(address);
-  return pathname + search;
-}
-
 /** The ids on a page and all later pages. */
 async function walk(
-  service: TestService,
+  { send }: TestService,
   path: string,
   betweenPages: (ids: number[]) => Promise<void> = async () => {},
 ): Promise<number[]> {
-  const { ids, next } = await page(service, path);
-  await betweenPages(ids);
-  return next === undefined ? ids : [...ids, ...await walk(service, next, betweenPages)];
+  const all: number[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const response = await send(next);
+    assertEquals(response.status, 200);
+    const ids = (await response.json()).map(({ id }: { id: number }) => id);
+    all.push(...ids);
+    const link = response.headers.get("link");
+    next = link === null ? undefined : /^<https?:..[^/]+(.+)>; rel="next"$/.exec(link)![1];
+    await betweenPages(ids);
+  }
+  return all;
 }

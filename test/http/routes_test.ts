@@ -2,21 +2,14 @@ import { assert, assertEquals } from "@std/assert";
 import { allowOf, findRoute, originOfRequest, ROUTES } from "../../src/http/routes.ts";
 import { openTestService } from "../support/test_service.ts";
 
-Deno.test("findRoute() finds the route of a path and no other", () => {
-  const pathOf = (path: string) => findRoute(path)?.path;
-  for (const path of ["/", "/docs", "/docs/", "/healthz", "/openapi.json", "/v1", "/v1/pets"]) {
-    assertEquals(pathOf(path), path);
-  }
+Deno.test("findRoute() finds the route of a path and no other, in linear time", () => {
   for (const id of ["1", "x", "%2F", "{petId}", "..", " "]) {
-    assertEquals(pathOf(`/v1/pets/${id}`), "/v1/pets/{petId}");
+    assertEquals(findRoute(`/v1/pets/${id}`)?.path, "/v1/pets/{petId}");
   }
-  assertEquals(pathOf("/docs/page.css"), "/docs/{file}");
-  assertEquals(pathOf("/v1/"), "/v1/");
   const unknown = ["", "/v1/pets/1/x", "//", "/docs//", "/docs/x/", "/docs/a/b", "/healthz/"];
-  unknown.push("v1/pets/1", "/V1/pets", "/pets");
-  for (const path of unknown) assertEquals(findRoute(path), undefined, path);
-  // In quadratic time, this would take hours.
-  assertEquals(findRoute(`/v1/${"a".repeat(5_000_000)}/`), undefined);
+  // In quadratic time, the last one would take hours.
+  unknown.push("v1/pets/1", "/V1/pets", "/pets", `/v1/${"a".repeat(5_000_000)}/`);
+  for (const path of unknown) assertEquals(findRoute(path), undefined);
 });
 
 Deno.test("every route is served, without a key exactly if it is public, and names its methods", async () => {

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
+import { testIf } from "../support/test_if.ts";
 
 const SOURCES = new URL("../../src/", import.meta.url);
 
@@ -9,15 +10,14 @@ const CRASHES = {
 };
 
 for (const [name, crash] of Object.entries(CRASHES)) {
-  Deno.test({
-    name: `installCrashHandlers() logs ${name} as one JSON line, and exits with 1`,
-    ignore: !permitted("run", "read"),
-    fn: async () => {
+  testIf(permitted("run", "read"))(
+    `installCrashHandlers() logs ${name} as one JSON line, and exits with 1`,
+    async () => {
       const program = `
-        import { installCrashHandlers } from "${SOURCES}life_cycle/exit.ts";
-        import { stderrLogger } from "${SOURCES}runtime/stderr_logger.ts";
-        installCrashHandlers(stderrLogger);
-        ${crash} setTimeout(() => {}, 10_000);`;
+      import { installCrashHandlers } from "${SOURCES}life_cycle/exit.ts";
+      import { stderrLogger } from "${SOURCES}runtime/stderr_logger.ts";
+      installCrashHandlers(stderrLogger);
+      ${crash} setTimeout(() => {}, 10_000);`;
       const { code, stderr } = await new Deno.Command(Deno.execPath(), {
         args: ["eval", "--ext=ts", program],
         env: { NO_COLOR: "1" },
@@ -27,5 +27,5 @@ for (const [name, crash] of Object.entries(CRASHES)) {
       assertEquals([level, event, reason], ["error", "crashed", "out of order"]);
       assertMatch(stack, /^Error: out of order\n/);
     },
-  });
+  );
 }

@@ -19,24 +19,14 @@ import { until } from "../support/until.ts";
 /** Time under load before each kill, and after each return. */
 const LOAD_MS = 1_500;
 
-/** A primary and its synchronous standby. */
-export interface Cluster {
-  /** The URL of a database on both. */
-  address: string;
-  /** Kills the primary. Resolves when the standby is the primary. */
-  failOver(): Promise<void>;
-  /** Makes the killed one the synchronous standby of the other. */
-  repair(): Promise<void>;
-}
-
 /**
  * Runs rounds of a primary that is killed, a standby that is promoted, and the killed one that returns as its
  * standby. Rejects if an acknowledged pet is lost or an addition is stored twice, if additions do not continue, or if
  * the audit with the checkpoint from before the kill finds a fault. Resolves to the outcomes of requests, and to the
  * milliseconds from each promotion until each instance acknowledged an addition.
  */
-export async function runFailover(cluster: Cluster, rounds: number) {
-  const { address } = cluster;
+export async function runFailover(pair: Awaited<ReturnType<typeof startPair>>, rounds: number) {
+  const { address } = pair;
   // A connection may take longer than its limit under this load.
   const use = <T>(work: (service: Service) => Promise<T>) =>
     until(() => useRealStore(address, work), "The store cannot be used");
@@ -62,13 +52,13 @@ export async function runFailover(cluster: Cluster, rounds: number) {
         const { position, lastHash: hash } = (await readHead(store)).head;
         return { position, hash };
       });
-      await cluster.failOver();
+      await pair.failOver();
       const promotedAt = performance.now();
       await Promise.all(services.map(async (service) => {
         await untilAdded(service, token, load);
         returnsMs.push(Math.round(performance.now() - promotedAt));
       }));
-      await cluster.repair();
+      await pair.repair();
       const { sound, faults } = await use((deps) => audit(deps, { checkpoint }));
       assert(sound, JSON.stringify(faults));
     }
@@ -97,27 +87,34 @@ export async function untilAdded(
   }
 }
 
-/** Two servers that nobody but the test watches. */
-export async function startPair(): Promise<Cluster & AsyncDisposable> {
-  let primary = await PostgresServer.start();
-  let standby = await PostgresServer.standbyOf(primary);
+/** A primary and its synchronous standby, which nobody but the test watches, with a database. */
+export async function startPair() {
+  const primary = await PostgresServer.start();
+  const standby = await PostgresServer.standbyOf(primary);
   await primary.requireStandby();
   const database = await primary.createDatabase();
-  return {
+  const pair = {
+    primary,
+    standby,
+    database,
+    /** The URL of the database on both. */
     address: primary.url(database, { ports: [primary.port, standby.port] }),
-    async failOver() {
-      await primary.kill();
-      await standby.promote();
-      [primary, standby] = [standby, primary];
+    /** Kills the primary. Resolves when the standby is the primary. */
+    async failOver(): Promise<void> {
+      await pair.primary.kill();
+      await pair.standby.promote();
+      [pair.primary, pair.standby] = [pair.standby, pair.primary];
     },
-    async repair() {
-      await standby.follow(primary);
-      await primary.requireStandby();
+    /** Makes the killed one the synchronous standby of the other. */
+    async repair(): Promise<void> {
+      await pair.standby.follow(pair.primary);
+      await pair.primary.requireStandby();
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       for (const server of [primary, standby]) await server[Symbol.asyncDispose]();
     },
   };
+  return pair;
 }
 
 if (import.meta.main) {

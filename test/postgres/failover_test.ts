@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { POSTGRES, PostgresServer } from "../support/postgres_server.ts";
+import { POSTGRES } from "../support/postgres_server.ts";
 import { until } from "../support/until.ts";
 import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
@@ -65,11 +65,8 @@ test("split brain: by default, every instance of the old primary soon adds on th
  * on the first two services.
  */
 async function splitBrain(env: Record<string, string>, instances: number) {
-  const old = await PostgresServer.start();
-  const standby = await PostgresServer.standbyOf(old);
-  await old.requireStandby();
-  const database = await old.createDatabase();
-  const both = old.url(database, { ports: [old.port, standby.port] });
+  const pair = await startPair();
+  const { standby, database, address: both } = pair;
   const [{ token }, revoked] = await useRealStore(both, async (operator) => [
     await issueKey(operator, { label: "split brain" }),
     await issueKey(operator, { label: "revoked after the split" }),
@@ -110,14 +107,12 @@ async function splitBrain(env: Record<string, string>, instances: number) {
     },
     async listOnOld(): Promise<{ status: number; ids: number[] }> {
       const response = await services[0].send("/v1/pets", token);
+      const { status } = response;
       const body = await response.json();
-      return {
-        status: response.status,
-        ids: response.status === 200 ? body.map(({ id }: { id: number }) => id) : [],
-      };
+      return { status, ids: status === 200 ? body.map(({ id }: { id: number }) => id) : [] };
     },
     async [Symbol.asyncDispose]() {
-      for (const one of [...services, ofNew, old, standby]) await one[Symbol.asyncDispose]();
+      for (const one of [...services, ofNew, pair]) await one[Symbol.asyncDispose]();
     },
   };
 }

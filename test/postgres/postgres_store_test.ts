@@ -21,6 +21,7 @@ import {
   serverOfFile,
 } from "../support/postgres_server.ts";
 import { settingsOf } from "../support/real_store.ts";
+import { startPair } from "./failover.ts";
 import { until } from "../support/until.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
@@ -40,9 +41,8 @@ testStoreContract({
 });
 
 test("get() of the head waits for the synchronous standby with strict reads, else two seconds after the last commit", async () => {
-  await using primary = await PostgresServer.start();
-  const standby = await PostgresServer.standbyOf(primary);
-  await primary.requireStandby();
+  await using pair = await startPair();
+  const { primary, standby } = pair;
   let passedMs = 0;
   const runtime = { ...systemRuntime, monotonicNow: () => passedMs };
   const open = async (strictReads: boolean) =>
@@ -56,7 +56,7 @@ test("get() of the head waits for the synchronous standby with strict reads, els
   // A read that proves the primary counts like a commit.
   passedMs = 2_000;
   for (const store of [plain, strict]) await store.get(HEAD_KEY);
-  await standby[Symbol.asyncDispose]();
+  await standby.kill();
   passedMs = 3_999;
   assertEquals((await plain.get(HEAD_KEY))?.value, utf8("head"));
   const waits = async (store: Store, expected: number) => {
@@ -73,10 +73,8 @@ test("get() of the head waits for the synchronous standby with strict reads, els
 const WAITING = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
 
 test("open() passes over standbys, and over a primary whose synchronous standby does not answer", async () => {
-  await using primary = await PostgresServer.start();
-  await using standby = await PostgresServer.standbyOf(primary);
-  await primary.requireStandby();
-  const database = await primary.createDatabase();
+  await using pair = await startPair();
+  const { primary, standby, database } = pair;
   await until(() => standby.sql("select 1", database), "The standby lags");
   const open = (ports: number[]) => openDatabase(primary.url(database, { ports }));
   const expectAway = async (ports: number[], reason: string) => {
@@ -93,18 +91,12 @@ test("open() passes over standbys, and over a primary whose synchronous standby 
 });
 
 test("open() leaves no process on a server whose synchronous standby does not answer", async () => {
-  await using primary = await PostgresServer.start();
-  const standby = await PostgresServer.standbyOf(primary);
-  const database = await primary.createDatabase();
-  await primary.requireStandby();
-  await standby[Symbol.asyncDispose]();
+  await using pair = await startPair();
+  const { primary, standby, database } = pair;
+  await standby.kill();
   const url = primary.url(database);
   await assertRejects(() => openDatabase(url), StoreAwayError, "does not answer");
-  const controller = new AbortController();
-  const opening = openDatabase(url, {}, { signal: controller.signal }).catch((error) => error);
-  await untilSome(primary, WAITING);
-  controller.abort();
-  assert(await opening instanceof Error);
+  assert(await abortedOpening(url, () => untilSome(primary, WAITING)) instanceof Error);
   const processes = "select 1 from pg_stat_activity where application_name = 'animal-store'";
   await untilSome(primary, `select 1 where not exists (${processes})`);
 });
@@ -128,11 +120,8 @@ test("open() ends when its signal aborts while it waits for a lock on the schema
   const url = server().url(database);
   (await openDatabase(url)).close();
   await using _lock = await lock(database, "animal_store.schema_version");
-  const controller = new AbortController();
-  const opening = openDatabase(url, {}, { signal: controller.signal }).catch((error) => error);
-  await untilSome(server(), "select 1 from pg_stat_activity where wait_event_type = 'Lock'");
-  controller.abort();
-  assert(await opening instanceof StoreAwayError);
+  const isLocked = "select 1 from pg_stat_activity where wait_event_type = 'Lock'";
+  assert(await abortedOpening(url, () => untilSome(server(), isLocked)) instanceof StoreAwayError);
 });
 
 test("open() waits while a host is away, although another one refuses the database", async () => {
@@ -144,13 +133,12 @@ test("open() waits while a host is away, although another one refuses the databa
 });
 
 test("commit() waits for its standby although the default changed meanwhile, and is unclear if the wait is cancelled", async () => {
-  await using primary = await PostgresServer.start();
-  const standby = await PostgresServer.standbyOf(primary);
-  await primary.requireStandby();
-  const store = await openDatabase(primary.url(await primary.createDatabase()));
+  await using pair = await startPair();
+  const { primary, standby, database } = pair;
+  const store = await openDatabase(primary.url(database));
   await primary.sql("alter system set synchronous_commit = 'off'");
   await primary.sql("select pg_reload_conf()");
-  await standby[Symbol.asyncDispose]();
+  await standby.kill();
   const committing = put(store, ["key"], "value").catch((error) => error);
   await untilSome(primary, WAITING);
   // The server then reports success.
@@ -247,8 +235,7 @@ test("a session does not depend on the settings of its role", async () => {
   for (const [name, value] of Object.entries(settings)) {
     await server().sql(`alter role other set ${name} = '${value}'`);
   }
-  const user = { user: "other", password: "secret" };
-  const store = await openDatabase(server().url(await server().createDatabase(), user));
+  const store = await openNew({ user: "other", password: "secret" });
   const value = new Uint8Array(60_000).fill(200);
   await put(store, ["key"], value);
   assertEquals((await store.get(["key"]))?.value, value);
@@ -281,8 +268,7 @@ test("a session calls no function of another role, even if the search path of it
       alter role visitor set search_path = public, pg_catalog`,
     database,
   );
-  const user = { user: "visitor", password: "secret" };
-  const url = server().url(database, user);
+  const url = server().url(database, { user: "visitor", password: "secret" });
   const store = await openDatabase(url);
   const bytesOfOne = Uint8Array.of(1);
   const keys = Array.from({ length: 60 }, (_, index) => ["key", index]);
@@ -291,8 +277,7 @@ test("a session calls no function of another role, even if the search path of it
   assertNotEquals(await store.commit({ checks: [], mutations: [...mutations, endless] }), null);
   assertEquals((await store.get(["key", 0]))?.value, new Uint8Array());
   assertEquals((await store.list({ prefix: [] }, { limit: 500 })).length, 61);
-  const location = { kind: "postgres", settings: settingsOf(url) } as const;
-  const read = expiringRecordsOf(location)!;
+  const read = expiringRecordsOf({ kind: "postgres", settings: settingsOf(url) })!;
   const expiring = await Array.fromAsync(read());
   assertEquals(expiring.map(({ key }) => key), [...keys, SOME_IDEMPOTENCY_KEY]);
   assertEquals(expiring.at(-1), { key: SOME_IDEMPOTENCY_KEY, value: bytesOfOne });
@@ -357,8 +342,7 @@ test("expired records are swept once a minute, and no others", async () => {
       return () => {};
     },
   };
-  const url = server().url(await server().createDatabase());
-  const store = await openDatabase(url, {}, { runtime });
+  const store = await openNew({}, runtime);
   const expiring = Array.from({ length: 700 }, (_, index) => set(["expired", index], "", 1));
   const later = set(["later"], "", 60_000);
   assertNotEquals(await store.commit({ checks: [], mutations: [...expiring, later] }), null);
@@ -372,8 +356,20 @@ test("expired records are swept once a minute, and no others", async () => {
   store.close();
 });
 
-async function openNew(): Promise<Store> {
-  return await openDatabase(server().url(await server().createDatabase()));
+async function openNew(
+  user: { user?: string; password?: string } = {},
+  runtime = systemRuntime,
+): Promise<Store> {
+  return await openDatabase(server().url(await server().createDatabase(), user), {}, { runtime });
+}
+
+/** Opens a store, aborts that once it waits for something, and resolves to the error. */
+async function abortedOpening(url: string, untilWaiting: () => Promise<void>): Promise<unknown> {
+  const controller = new AbortController();
+  const opening = openDatabase(url, {}, { signal: controller.signal }).catch((error) => error);
+  await untilWaiting();
+  controller.abort();
+  return await opening;
 }
 
 /** Locks a table until the lock is disposed of. */

@@ -1,5 +1,6 @@
 import { assertMatch } from "@std/assert";
 import { reasonOf } from "../../src/runtime/logger.ts";
+import { makeCertificates } from "../support/certificates.ts";
 import { openDatabase, POSTGRES, PostgresServer } from "../support/postgres_server.ts";
 import { testIf } from "../support/test_if.ts";
 
@@ -9,7 +10,8 @@ test("sslmode and sslrootcert are honoured", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.chmod(folder, 0o755);
   await using _folder = { [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }) };
-  const { authority, certificate, key } = await makeCertificates(folder);
+  const { authority, certificate, key } = await makeCertificates(folder, "DNS:localhost");
+  await PostgresServer.own(key);
   await using server = await PostgresServer.start({
     ssl: "on",
     ssl_cert_file: certificate,
@@ -29,11 +31,7 @@ test("sslmode and sslrootcert are honoured", async () => {
     ["127.0.0.1", `?sslmode=verify-full${cert}`, refused],
     ["localhost", "?sslmode=verify-full", ofLocalhost],
     ["localhost", "?sslmode=verify-ca", ofLocalhost],
-    [
-      "localhost",
-      `?sslmode=verify-full${cert}.nowhere`,
-      /: the file of sslrootcert cannot be read/,
-    ],
+    ["localhost", `?sslmode=verify-full${cert}.nowhere`, /the file of sslrootcert cannot be read/],
   ];
   for (const [host, query, outcome] of cases) {
     assertMatch(await connect(server, query, host), outcome, host + query);
@@ -67,26 +65,4 @@ async function connect(server: PostgresServer, query: string, host = "127.0.0.1"
   } catch (error) {
     return reasonOf(error);
   }
-}
-
-/** Makes an authority, and a certificate of it for localhost. The user of the servers owns the key. */
-async function makeCertificates(folder: string) {
-  await Deno.writeTextFile(`${folder}/extensions`, "subjectAltName=DNS:localhost");
-  const run = async (args: string) => {
-    const { success, stderr } = await new Deno.Command("openssl", {
-      args: args.split(" "),
-      cwd: folder,
-    }).output();
-    if (!success) throw new Error(new TextDecoder().decode(stderr));
-  };
-  const make = "-newkey rsa:2048 -nodes -subj";
-  await run(`req -x509 ${make} /CN=authority -keyout authority.key -out authority.crt -days 2`);
-  await run(`req ${make} /CN=localhost -keyout server.key -out server.csr`);
-  await run(
-    "x509 -req -in server.csr -CA authority.crt -CAkey authority.key -CAcreateserial " +
-      "-out server.crt -days 2 -extfile extensions",
-  );
-  const key = `${folder}/server.key`;
-  await PostgresServer.own(key);
-  return { authority: `${folder}/authority.crt`, certificate: `${folder}/server.crt`, key };
 }

@@ -30,15 +30,14 @@ function run(args: string[], kvPath: string, env: Record<string, string> = {}) {
 test("a program says on one line why it cannot use its database, and no password", async () => {
   const wrong = server().url("nowhere");
   const away = server().url("pets", { ports: [freePort()] });
-  for (
-    const [args, address, exitCode, reason] of [
-      [["keys", "issue", "--label", "refused"], wrong, 2, "there is no database nowhere"],
-      [["start"], wrong, 2, "there is no database nowhere"],
-      [["log"], away, 2, "it does not answer"],
-    ] as const
-  ) {
-    const { code, stdout, stderr } = await run([...args], address);
-    assertEquals([args, code, stdout], [args, exitCode, ""], stderr);
+  const cases: [args: string[], address: string, reason: string][] = [
+    [["keys", "issue", "--label", "refused"], wrong, "there is no database nowhere"],
+    [["start"], wrong, "there is no database nowhere"],
+    [["log"], away, "it does not answer"],
+  ];
+  for (const [args, address, reason] of cases) {
+    const { code, stdout, stderr } = await run(args, address);
+    assertEquals([args, code, stdout], [args, 2, ""], stderr);
     assertMatch(
       stderr,
       /^error: Cannot open the database \S+ on 127\.0\.0\.1:\d+ \(DATABASE_URL\): [^\n]+\n$/,
@@ -49,15 +48,11 @@ test("a program says on one line why it cannot use its database, and no password
 
 test("open() refuses tables of another program, and a schema animal_store that is not ours", async () => {
   const database = await server().createDatabase();
-  const expectOthers = (table: string) =>
-    expectRefused(
-      server().url(database),
-      `it holds tables of another program, such as ${table}; use another database`,
-    );
+  const reason = "it holds tables of another program, such as";
   await server().sql("create table orders (id integer)", database);
-  await expectOthers("public.orders");
+  await expectRefused(server().url(database), `${reason} public.orders; use another database`);
   await server().sql("create schema animal_store; create table animal_store.z ()", database);
-  await expectOthers("animal_store.z");
+  await expectRefused(server().url(database), `${reason} animal_store.z; use another database`);
 });
 
 test("a schema of another version, and a database in which nothing was written yet", async () => {
@@ -75,21 +70,14 @@ test("a schema of another version, and a database in which nothing was written y
   await server().sql("update animal_store.schema_version set version = 9", database);
   await expectRefused(address, "has version 9, of a newer version; use that version");
   await server().sql("update animal_store.schema_version set version = 1", database);
-  await expectRefused(
-    address,
-    "its schema animal_store has version 1, of an older version; export it with that version " +
-      "(deno task log > pets.jsonl), then restore the export into a new store with this one",
-  );
+  await expectRefused(address, "its schema animal_store has version 1, of an older version");
 });
 
 test("a role with few rights: it cannot create the schema, and needs nothing but the grants of deno task schema", async () => {
   const database = await server().createDatabase();
   await server().sql("create role service login password 'secret'");
   const address = server().url(database, { user: "service", password: "secret" });
-  await expectRefused(
-    address,
-    "the role may not create the schema animal_store; see deno task schema",
-  );
+  await expectRefused(address, "the role may not create the schema animal_store");
   const { code, stdout, stderr } = await run(["schema", "--role", "service"], ":memory:");
   assertEquals([code, stderr], [0, ""]);
   const [created, grants] = stdout.split(/(?=grant usage on schema)/);

@@ -33,7 +33,6 @@ import { project } from "../../src/projections/project.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { checkedContent, withChecksum } from "../../src/store/checksum.ts";
 import type { Mutation } from "../../src/store/store.ts";
-import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
@@ -293,7 +292,7 @@ Deno.test("get() caches no record of an earlier generation for the next one", as
 Deno.test("list() caches no page that was read before a change that another read has seen", async () => {
   const history = await History.of(added(10));
   let isChanged = false;
-  const reader = new PetReader(history.store, NO_INSTRUMENTATION, async () => {
+  const reader = new PetReader(history.store, async () => {
     const { entry } = history;
     if (!isChanged) {
       isChanged = true;
@@ -342,7 +341,7 @@ Deno.test("list() rejects if the head is lost while a page is read again", async
     },
   });
   const lost = () => Promise.reject(new Error("lost"));
-  const reader = new PetReader(store, NO_INSTRUMENTATION, lost);
+  const reader = new PetReader(store, lost);
   const list = async () => await reader.list({ limit: 5, cursor: 6 }, history.entry);
   await assertRejects(list, Error, "lost");
 });

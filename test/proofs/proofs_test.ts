@@ -46,29 +46,21 @@ addEventListener(
 test("Tessera's fsck accepts a published log and refuses it with one altered line", async () => {
   const { dir } = published!;
   // Its exit code is always 0, and with fewer workers than damaged tiles it would hang.
-  const fsck = async (address: string) =>
+  const fsck = async () =>
     (await run(`${BIN}/fsck`, [
-      `--storage_url=${address}/`,
+      `--storage_url=file://${dir}/`,
       `--public_key=${dir}/log.vkey`,
       "--ui=false",
       "-N=8",
     ])).output;
-  const accepted = `Successfully fsck'd log with size ${EVENTS} `;
-  await using server = serveFolder(dir);
-  const addresses = [`file://${dir}`, `http://127.0.0.1:${server.addr.port}`];
-  for (const address of addresses) assertStringIncludes(await fsck(address), accepted);
+  assertStringIncludes(await fsck(), `Successfully fsck'd log with size ${EVENTS} `);
   const bundle = `${dir}/tile/entries/200`;
   const content = await Deno.readFile(bundle);
-  try {
-    await Deno.writeFile(bundle, content.with(1_000, content[1_000] ^ 1));
-    for (const address of addresses) {
-      const output = await fsck(address);
-      assertStringIncludes(output, "fsck failed: failed: tile/0/200: log has");
-      assert(!output.includes("Successfully"));
-    }
-  } finally {
-    await Deno.writeFile(bundle, content);
-  }
+  await Deno.writeFile(bundle, content.with(1_000, content[1_000] ^ 1));
+  const output = await fsck();
+  await Deno.writeFile(bundle, content);
+  assertStringIncludes(output, "fsck failed: failed: tile/0/200: log has");
+  assert(!output.includes("Successfully"));
 });
 
 test("Go's tlog and note verify the checkpoint and that the log extends the older one", async () => {
@@ -88,24 +80,15 @@ test("Go's tlog and note verify the checkpoint and that the log extends the olde
   assertStringIncludes(forked.output, "invalid transparency proof");
 });
 
-Deno.test({
-  name: "proofbundle accepts a proof and refuses it for an altered line",
-  ignore: !withPython,
-  async fn() {
-    const { dir, proof, line } = published!;
-    const vkey = (await Deno.readTextFile(`${dir}/log.vkey`)).trim();
-    const verify = (payload: string) =>
-      run(`${BIN}/proofbundle`, [
-        "verify-proof",
-        proof,
-        `--payload-file=${payload}`,
-        `--log-vkey=${vkey}`,
-        `--expected-origin=${ORIGIN}`,
-      ]);
-    const accepted = await verify(line);
-    assertEquals(accepted.code, 0, accepted.output);
-    assertEquals((await verify(await alteredCopy(line))).code, 1);
-  },
+testIf(withPython)("proofbundle accepts a proof and refuses it for an altered line", async () => {
+  const { dir, proof, line } = published!;
+  const vkey = (await Deno.readTextFile(`${dir}/log.vkey`)).trim();
+  const flags = [`--payload-file=${line}`, `--log-vkey=${vkey}`, `--expected-origin=${ORIGIN}`];
+  const verify = () => run(`${BIN}/proofbundle`, ["verify-proof", proof, ...flags]);
+  const accepted = await verify();
+  assertEquals(accepted.code, 0, accepted.output);
+  await Deno.writeTextFile(line, (await Deno.readTextFile(line)).replace("Zoë", "Zoé"));
+  assertEquals((await verify()).code, 1);
 });
 
 /** Publishes a log in two steps with a proof of one pet, and a forked log with the same key. */
@@ -142,22 +125,4 @@ async function publishSample() {
   const text = await task("prove", "pets/7", "--published", dir, "--line", line, ...from);
   await Deno.writeTextFile(proof, text);
   return { folder, dir, forkedDir, old, proof, line };
-}
-
-async function alteredCopy(path: string): Promise<string> {
-  const copy = `${path}.altered`;
-  await Deno.writeTextFile(copy, (await Deno.readTextFile(path)).replace("Zoë", "Zoé"));
-  return copy;
-}
-
-/** A static host of a folder. */
-function serveFolder(folder: string) {
-  const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
-  return Deno.serve(options, async ({ url }) => {
-    try {
-      return new Response(await Deno.readFile(folder + new URL(url).pathname));
-    } catch {
-      return new Response(null, { status: 404 });
-    }
-  });
 }

@@ -9,6 +9,7 @@ import tls from "node:tls";
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { ERRORS } from "../../src/http/errors.ts";
 import { BODY_LIMIT_BYTES } from "../../src/http/requests/request_body.ts";
+import { makeCertificates } from "../support/certificates.ts";
 import { freePort } from "../support/free_port.ts";
 import { until } from "../support/until.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
@@ -90,7 +91,12 @@ test("serves a client during 2,000 idle and 1,000 slow connections from 30 addre
 test("refuses most of 3,000 connections from one address, and serves the others", async ({ proxy, token }) => {
   using hostile = new HostileClients(proxy.port, ["127.0.0.2"]);
   hostile.isReplacing = false;
-  await until(() => hostile.refused >= 3 * HOSTILE - CLIENT_CONNECTION_LIMIT);
+  const sum = (counts: number[]) => counts.reduce((a, b) => a + b, hostile.open.size);
+  await until(() => hostile.refused + sum(Object.values(hostile.dropped)) === 3 * HOSTILE);
+  // A silent connection that is refused may have been open for a moment. The others shook hands, so they were accepted:
+  // some when the proxy had dropped earlier ones.
+  const { kept, slow } = hostile.dropped;
+  assertLess(sum([kept, slow]), 5 * CLIENT_CONNECTION_LIMIT);
   await assertServes(proxy, token, 20);
 });
 
@@ -408,12 +414,12 @@ async function assertError(response: Response, status: number, code: string): Pr
   assertEquals(ERRORS[code as keyof typeof ERRORS].status, status);
 }
 
-function connectTo({ port, certificate }: Proxy, alpnProtocols?: string[]): Promise<Deno.TlsConn> {
-  return Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [certificate], alpnProtocols });
+function connectTo({ port, authority }: Proxy, alpnProtocols?: string[]): Promise<Deno.TlsConn> {
+  return Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [authority], alpnProtocols });
 }
 
-function makeClient({ certificate }: Proxy): Deno.HttpClient {
-  return Deno.createHttpClient({ caCerts: [certificate] });
+function makeClient({ authority }: Proxy): Deno.HttpClient {
+  return Deno.createHttpClient({ caCerts: [authority] });
 }
 
 function post(
@@ -432,8 +438,8 @@ function headersOf(token: string): Record<string, string> {
 interface Proxy extends AsyncDisposable {
   port: number;
   address: string;
-  /** The certificate of the proxy for `localhost` and 127.0.0.1, as PEM. */
-  certificate: string;
+  /** The certificate of the authority, as PEM. */
+  authority: string;
 }
 
 /**
@@ -443,7 +449,11 @@ interface Proxy extends AsyncDisposable {
 async function startProxy(first: string, second = first): Promise<Proxy> {
   const folder = await Deno.makeTempDir();
   const port = freePort();
-  const certificate = await makeCertificate(folder);
+  const paths = await makeCertificates(folder, "DNS:localhost,IP:127.0.0.1");
+  const [authority, certificate, key] = await Promise.all(
+    [paths.authority, paths.certificate, paths.key].map((path) => Deno.readTextFile(path)),
+  );
+  await Deno.writeTextFile(`${folder}/pets.pem`, certificate + key);
   const configuration = `${folder}/haproxy.cfg`;
   await Deno.writeTextFile(configuration, await readConfiguration({ folder, port, first, second }));
   await expectDone(HAPROXY, ["-c", "-f", configuration]);
@@ -455,7 +465,7 @@ async function startProxy(first: string, second = first): Promise<Proxy> {
     await Deno.remove(folder, { recursive: true });
   };
   await until(async () => (await Deno.connect({ hostname: "127.0.0.1", port })).close());
-  return { port, address: `https://127.0.0.1:${port}`, certificate, [Symbol.asyncDispose]: stop };
+  return { port, address: `https://127.0.0.1:${port}`, authority, [Symbol.asyncDispose]: stop };
 }
 
 /** The configuration, with other addresses and files, and without another user. */
@@ -477,21 +487,4 @@ async function readConfiguration(
     text = text.replaceAll(from, to);
   }
   return text;
-}
-
-/** Writes a self-signed certificate and its key to `pets.pem`, and resolves to the certificate. */
-async function makeCertificate(folder: string): Promise<string> {
-  const [keyPath, certificatePath] = [`${folder}/key.pem`, `${folder}/certificate.pem`];
-  await expectDone("openssl", [
-    ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2".split(" "),
-    ..."-subj /CN=localhost -addext basicConstraints=critical,CA:FALSE".split(" "),
-    ..."-addext subjectAltName=DNS:localhost,IP:127.0.0.1".split(" "),
-    ...["-keyout", keyPath, "-out", certificatePath],
-  ]);
-  const certificate = await Deno.readTextFile(certificatePath);
-  await Deno.writeTextFile(
-    `${folder}/pets.pem`,
-    certificate + await Deno.readTextFile(keyPath),
-  );
-  return certificate;
 }

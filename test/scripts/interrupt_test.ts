@@ -1,27 +1,22 @@
 /** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
 
-import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { decodeLease } from "../../scripts/guarded/replay_lease.ts";
 import { decodeHeadRecord } from "../../src/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "../../src/keyspace.ts";
 import type { Key } from "../../src/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
-import { permitted } from "../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
+import { until } from "../support/until.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { testIf } from "../support/test_if.ts";
-
-const test = testIf(permitted("env", "net", "read", "run", "write") && Deno.build.os !== "windows");
+import { test } from "../support/test_processes.ts";
 
 /** Enough pets for a rebuild to be interrupted. */
 const PETS = 30_000;
 
 /** Exit code of a command that SIGINT has interrupted. */
 const INTERRUPTED = 130;
-
-/** Maximum time until a command does what it is to be interrupted in, on a busy machine. */
-const WAIT_LIMIT_MS = 300_000;
 
 /** Sends SIGINT to a task and all its processes, as a terminal does. */
 async function interrupt(task: Deno.ChildProcess): Promise<Outcome> {
@@ -30,18 +25,6 @@ async function interrupt(task: Deno.ChildProcess): Promise<Outcome> {
   const { code, stdout, stderr } = await output;
   const decoder = new TextDecoder();
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
-}
-
-/** Sends SIGINT to a task once it has printed that text on standard error. */
-async function interruptAfter(task: Deno.ChildProcess, text: string) {
-  await Promise.all([task.stdin.close(), task.stdout.cancel()]);
-  let stderr = "";
-  for await (const chunk of task.stderr.pipeThrough(new TextDecoderStream())) {
-    const isNew = !stderr.includes(text);
-    stderr += chunk;
-    if (isNew && stderr.includes(text)) Deno.kill(-task.pid, "SIGINT");
-  }
-  return { code: (await task.status).code, stderr };
 }
 
 /** Interrupts a task that waits for the rest of its standard input. */
@@ -56,22 +39,13 @@ async function interruptInInput(args: string[], kvPath: string): Promise<Outcome
 }
 
 /** Resolves when a record of the store is as expected. */
-async function recordBecomes(
-  kvPath: string,
-  key: Key,
-  isExpected: (value: unknown) => boolean,
-): Promise<void> {
-  const start = performance.now();
-  for (;;) {
-    assertLess(performance.now() - start, WAIT_LIMIT_MS);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    if (await Deno.stat(kvPath).catch(() => undefined) === undefined) continue;
+function recordBecomes(kvPath: string, key: Key, isExpected: (value: unknown) => boolean) {
+  return until(async () => {
+    // Otherwise, this would make the file.
+    await Deno.stat(kvPath);
     using kv = await Deno.openKv(kvPath);
-    const { value } = await kv.get(key as Deno.KvKey).catch(() => ({
-      value: null,
-    }));
-    if (isExpected(value)) return;
-  }
+    assert(isExpected((await kv.get(key as Deno.KvKey)).value));
+  }, `The record ${key} is not as expected`);
 }
 
 test("Ctrl-C in audit, restore and publish, before they have written anything", async () => {
@@ -136,10 +110,16 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
     /^Interrupted\. The service reads complete projections\. Run deno task replay again: it resumes\.$/m,
   );
   const waiting = spawnTask(["replay", "--grace", "600"], { kvPath, detached: true });
-  const inWait = await interruptAfter(waiting, "Waiting:");
-  assertEquals(inWait.code, INTERRUPTED, inWait.stderr);
+  await Promise.all([waiting.stdin.close(), waiting.stdout.cancel()]);
+  let inWait = "";
+  for await (const chunk of waiting.stderr.pipeThrough(new TextDecoderStream())) {
+    const isNew = !inWait.includes("Waiting:");
+    inWait += chunk;
+    if (isNew && inWait.includes("Waiting:")) Deno.kill(-waiting.pid, "SIGINT");
+  }
+  assertEquals((await waiting.status).code, INTERRUPTED, inWait);
   assertMatch(
-    inWait.stderr,
+    inWait,
     /^Interrupted\. The rebuilt projections are served\. The next replay removes the old ones\.$/m,
   );
 
@@ -155,7 +135,8 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
 
   const file = `${temp.folder}/pets.jsonl`;
   const backup = spawnTask(["backup", file, "--follow"], { kvPath, detached: true });
-  const stopped = await interrupt(await running(backup, file));
+  await until(async () => assert((await Deno.stat(file)).size > 0), "The backup is empty");
+  const stopped = await interrupt(backup);
   assertEquals(stopped.code, 0);
   assertMatch(stopped.stderr, /^Stopped\. .* ends at position \d+\. Run the same command again/m);
   assertEquals((await runTask(["backup", file], { kvPath })).code, 0);
@@ -173,13 +154,3 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   assertEquals(restored.code, 0, restored.stderr);
   assertMatch((await runTask(["audit"], { kvPath: copy })).stdout, /^Sound: 30,001 events/);
 });
-
-/** Resolves when the file of a backup is not empty. */
-async function running(task: Deno.ChildProcess, file: string): Promise<Deno.ChildProcess> {
-  const start = performance.now();
-  while (((await Deno.stat(file).catch(() => undefined))?.size ?? 0) === 0) {
-    assertLess(performance.now() - start, WAIT_LIMIT_MS);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return task;
-}

@@ -1,15 +1,10 @@
 import type { Outcome } from "../support/run_task.ts";
+import { isInstalled } from "../support/store_server.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
 /** Whether bash, which the redirections need, is installed. */
-export function hasBash(): boolean {
-  try {
-    return new Deno.Command("bash", { args: ["--version"] }).outputSync().success;
-  } catch {
-    return false;
-  }
-}
+export const hasBash = () => isInstalled("/bin/bash");
 
 /** Runs `deno task ARGS` with a shell redirection. `&3` is a pipe whose read end is closed. */
 export async function runRedirected(

@@ -20,21 +20,21 @@ const REX = '{"name":"Rex","categoryId":1}';
 /** More than the socket buffers on both sides can hold. */
 const SWALLOWED_BYTES = 16_000_000;
 
+const testOnLinux = testIf(
+  Deno.build.os === "linux" && permitted("env", "net", "read", "run", "write"),
+);
+
 /** Declares a test on a service in its own process. `within` may be a command that runs it. */
 function testOnProcess(
   name: string,
   within: string[],
   check: (service: ServiceProcess, port: number, token: string) => Promise<void>,
 ): void {
-  Deno.test({
-    name,
-    ignore: Deno.build.os !== "linux" || !permitted("env", "net", "read", "run", "write"),
-    async fn() {
-      await using temp = await TempStore.make();
-      const token = await temp.issueKey();
-      await using service = await ServiceProcess.start(temp.kvPath, {}, [...within, ...DENO_RUN]);
-      await check(service, Number(new URL(service.address).port), token);
-    },
+  testOnLinux(name, async () => {
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath, {}, [...within, ...DENO_RUN]);
+    await check(service, Number(new URL(service.address).port), token);
   });
 }
 
@@ -261,8 +261,8 @@ testOnServer("the server knows the address of a client", async (service, port) =
       `X-Forwarded-For: for ${service.token}\r\n\r\n`,
   );
   assertStringIncludes(await connection.answer(), "HTTP/1.1 401 ");
-  const clients = [{ address: "127.0.0.1", forwardedFor: "for pets_…", refused: 1 }];
-  assertEquals(service.reports, [["warn", "credentials_refused", { refused: 1, clients }]]);
+  const details = { refused: 1, address: "127.0.0.1", forwardedFor: "for pets_…" };
+  assertEquals(service.reports, [["warn", "credentials_refused", details]]);
 });
 
 test("the server waits for all handlers at its shutdown, but not for a client that does not read", async () => {
@@ -308,7 +308,7 @@ testOnServer("the server limits bodies over HTTP/2, too", async (service, port) 
   assertEquals(await send(REX, { "content-length": "29" }), `{"id":1,${REX.slice(1)}`);
 });
 
-test("a client that goes away follows no more, over HTTP/1.1 and HTTP/2", async () => {
+test("a client that goes away follows and waits no more, over HTTP/1.1 and HTTP/2", async () => {
   let followers = () => NaN;
   const observe = (gauges: Gauges) => void (followers = gauges.followers);
   const instrumentation = { ...NO_INSTRUMENTATION, observe };
@@ -318,10 +318,17 @@ test("a client that goes away follows no more, over HTTP/1.1 and HTTP/2", async 
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const http1 = await connect(server.port);
   await http1.write(`GET /v1/events HTTP/1.1\r\nHost: localhost\r\n${lines.join("")}\r\n`);
+  const waiting = await connect(server.port);
+  await waiting.write(
+    "GET /v1/events?lastEventId=now&timeout=30000&type=PetUpdated HTTP/1.1\r\n" +
+      `Host: localhost\r\n${lines[1]}\r\n`,
+  );
   const client = http2.connect(`http://127.0.0.1:${server.port}`);
   const stream = client.request({ ":path": "/v1/events", ...headers });
   let received = "";
   stream.setEncoding("utf8").on("data", (data) => received += data).on("error", () => {});
+  await until(() => followers() === 3);
+  waiting[Symbol.dispose]();
   await until(() => followers() === 2);
   await service.add(REX);
   await until(async () => {

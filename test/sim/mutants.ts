@@ -90,8 +90,8 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "return await reading;": "return await reading.finally(() => this.#next = undefined);",
     },
     "the head is cached and not read again": {
-      "() => this.#next ??= this.#readNext()":
-        "() => this.#latest ? Promise.resolve(this.#latest) : this.#next ??= this.#readNext()",
+      "return this.#next ??= this.#readNext()":
+        "return this.#latest ? Promise.resolve(this.#latest) : this.#next ??= this.#readNext()",
     },
     "data read from a removed generation is returned": {
       "HEAD_LIMIT_MS = 9_000": "HEAD_LIMIT_MS = 9_000_000",
@@ -153,20 +153,24 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "messages.push(message);": "messages.push(encoder.encode(`id: ${line.id}\\n\\n`), message);",
     },
     "the next request of a batch begins at the head": {
-      "queryAfter(place.id, query)": "queryAfter(feed.endOf(entry.head).id, query)",
+      "queryAfter(request.place.id, query)":
+        "queryAfter(deps.feed.endOf(request.entry.head).id, query)",
     },
     "a stream misses events between its request and its first look at the head": {
-      "    this.#request.entry = entry;\n":
-        "    if (this.#request.entry === (this.#request as any).first) this.#request.place = this.#deps.feed.endOf(entry.head);\n" +
-        "    this.#request.entry = entry;\n",
+      "    { followers, runtime }: EventsDeps,\n":
+        "    { feed, followers, runtime }: EventsDeps,\n",
       "    this.#request = request;\n":
-        "    this.#request = request;\n    (request as any).first = request.entry;\n",
+        "    this.#request = request;\n    (request as any).toEnd = { first: request.entry, feed };\n",
+      "    this.#request.entry = entry;\n":
+        "    const { first, feed } = (this.#request as any).toEnd;\n" +
+        "    if (this.#request.entry === first) this.#request.place = feed.endOf(entry.head);\n" +
+        "    this.#request.entry = entry;\n",
     },
     "a stream does not pass the position of events that its filter leaves out": {
       "if (!isWanted(last, query)) messages.push": "if (false) messages.push",
     },
     "a wait does not notice the events that come during it": {
-      "        if (place.position < entry.head.position) alarm.ring();\n": "",
+      "if (isBehind(this.#request) || this.#isQuiet())": "if (this.#isQuiet())",
     },
   },
   "src/feed/followers.ts": {

@@ -6,7 +6,7 @@ type Schema = Record<string, unknown>;
 
 interface Operation {
   operationId: string;
-  "x-codeSamples": { label: string }[];
+  "x-codeSamples": { label: string; source: string }[];
   responses: Record<string, DescribedAnswer>;
 }
 

@@ -7,19 +7,12 @@ const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 /** The part of playwright-core that the tests use. */
 export interface Browser extends AsyncDisposable {
   /** Opens a page in a session of its own. */
-  newPage(options?: {
-    colorScheme?: "dark" | "light";
-    viewport?: { width: number; height: number };
-  }): Promise<Page>;
+  newPage(options: { viewport: { width: number; height: number } }): Promise<Page>;
 }
 
 export interface Page {
   evaluate<Result>(script: string): Promise<Result>;
-  evaluate<Argument, Result>(
-    script: (argument: Argument) => Promise<Result>,
-    argument: Argument,
-  ): Promise<Result>;
-  getByRole(role: string, options: { name: string | RegExp; exact?: boolean }): Locator;
+  getByRole(role: string, options: { name: string | RegExp }): Locator;
   goto(url: string): Promise<unknown>;
   keyboard: { press(key: string): Promise<void> };
   locator(selector: string): Locator;
@@ -37,7 +30,6 @@ export interface Locator {
   first(): Locator;
   getByRole: Page["getByRole"];
   inputValue(): Promise<string>;
-  isVisible(): Promise<boolean>;
   locator(selector: string): Locator;
   scrollIntoViewIfNeeded(): Promise<void>;
   textContent(): Promise<string | null>;

@@ -13,7 +13,7 @@ import { HANG_LIMIT_MS, until } from "./until.ts";
 const PROGRAMS_OF_DEBIAN = "/usr/lib/postgresql/*/bin/initdb";
 
 /** The folder of the newest installed server's programs; `undefined` if none is installed. */
-export function findPostgres(): string | undefined {
+function findPostgres(): string | undefined {
   const programs = globSync(PROGRAMS_OF_DEBIAN).sort(
     new Intl.Collator("en", { numeric: true }).compare,
   );
@@ -213,7 +213,7 @@ export function commandLine(program: string, args: string[]): string[] {
 }
 
 /** Runs a program of PostgreSQL that must succeed, and resolves to its standard output. */
-export async function runProgram(program: string, args: string[]): Promise<string> {
+async function runProgram(program: string, args: string[]): Promise<string> {
   const [command, ...rest] = commandLine(program, args);
   return (await expectDone(command, rest, { cwd: "/" })).trim();
 }

@@ -38,7 +38,9 @@ export abstract class StoreServer implements AsyncDisposable {
 
   /** Ends all its processes at once, like a failing machine. */
   async kill(): Promise<void> {
-    if (this.#process !== undefined) await killTree(this.#process);
+    if (this.#process === undefined) return;
+    signalTree(this.#process.pid, "SIGKILL");
+    await this.#process.status;
     this.#process = undefined;
   }
 
@@ -83,14 +85,8 @@ export function isInstalled(program: string): boolean {
   }
 }
 
-/** Kills a process and all that it started. */
-export async function killTree(process: Deno.ChildProcess): Promise<void> {
-  signalTree(process.pid, "SIGKILL");
-  await process.status;
-}
-
 /** Sends a signal to a process and all that it started; to the parent first, so that it starts no others meanwhile. */
-export function signalTree(pid: number, signal: Deno.Signal): void {
+function signalTree(pid: number, signal: Deno.Signal): void {
   const children = childrenOf(pid);
   try {
     Deno.kill(pid, signal);

@@ -340,7 +340,6 @@ const PET_ID = {
   example: EXAMPLE_PET.id,
 };
 
-/** The parameters of a query. */
 function queryOf(parameters: typeof PAGE_PARAMETERS | typeof EVENTS_PARAMETERS) {
   return Object.entries(parameters)
     .map(([name, { description, schema }]) => ({ name, in: "query", description, schema }));
@@ -392,7 +391,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
       201: response(
         "The animal was added, by this request or by an earlier one with the same key",
         ["Location", ...WRITTEN],
-        { schema: schemaRef("Pet"), example: EXAMPLE_PET },
+        petBody(EXAMPLE_PET),
       ),
       ...errors(OF_ADDITIONS),
     },
@@ -411,7 +410,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
       200: response(
         "The animal as it is after the change, or as an earlier request with the same key left it",
         WRITTEN,
-        { schema: schemaRef("Pet"), example: { ...EXAMPLE_PET, ...EXAMPLE_PATCH } },
+        petBody({ ...EXAMPLE_PET, ...EXAMPLE_PATCH }),
       ),
       ...errors(OF_CHANGES, { 415: ["Accept-Patch"] }),
     },
@@ -423,10 +422,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     deprecated: true,
     parameters: [PET_ID, { $ref: "#/components/parameters/IfNoneMatch" }],
     responses: {
-      200: response("The animal", [...WARNINGS, ...CACHING], {
-        schema: schemaRef("Pet"),
-        example: EXAMPLE_PET,
-      }),
+      200: response("The animal", [...WARNINGS, ...CACHING], petBody(EXAMPLE_PET)),
       304: notModified(WARNINGS),
       ...errors([...OF_LISTS, "pet_not_found"], { 404: WARNINGS }),
     },
@@ -459,26 +455,29 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
 function pathsOf(base: string) {
   const routes = ROUTES.filter(({ isPublic }) => !isPublic);
   return Object.fromEntries(routes.map(({ path, operations }) => {
+    const relative = path.slice(BASE_PATH.length);
     const described = Object.entries(operations).map(([method, operationId]) => {
       const { query = "", body, sample = method, ...operation } =
         OPERATIONS[operationId as ApiOperation];
-      const relative = path.slice(BASE_PATH.length);
       const url = base + relative.replace("{petId}", String(EXAMPLE_PET.id)) + query;
-      const samples = { "x-codeSamples": codeSamples(sample, url, body) };
       return [method.toLowerCase(), {
         operationId,
         tags: [PETS_TAG.name],
         ...operation,
-        ...samples,
+        "x-codeSamples": codeSamples(sample, url, body),
       }];
     });
-    return [path.slice(BASE_PATH.length), Object.fromEntries(described)];
+    return [relative, Object.fromEntries(described)];
   }));
 }
 
 function requestBody(description: string, types: string[], body: object) {
   const content = Object.fromEntries(types.map((type) => [type, body]));
   return { description, required: true, content };
+}
+
+function petBody(example: object) {
+  return { schema: schemaRef("Pet"), example };
 }
 
 function notModified(headers: HeaderName[]) {

@@ -15,29 +15,20 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 export const IDEMPOTENCY_KEY_PATTERN =
   /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-+\--~]{1,255}))$/;
 
-/** Parses an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07), or throws. */
-export function parseIdempotencyKey(field: string): string {
+/**
+ * Parses the `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07), if there is one. Throws
+ * `invalid_idempotency_key`.
+ */
+export function parseIdempotencyKey(headers: Headers): string | undefined {
+  const field = headers.get(IDEMPOTENCY_KEY_HEADER);
+  if (field === null) return undefined;
   const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
   if (match === null) {
-    throw new HttpError("invalid_idempotency_key", `Header Idempotency-Key ${faultOf(field)}`);
+    const form = `1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of visible ASCII, such as a UUID`;
+    const message =
+      `Header Idempotency-Key must be ${form}; in double quotes, also with spaces and commas`;
+    throw new HttpError("invalid_idempotency_key", message);
   }
   const [, quoted, bare] = match;
   return bare ?? quoted.replace(/\\(.)/g, "$1");
-}
-
-/** The longest start of a field that {@linkcode IDEMPOTENCY_KEY_PATTERN} accepts but for its length. */
-const VALID_START = /^(?:"(?:[ !#-[\]-~]|\\["\\])*"?|[!#-+\--~]*)/;
-
-function faultOf(field: string): string {
-  const send = `send 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters, such as a UUID`;
-  if (/^(?:"")?$/.test(field)) return `is empty: ${send}`;
-  const [{ length }] = VALID_START.exec(field)!;
-  // A comma joins repeated fields.
-  if (field[length] === ",") return "occurs twice, or has a comma that is not in double quotes";
-  if (length < field.length) {
-    return `has a character that is not allowed at place ${length + 1}: ` +
-      "use visible ASCII, and a space only in double quotes";
-  }
-  const isOpen = /^"(?:[^"\\]|\\.)*$/.test(field);
-  return isOpen ? "lacks the double quote at its end" : `is too long: ${send}`;
 }

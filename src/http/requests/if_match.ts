@@ -7,8 +7,10 @@ import { HttpError } from "../errors.ts";
 export const IF_MATCH_PATTERN =
   /^(?:\*|[\t ,]*(?:(?:W\/)?"[!#-~\x80-\xff]*"[\t ]*(?:,[\t ,]*|$))+)$/;
 
-/** Parses `If-Match` into the test of a tag, by strong comparison. Throws `malformed_request`. */
-export function parseIfMatch(field: string): (entityTag: string) => boolean {
+/** Parses `If-Match`, if there is one, into the test of a tag, by strong comparison. Throws `malformed_request`. */
+export function parseIfMatch(headers: Headers): ((entityTag: string) => boolean) | undefined {
+  const field = headers.get("if-match");
+  if (field === null) return undefined;
   if (!IF_MATCH_PATTERN.test(field)) {
     const message = 'Header If-Match must be the ETag of an animal, such as "1f2e", or *';
     throw new HttpError("malformed_request", message);

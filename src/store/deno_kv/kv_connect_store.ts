@@ -8,7 +8,7 @@
 import { openKv } from "@deno/kv";
 import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import type { Store } from "../store.ts";
+import type { Commit, Store } from "../store.ts";
 import {
   StoreAwayError,
   StoreError,
@@ -16,7 +16,7 @@ import {
   UnclearOutcomeError,
 } from "../store_errors.ts";
 import { decodeAtomicWriteOutput, encodeAtomicWrite } from "./atomic_write.ts";
-import { KvStore } from "./kv_store.ts";
+import { KvStore, withTypedErrors } from "./kv_store.ts";
 
 /** The part of the client, beside its interface, that finds where a commit is sent. */
 interface RemoteKv extends Deno.Kv {
@@ -36,7 +36,7 @@ export async function openKvConnectStore(
   address: string,
   runtime: Runtime,
   signal: AbortSignal,
-): Promise<KvStore> {
+): Promise<Store> {
   const calls = new AbortController();
   const giveUp = () => calls.abort();
   signal.addEventListener("abort", giveUp);
@@ -45,7 +45,8 @@ export async function openKvConnectStore(
     // Otherwise the package returns Deno.openKv().
     const options = { implementation: "remote", fetcher, maxRetries: 0 } as const;
     const kv = await openKv(address, options) as unknown as RemoteKv;
-    const commit: Store["commit"] = async (commit) => {
+    const store = new KvStore(kv);
+    const send = async (commit: Commit): Promise<string | null> => {
       const url = `${await kv.locateEndpointUrl("strong")}/atomic_write`;
       const { version, databaseId, token } = kv.metadata;
       const headers = {
@@ -62,7 +63,14 @@ export async function openKvConnectStore(
       if (!type.endsWith("protobuf")) throw new UnclearOutcomeError(`it answers with ${type}`);
       return decodeAtomicWriteOutput(new Uint8Array(await response.arrayBuffer()));
     };
-    return new KvStore(kv, { commit, onClose: giveUp });
+    return {
+      ...store,
+      commit: (commit) => withTypedErrors(() => send(commit)),
+      close() {
+        store.close();
+        giveUp();
+      },
+    };
   } catch (error) {
     giveUp();
     if (error instanceof StoreError) throw error;
@@ -75,12 +83,6 @@ export async function openKvConnectStore(
     signal.removeEventListener("abort", giveUp);
   }
 }
-
-/** A call with this content can never succeed: bad request, content too large. */
-const REFUSED_CALL = [400, 413];
-
-/** Request time-out, too many requests. */
-const BUSY = [408, 429];
 
 /**
  * Makes the requests of the client, so that each failure gets its type. A call that fails is unclear, even if no
@@ -102,18 +104,17 @@ function fetcherOf(signal: AbortSignal): typeof fetch {
     }
     const { status } = response;
     if (status === 200) return response;
+    // The token of a call is another one: it comes from the answer to the first request, and expires.
+    if (!isCall && (status === 401 || status === 403)) {
+      throw new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
+    }
     // Shown on one line.
     const text = (await response.text().catch(() => "")).split("\n")[0].slice(0, 200);
     const reason = `it answers with status ${status}${text === "" ? "" : `: ${text}`}`;
-    if (status === 401 || status === 403) {
-      // The token of a call is another one: it comes from the answer to the first request, and expires.
-      throw isCall
-        ? new UnclearOutcomeError(reason)
-        : new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
-    }
+    // A bad request or too large a content refuses a call; a time-out or too many requests refuse nothing.
     const isRefused = isCall
-      ? REFUSED_CALL.includes(status)
-      : status < 500 && !BUSY.includes(status);
+      ? [400, 413].includes(status)
+      : status < 500 && ![408, 429].includes(status);
     throw isRefused ? new StoreRefusedError(reason) : new Failed(reason);
   };
 }

@@ -12,56 +12,46 @@ import {
 /** Opens a Deno KV; without a path, the database that the platform attaches. */
 export const openKv = (path?: string): Promise<Deno.Kv> => Deno.openKv(path);
 
-interface KvStoreOptions {
-  /** A reader of the same file, to which all reads go. */
-  reader?: Store;
-  /** Commits in the place of Deno KV. */
-  commit?: Store["commit"];
-  onClose?: () => void;
-}
-
 /** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
   readonly limits = STORE_LIMITS;
   #kv: Deno.Kv;
-  #options: KvStoreOptions;
+  #reader: Store | undefined;
 
-  constructor(kv: Deno.Kv, options: KvStoreOptions = {}) {
+  /** All reads go to the reader of the same file, if there is one. */
+  constructor(kv: Deno.Kv, reader?: Store) {
     this.#kv = kv;
-    this.#options = options;
+    this.#reader = reader;
   }
 
   get: Store["get"] = (key) =>
     withTypedErrors(async () => {
-      const { reader } = this.#options;
-      if (reader !== undefined) return decoded(await reader.get(key));
-      const entry = await this.#kv.get(key);
-      return entry.versionstamp === null ? null : storeEntry(entry);
+      if (this.#reader !== undefined) return decoded(await this.#reader.get(key));
+      return storeEntry(await this.#kv.get(key));
     });
 
   getMany: Store["getMany"] = (keys) =>
     withTypedErrors(async () => {
-      const { reader } = this.#options;
-      if (reader !== undefined) return (await reader.getMany(keys)).map(decoded);
+      if (this.#reader !== undefined) return (await this.#reader.getMany(keys)).map(decoded);
       const entries = await this.#kv.getMany(keys as readonly unknown[] as Deno.KvKey[]);
-      return entries.map((entry) => entry.versionstamp === null ? null : storeEntry(entry));
+      return entries.map(storeEntry);
     });
 
   list: Store["list"] = (range, { limit, reverse = false }) =>
     withTypedErrors(async () => {
       const { listEntries } = this.limits;
       if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
-      const { reader } = this.#options;
-      if (reader !== undefined) return (await reader.list(range, { limit, reverse })).map(decoded);
+      if (this.#reader !== undefined) {
+        return (await this.#reader.list(range, { limit, reverse })).map(decoded);
+      }
       // KV reads each batch from one snapshot, so one batch must hold the whole result.
       const options = { limit, reverse, batchSize: limit };
-      return (await Array.fromAsync(this.#kv.list(selectorOf(range), options))).map(storeEntry);
+      const entries = await Array.fromAsync(this.#kv.list(selectorOf(range), options));
+      return entries.map((entry) => storeEntry(entry)!);
     });
 
   commit: Store["commit"] = ({ checks, mutations }) =>
     withTypedErrors(async () => {
-      const { commit } = this.#options;
-      if (commit !== undefined) return await commit({ checks, mutations });
       const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
       for (const mutation of mutations) {
         if (mutation.type === "delete") atomic.delete(mutation.key);
@@ -71,22 +61,17 @@ export class KvStore implements Store {
       return result.ok ? result.versionstamp : null;
     });
 
-  close(): void {
+  close = (): void => {
     // The last to close the file writes the log of SQLite into it, and a reader cannot.
-    this.#options.reader?.close();
+    this.#reader?.close();
     this.#kv.close();
-    this.#options.onClose?.();
-  }
+  };
 }
 
-/**
- * Begins a prefix at its first possible key. Otherwise the client from npm lists the prefix itself, too, in
- * reverse order.
- */
 function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
-  return prefix === undefined
-    ? { start, end }
-    : { prefix, start: start ?? [...prefix, new Uint8Array()] };
+  if (prefix === undefined) return { start, end };
+  // From its first possible key on: in reverse, the client from npm would list the prefix itself, too.
+  return { prefix, start: start ?? [...prefix, new Uint8Array()] };
 }
 
 /** Throws the error of a reader about a value that it could not decode. */
@@ -95,7 +80,10 @@ function decoded<Entry extends StoreEntry | null>(entry: Entry): Entry {
   return entry;
 }
 
-function storeEntry({ key, value, versionstamp }: Deno.KvEntry<unknown>): StoreEntry {
+function storeEntry(
+  { key, value, versionstamp }: Deno.KvEntryMaybe<unknown>,
+): StoreEntry | null {
+  if (versionstamp === null) return null;
   // The client from npm returns a part of the whole answer, which would stay in memory with the value.
   const isPart = value instanceof Uint8Array && value.length < value.buffer.byteLength;
   return { key: key as Key, value: isPart ? value.slice() : value, versionstamp };
@@ -106,7 +94,7 @@ const REFUSALS =
   /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key |expireIn must be |Bad 'expireIn')/;
 
 /** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */
-async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
+export async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

@@ -7,8 +7,6 @@ import { reasonOf } from "../../runtime/logger.ts";
 import {
   type ExpiringRecord,
   type Key,
-  type KeyRange,
-  type ListOptions,
   type Store,
   STORE_LIMITS,
   type StoreEntry,
@@ -51,47 +49,33 @@ export class SqliteReader implements Store, Disposable {
 
   /** A read waits at most `timeout` milliseconds for a locked file. */
   constructor(path: string, timeout = BUSY_LIMIT_MS) {
-    const options = { readOnly: true, timeout };
-    this.#database = withDamageError(() => new DatabaseSync(path, options));
+    this.#database = withDamageError(() => new DatabaseSync(path, { readOnly: true, timeout }));
   }
 
-  // deno-lint-ignore require-await -- the port is asynchronous
-  async get(key: Key): Promise<StoreEntry | null> {
-    const encoded = encodeKey(key);
-    return withDamageError(() => {
-      const row = this.#statement(`${SELECT} k = ?`).get(encoded);
-      return row === undefined ? null : entryOf(row as unknown as Row, key);
-    });
-  }
+  get: Store["get"] = async (key) => (await this.getMany([key]))[0];
 
   // deno-lint-ignore require-await -- the port is asynchronous
-  async getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
+  getMany: Store["getMany"] = async (keys) => {
     const encoded = keys.map(encodeKey);
-    const marks = keys.map(() => "?").join();
-    return withDamageError(() => {
-      const rows = this.#statement(`${SELECT} k in (${marks})`).all(...encoded) as unknown as Row[];
-      return keys.map((key, index) => {
-        const row = rows.find(({ k }) => bytesEqual(k, encoded[index]));
-        return row === undefined ? null : entryOf(row, key);
-      });
+    const rows = this.#rows(`k in (${keys.map(() => "?").join()})`, ...encoded);
+    return keys.map((key, index) => {
+      const row = rows.find(({ k }) => bytesEqual(k, encoded[index]));
+      return row === undefined ? null : entryOf(row, key);
     });
-  }
+  };
 
-  async list(range: KeyRange, { limit, reverse = false }: ListOptions): Promise<StoreEntry[]> {
+  list: Store["list"] = async (range, { limit, reverse = false }) => {
     // A scan must not keep the thread from other work until its end.
     await nextTurn();
     const { start, end } = encodeRange(range);
     const order = reverse ? "desc" : "asc";
-    return withDamageError(() => {
-      const statement = this.#statement(`${SELECT} k >= ? and k < ? order by k ${order} limit ?`);
-      const rows = statement.all(start, end, limit) as unknown as Row[];
-      return rows.map((row) => entryOf(row, decodeKey(row.k)));
-    });
-  }
+    const rows = this.#rows(`k >= ? and k < ? order by k ${order} limit ?`, start, end, limit);
+    return rows.map((row) => entryOf(row));
+  };
 
   /** Reads the records that expire, and those whose keys have these bytes. */
   *expiringRecords(others: Uint8Array): Generator<ExpiringRecord> {
-    const rows = this.#statement(SELECT_EXPIRING).iterate(others);
+    const rows = this.#database.prepare(SELECT_EXPIRING).iterate(others);
     for (;;) {
       const { value: row, done } = withDamageError(() => rows.next());
       if (done) return;
@@ -105,10 +89,7 @@ export class SqliteReader implements Store, Disposable {
     return Promise.reject(new StoreRefusedError("The file was opened only for reading"));
   }
 
-  /**
-   * Checks the structure of the whole file, but not its records, in some 0.3 s for 100 MB. Throws
-   * `StoreDamagedError`.
-   */
+  /** Checks the structure of the whole file, but not its records, in some 0.3 s for 100 MB. Throws `StoreDamagedError`. */
   checkStructure(): void {
     const [{ quick_check: result }] = this.query("pragma quick_check(1)");
     if (result !== "ok") throw new StoreDamagedError(String(result).split("\n").at(-1)!);
@@ -127,10 +108,13 @@ export class SqliteReader implements Store, Disposable {
     this.close();
   }
 
-  #statement(query: string): StatementSync {
-    const statement = this.#statements.get(query) ?? this.#database.prepare(query);
-    this.#statements.set(query, statement);
-    return statement;
+  #rows(condition: string, ...values: (Uint8Array | number)[]): Row[] {
+    return withDamageError(() => {
+      const query = `${SELECT} ${condition}`;
+      const statement = this.#statements.get(query) ?? this.#database.prepare(query);
+      this.#statements.set(query, statement);
+      return statement.all(...values) as unknown as Row[];
+    });
   }
 }
 
@@ -144,9 +128,12 @@ function withDamageError<T>(read: () => T): T {
   }
 }
 
-function entryOf({ v, v_encoding, version }: Row, key: Key): StoreEntry {
-  const versionstamp = `${version.toString(16).padStart(16, "0")}0000`;
-  return { key, value: valueOf(v, v_encoding), versionstamp };
+function entryOf({ k, v, v_encoding, version }: Row, key?: Key): StoreEntry {
+  return withDamageError(() => ({
+    key: key ?? decodeKey(k),
+    value: valueOf(v, v_encoding),
+    versionstamp: `${version.toString(16).padStart(16, "0")}0000`,
+  }));
 }
 
 function valueOf(value: Uint8Array, encoding: number): unknown {

@@ -10,8 +10,9 @@ import { SqliteReader } from "./sqlite_reader.ts";
 const OWNER_ONLY = 0o600;
 
 /**
- * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the
- * folder of the default path is created, because a missing folder is usually a mistyped path. Rejects with {@linkcode StoreRefusedError}, or the system's error.
+ * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the folder
+ * of the default path is created, because a missing folder is usually a mistyped path. Rejects with
+ * {@linkcode StoreRefusedError}, or the system's error.
  */
 export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
   const { path, isDefault } = location;
@@ -25,9 +26,12 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
     return;
   }
   if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
-  if (file.size > 0 && !isKvFile(path)) {
-    throw new StoreRefusedError("it is a database of another program");
-  }
+  if (file.size === 0) return;
+  // Read-only: opening another program's database as KV would add KV's tables to it.
+  using reader = new SqliteReader(path);
+  const tables = reader.query("select name from sqlite_master where type = 'table'");
+  if (tables.length === 0 || tables.some(({ name }) => name === "kv")) return;
+  throw new StoreRefusedError("it is a database of another program");
 }
 
 /** Rejects with {@linkcode StoreRefusedError} if the folder of a file does not exist. */
@@ -45,13 +49,6 @@ export async function isMissingFile(location: StoreLocation): Promise<boolean> {
 /** Resolves to `undefined` if the file does not exist. */
 export function statOf(path: string): Promise<Stats | undefined> {
   return stat(path).catch((error) => error.code === "ENOENT" ? undefined : Promise.reject(error));
-}
-
-/** Checks the file read-only: opening another program's database as KV would add KV's tables to it. */
-function isKvFile(path: string): boolean {
-  using reader = new SqliteReader(path);
-  const tables = reader.query("select name from sqlite_master where type = 'table'");
-  return tables.length === 0 || tables.some(({ name }) => name === "kv");
 }
 
 /** Queries that Deno KV makes when it opens a file. If one fails, Deno panics, which ends the process. */

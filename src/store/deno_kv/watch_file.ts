@@ -3,7 +3,7 @@ import { pid } from "node:process";
 import type { Logger } from "../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 import { statOf } from "./store_file.ts";
-import { type StoreError, StoreFileLostError } from "../store_errors.ts";
+import { type StoreError, StoreRefusedError } from "../store_errors.ts";
 
 /** Time between two looks at the files of a store, in milliseconds. */
 const INTERVAL_MS = 1_000;
@@ -30,7 +30,9 @@ export async function watchFile(
   const look = async () => {
     const found = await Promise.all(paths.map(statOf));
     if (isStopped) return;
-    const lost = paths.findIndex((_, index) => !isSame(opened[index], found[index]));
+    const lost = opened.findIndex((file, index) =>
+      file !== undefined && (file.dev !== found[index]?.dev || file.ino !== found[index]?.ino)
+    );
     if (isLost === lost >= 0) return;
     isLost = !isLost;
     if (!isLost) {
@@ -43,7 +45,8 @@ export async function watchFile(
       remedy: REMEDY,
       saveCommand: saveCommand(opened),
     });
-    onChange(new StoreFileLostError());
+    const message = "The store's file was deleted, moved or replaced, so nothing was stored";
+    onChange(new StoreRefusedError(message, { isLogged: true }));
   };
   const watch = async () => {
     while (!isStopped) {
@@ -54,10 +57,6 @@ export async function watchFile(
   };
   watch();
   return () => isStopped = true;
-}
-
-function isSame(opened: Stats | undefined, found: Stats | undefined): boolean {
-  return opened === undefined || opened.dev === found?.dev && opened.ino === found?.ino;
 }
 
 const REMEDY = "If the file was moved, move it back. Otherwise, before the service stops, run " +

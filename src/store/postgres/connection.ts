@@ -19,7 +19,8 @@ export interface Statement {
   text: string;
 }
 
-export type Parameter = string | number | Uint8Array;
+/** Bytes are sent in binary. */
+export type Parameter = string | number | Uint8Array | (string | number | null)[];
 
 /** The columns of a row, as text. */
 export type Row = (string | null)[];
@@ -28,12 +29,8 @@ export type Row = (string | null)[];
 interface Client {
   connect(): Promise<void>;
   processID: number;
-  /** Sends bytes in binary. */
-  query(
-    query: Partial<Statement> & { values: Parameter[] } & typeof AS_TEXT,
-  ): Promise<{ rows: Row[] }>;
-  on(event: "error", listen: (error: Error) => void): void;
-  on(event: "notice", listen: (notice: Notice) => void): void;
+  query(query: object): Promise<{ rows: Row[] }>;
+  on(event: "error" | "notice", listen: (notice: Notice) => void): void;
 }
 
 /** `code` is an SQLSTATE, 00000 for a mere notice; `routine` is the function of the server that reports it. */
@@ -59,10 +56,7 @@ export class Connection {
     socket.on("close", lose);
   }
 
-  /**
-   * Connects to a host. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with
-   * `StoreAwayError`.
-   */
+  /** Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`. */
   static async open(
     settings: PostgresSettings,
     host: DatabaseHost,
@@ -70,14 +64,14 @@ export class Connection {
   ): Promise<Connection> {
     const { database, user, passfile, sslMode } = settings;
     const { hostname, port } = host;
+    // Called if the server asks for a password.
+    const password = async () => {
+      const secret = settings.password ??
+        (passfile && await readPassfile(passfile, host, settings));
+      if (secret) return secret;
+      throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
+    };
     try {
-      // Called if the server asks for a password.
-      const password = async () => {
-        const secret = settings.password ??
-          (passfile && await readPassfile(passfile, host, settings));
-        if (secret) return secret;
-        throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
-      };
       const endpoint = { host: hostname, port, database, user, password };
       const ssl = await tlsOf(settings);
       return await connect({ ...endpoint, ssl }, signal).catch((error) => {
@@ -160,23 +154,33 @@ function isServerError(error: unknown): error is ServerError {
 }
 
 async function connect(endpoint: object, signal: AbortSignal): Promise<Connection> {
-  signal.throwIfAborted();
   const stream = new Socket();
   const options = { application_name: "animal-store", keepAlive: true, connectionTimeoutMillis: 0 };
   const client: Client = new PgClient({ ...endpoint, ...options, stream, pipeline: true });
   const connection = new Connection(client, stream);
-  const abort = () => connection.close();
-  signal.addEventListener("abort", abort);
-  try {
+  return await closeUnlessOpened(signal, () => connection.close(), async () => {
     await client.connect();
     signal.throwIfAborted();
     client.on("notice", (notice) => isOfCancelledWait(notice) && connection.close());
     return connection;
+  });
+}
+
+/** Opens something. If this fails, or the signal aborts meanwhile, closes what is open already. */
+export async function closeUnlessOpened<T>(
+  signal: AbortSignal,
+  close: () => void,
+  open: () => Promise<T>,
+): Promise<T> {
+  signal.addEventListener("abort", close);
+  try {
+    signal.throwIfAborted();
+    return await open();
   } catch (error) {
-    connection.close();
-    throw signal.aborted ? signal.reason : error;
+    close();
+    throw error;
   } finally {
-    signal.removeEventListener("abort", abort);
+    signal.removeEventListener("abort", close);
   }
 }
 
@@ -189,18 +193,17 @@ function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   return routine === "SyncRepWaitForLSN" || code.startsWith("57P");
 }
 
-/** `false` for clear text. */
-type Tls = false | ConnectionOptions;
+/** Options of each mode; `false` for clear text. */
+const TLS: Record<SslMode, false | ConnectionOptions> = {
+  "disable": false,
+  "prefer": { rejectUnauthorized: false },
+  "require": { rejectUnauthorized: false },
+  "verify-ca": { checkServerIdentity: () => undefined },
+  "verify-full": {},
+};
 
-async function tlsOf({ sslMode, sslRootCert }: PostgresSettings): Promise<Tls> {
-  const options: Record<SslMode, Tls> = {
-    "disable": false,
-    "prefer": { rejectUnauthorized: false },
-    "require": { rejectUnauthorized: false },
-    "verify-ca": { checkServerIdentity: () => undefined },
-    "verify-full": {},
-  };
-  const ssl = options[sslMode];
+async function tlsOf({ sslMode, sslRootCert }: PostgresSettings) {
+  const ssl = TLS[sslMode];
   if (ssl === false || sslRootCert === undefined) return ssl;
   try {
     return { ...ssl, ca: await readFile(sslRootCert, "utf8") };
@@ -218,14 +221,14 @@ function isWithoutTls(error: unknown): boolean {
 function connectError(error: unknown, { database, user }: PostgresSettings): StoreError {
   if (error instanceof StoreError) return error;
   const { message } = error as Error;
-  if (isServerError(error)) {
-    const { code } = error;
-    if (code === "3D000") return new StoreRefusedError(`there is no database ${database}`);
-    const reason = code === "28P01" ? `it refuses the password of the role ${user}` : message;
-    return /^(28|42)/.test(code) ? new StoreRefusedError(reason) : new StoreAwayError(reason);
+  const code = isServerError(error) ? error.code : undefined;
+  if (code === "3D000") return new StoreRefusedError(`there is no database ${database}`);
+  if (code === "28P01") {
+    return new StoreRefusedError(`it refuses the password of the role ${user}`);
   }
-  if (/certificate|altnames/i.test(message)) {
+  if (code === undefined && /certificate|altnames/i.test(message)) {
     return new StoreRefusedError(`its certificate is refused: ${message}`);
   }
-  return isWithoutTls(error) ? new StoreRefusedError(message) : new StoreAwayError(message);
+  const isRefused = isWithoutTls(error) || /^(28|42)/.test(code ?? "");
+  return isRefused ? new StoreRefusedError(message) : new StoreAwayError(message);
 }

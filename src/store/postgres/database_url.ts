@@ -85,8 +85,8 @@ function parseParameters(query: string): Pick<DatabaseAddress, "sslMode" | "sslR
       // The certificates of the system are used without a file, too.
       if (value !== "" && value !== "system") sslRootCert = value;
     } else if (name === "target_session_attrs") {
-      const isPrimary = ["primary", "read-write"].includes(value);
-      if (!isPrimary) fail("must not select a standby by target_session_attrs");
+      if (value === "primary" || value === "read-write") continue;
+      fail("must not select a standby by target_session_attrs");
     } else {
       // Another name may be part of a password that contains a question mark.
       const shown = /^[a-z_]+$/.test(name) ? ` "${name}"` : "";

@@ -12,7 +12,7 @@ import {
   type StoreEntry,
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
-import type { Connection, Row } from "./connection.ts";
+import { closeUnlessOpened, type Connection, type Parameter, type Row } from "./connection.ts";
 import { databaseName, type PostgresSettings } from "./database_url.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
@@ -68,42 +68,34 @@ export class PostgresStore implements Store {
   ): Promise<PostgresStore> {
     const encodedKeys = guardKeys.map(encodeKey);
     const primary = await connectToPrimary(settings, runtime, signal);
-    const close = () => closeBoth(primary);
-    signal.addEventListener("abort", close);
-    try {
-      signal.throwIfAborted();
+    return await closeUnlessOpened(signal, () => closeBoth(primary), async () => {
       if (await prepareSchema(primary.commits, create)) onSchemaCreated?.(databaseName(settings));
       // Every commit writes one of these records, so the largest of their versions is that of all records.
       await advanceVersions(primary.commits, encodedKeys);
       const proof = { key: encodedKeys[0], strictReads: settings.strictReads };
       return new PostgresStore(primary, runtime, proof);
-    } catch (error) {
-      close();
-      throw error;
-    } finally {
-      signal.removeEventListener("abort", close);
-    }
+    });
   }
 
-  async get(key: Key): Promise<StoreEntry | null> {
+  get: Store["get"] = async (key) => {
     const sentAt = this.#runtime.monotonicNow();
     const encoded = encodeKey(key);
     const mustProve = bytesEqual(encoded, this.#proof.key) &&
       (this.#proof.strictReads || sentAt - this.#provenAt >= PROVEN_MS);
-    const statement = mustProve ? SQL.PROVE_AND_GET : SQL.GET;
-    const [row] = await this.#primary.reads.read(statement, [encoded]);
-    if (mustProve) this.#provenAt = sentAt;
-    return row === undefined || row[0] === null ? null : entryOf(key, row);
-  }
+    if (!mustProve) return (await this.getMany([key]))[0];
+    const [row] = await this.#primary.reads.read(SQL.PROVE_AND_GET, [encoded]);
+    this.#provenAt = sentAt;
+    return row[0] === null ? null : entryOf(key, row);
+  };
 
-  async getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
+  getMany: Store["getMany"] = async (keys) => {
     const encoded = keys.map(encodeKey);
     const rows = await this.#primary.reads.read(SQL.GET_MANY, [SQL.encodeArray(encoded)]);
     return keys.map((key, index) => {
       const row = rows.find((row) => bytesEqual(bytesOf(row[2]), encoded[index]));
       return row === undefined ? null : entryOf(key, row);
     });
-  }
+  };
 
   list: Store["list"] = async (range, { limit, reverse = false }) => {
     if (limit > this.limits.listEntries) {
@@ -120,29 +112,27 @@ export class PostgresStore implements Store {
     const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
     const missing = checkedKeys.filter((_key, index) => versions[index] === MISSING);
     const { commits } = this.#primary;
-    const checked = [SQL.encodeArray(checkedKeys), SQL.textArray(versions)];
-    const parameters = [...checked, ...parametersOf(mutations)];
+    const parameters = [SQL.encodeArray(checkedKeys), versions, ...parametersOf(mutations)];
     const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
-    const reserving = missing.length === 0
-      ? []
-      : commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
+    const reserving = missing.length > 0 &&
+      commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
     const committing = commits.write(SQL.COMMIT, parameters);
     const [reserved, committed] = await Promise.allSettled([reserving, committing]);
     if (committed.status === "rejected") throw committed.reason;
     const [row] = committed.value;
-    if (row !== undefined) {
-      const [version, isLarger] = row;
-      if (isLarger === "t") {
-        this.#provenAt = sentAt;
-        return versionstampOf(version!);
-      }
-      await advanceVersions(commits, checkedKeys);
-      throw new NotAppliedError("The database's sequence of versions was behind its records");
+    if (row === undefined) {
+      // Without its placeholder, a failed check proves nothing.
+      if (reserved.status === "rejected") throw reserved.reason;
+      return null;
     }
-    // Without its placeholder, a failed check proves nothing.
-    if (reserved.status === "rejected") throw reserved.reason;
-    return null;
+    const [version, isLarger] = row;
+    if (isLarger === "t") {
+      this.#provenAt = sentAt;
+      return versionstampOf(version!);
+    }
+    await advanceVersions(commits, checkedKeys);
+    throw new NotAppliedError("The database's sequence of versions was behind its records");
   }
 
   /** Reads the records that expire, and those whose keys have these bytes. */
@@ -179,9 +169,8 @@ export class PostgresStore implements Store {
 }
 
 /**
- * Makes sure that the next version is larger than those of the records with these keys. It may not be if the
- * database came from a dump without the value of the sequence, or from logical replication. Rejects with
- * `StoreRefusedError` if the sequence is too far behind.
+ * Makes the next version larger than those of the records with these keys. It may not be after a dump without the value
+ * of the sequence, or logical replication. Rejects with `StoreRefusedError` if the sequence is too far behind.
  */
 async function advanceVersions(connection: Connection, keys: Uint8Array[]): Promise<void> {
   const [[largest, behind]] = await connection.write(SQL.SKIP, [SQL.encodeArray(keys)]);
@@ -193,38 +182,27 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
   );
 }
 
-/**
- * Splits mutations into the parameters of the commit. Of several for one key, the last one counts. Throws
- * `StoreRefusedError` beyond the limits.
- */
-function parametersOf(mutations: Mutation[]): (Uint8Array | string)[] {
+/** Of several mutations of one key, the last one counts. Throws `StoreRefusedError` beyond the limits of a commit. */
+function parametersOf(mutations: Mutation[]): Parameter[] {
   if (mutations.length > STORE_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");
   }
-  const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
+  const last = new Map<string, Mutation & { encoded: Uint8Array }>();
   for (const mutation of mutations) {
-    const key = encodeKey(mutation.key);
-    last.set(key.toHex(), { key, mutation });
+    const encoded = encodeKey(mutation.key);
+    last.set(encoded.toHex(), { ...mutation, encoded });
   }
-  const deleted: Uint8Array[] = [];
-  const keys: Uint8Array[] = [];
-  const values: Uint8Array[] = [];
-  const lifetimes: (number | null)[] = [];
-  for (const { key, mutation } of last.values()) {
-    if (mutation.type === "delete") {
-      deleted.push(key);
-      continue;
-    }
-    const { value, expireIn = null } = mutation;
-    if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
-    keys.push(key);
-    values.push(value);
-    lifetimes.push(expireIn);
+  const deleted = [...last.values()].filter(({ type }) => type === "delete");
+  const written = [...last.values()].filter((it) => it.type === "set");
+  const values = written.map(({ value }) => value);
+  if (values.some(({ length }) => length > VALUE_BYTES_LIMIT)) {
+    throw new StoreRefusedError("A value is too large");
   }
   const size = values.reduce((sum, { length }) => sum + length, 0);
   if (size > STORE_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
-  const arrays = [deleted, keys, values].map(SQL.encodeArray);
-  return [...arrays, SQL.textArray(lifetimes)];
+  const keysOf = (some: typeof deleted) => SQL.encodeArray(some.map(({ encoded }) => encoded));
+  const lifetimes = written.map(({ expireIn = null }) => expireIn);
+  return [keysOf(deleted), keysOf(written), SQL.encodeArray(values), lifetimes];
 }
 
 function entryOf(key: Key, [version, value]: Row): StoreEntry {

@@ -4,7 +4,7 @@ import { reasonOf } from "../../runtime/logger.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { retry } from "../resilience/resilient_store.ts";
 import { NotAppliedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
-import { Connection } from "./connection.ts";
+import { closeUnlessOpened, Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 
 /** Two connections to the primary. A long read must not delay a commit, nor a commit a read. */
@@ -29,11 +29,11 @@ const BEGIN_SESSION = `
   set default_transaction_read_only to off`;
 
 /**
- * The settings of a session that the store depends on, whatever the defaults of the role. A time limit of the
- * server would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may
- * end, because it precedes the commit. A commit is planned once, and by its indexes however small the tables are then,
- * because to plan it takes the server a tenth of its time (measured). Even a `synchronous_commit` that suffices is set, because the default may
- * change later.
+ * The settings of a session that the store depends on, whatever the defaults of the role. A time limit of the server
+ * would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may end, because it
+ * precedes the commit. A commit is planned once, and by its indexes however small the tables are then, because to plan
+ * it takes the server a tenth of its time (measured). Even a sufficient `synchronous_commit` is set, because the default
+ * may change.
  */
 const CONFIGURE = `
   select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings where name in (
@@ -53,18 +53,14 @@ const CONFIGURE = `
       then 'on' else pg_catalog.current_setting('synchronous_commit') end)
   ) as needed (name, setting)`;
 
-/**
- * Columns: whether the server is a standby; its start, which tells it from others, even from its standbys; and its
- * process of this connection.
- */
+/** Columns: whether the server is a standby; its start, which tells it from others; its process of this connection. */
 const DESCRIBE = `
   select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time()),
     pg_catalog.pg_backend_pid()`;
 
 /**
- * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers.
- * So this fails on a standby, and on a primary that was replaced, unless another synchronous standby still follows
- * that one.
+ * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers: it fails
+ * on a standby, and on a primary that was replaced, unless another synchronous standby still follows that one.
  */
 const PROVE = "select pg_catalog.pg_logical_emit_message(true, 'animal_store', '')";
 
@@ -128,11 +124,10 @@ async function connectTo(
 ): Promise<PrimaryConnections> {
   const opened: Connection[] = [];
   const close = () => opened.forEach((connection) => connection.close());
-  signal.addEventListener("abort", close);
-  try {
+  const pids: (string | null)[] = [];
+  await closeUnlessOpened(signal, close, async () => {
     const starts = new Set<string | null>();
-    const pids: (string | null)[] = [];
-    for (let count = 0; count < 2; count++) {
+    while (opened.length < 2) {
       const connection = await Connection.open(settings, host, signal);
       opened.push(connection);
       // Repeated, because the default time limit of the role may cancel it.
@@ -145,7 +140,6 @@ async function connectTo(
       pids.push(pid);
     }
     if (starts.size > 1) throw new StoreAwayError("its address leads to different servers");
-    const [reads, commits] = opened;
     const isPooled = opened.some(({ announcedPid }, index) => announcedPid !== Number(pids[index]));
     for (let trial = 0; isPooled && trial < POOLER_TRIALS; trial++) {
       for (const [index, connection] of opened.entries()) {
@@ -153,15 +147,15 @@ async function connectTo(
         if (pid !== pids[index] || pids[0] === pids[1]) throw new StoreRefusedError(POOLED);
       }
     }
-    signal.removeEventListener("abort", close);
+  });
+  const [reads, commits] = opened;
+  try {
     await prove({ reads, commits }, pids[1]!, runtime, signal);
-    return { reads, commits };
   } catch (error) {
     close();
     throw error;
-  } finally {
-    signal.removeEventListener("abort", close);
   }
+  return { reads, commits };
 }
 
 /**

@@ -9,9 +9,9 @@ const SCHEMA_VERSION = 2;
 const PROGRAM = "animal-store";
 
 /**
- * Creates the schema. A record without a value is a placeholder for a missing one, so that a commit can lock
- * it. The default compression would cost the server half as much processor time again (measured), so without lz4
- * there is none. PostgreSQL 13 cannot even parse it, which only `execute` can catch.
+ * A record without a value is a placeholder for a missing one, so that a commit can lock it. The default compression
+ * would cost the server half as much processor time again (measured), so without lz4 there is none. PostgreSQL 13 cannot
+ * even parse it, which only `execute` can catch.
  */
 export const CREATE_SCHEMA = `set search_path to pg_catalog, pg_temp;
 create schema if not exists animal_store;
@@ -65,8 +65,8 @@ const READ_STATE = `
   from animal_store.schema_version where program = '${PROGRAM}'`;
 
 /**
- * Makes sure that the schema exists and can be used. Creates it if `create` is set and the database has no
- * tables, and resolves to whether it did. Rejects with `StoreRefusedError` if the schema cannot be used.
+ * Creates the schema if `create` is set and the database has no tables, and resolves to whether it did. Rejects with
+ * `StoreRefusedError` if the schema cannot be used.
  */
 export async function prepareSchema(connection: Connection, create: boolean): Promise<boolean> {
   if (await isPrepared(connection)) return false;

@@ -5,14 +5,6 @@ import type { Statement } from "./connection.ts";
 /** Maximum number of records that one {@linkcode SWEEP} removes. */
 export const SWEEP_RECORDS = 500;
 
-/** Parameter: the key. Columns: version, value. */
-export const GET: Statement = {
-  name: "get",
-  text: `
-    select version, value from animal_store.records
-    where key = $1 and value is not null`,
-};
-
 /** Parameter: the keys. Columns: version, value, key. */
 export const GET_MANY: Statement = {
   name: "get_many",
@@ -22,8 +14,8 @@ export const GET_MANY: Statement = {
 };
 
 /**
- * Like {@linkcode GET}, and commits a record that changes nothing. So the answer was still true at a time when
- * this server was the primary. A missing record has the version null.
+ * Reads a record, and commits one that changes nothing. So the answer was still true at a time when this server was the
+ * primary. Parameter: the key. Columns: version, null if the record is missing; value.
  */
 export const PROVE_AND_GET: Statement = {
   name: "prove_and_get",
@@ -45,9 +37,8 @@ export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");
 
 /**
- * Parameters: bytes in the keys of records that need not expire; the key to start after; the limit. Columns: the key, the
- * value, and the time in milliseconds, at most the latest one of a `Date`; null if the record does not expire, which
- * `least` would ignore.
+ * Parameters: bytes in the keys of records that need not expire; the key to start after; the limit. Columns: key, value,
+ * and the time in milliseconds, at most the latest of a `Date`; null without expiry, which `least` would ignore.
  */
 export const LIST_EXPIRING = `
   select key, value, case when expires_at is not null
@@ -72,9 +63,8 @@ export const RESERVE: Statement = {
  * If the sequence of versions fell behind the checked records, it writes nothing: a version that was used before
  * could make a later check pass that must fail.
  *
- * Parameters: checked keys, their versions; deleted keys; keys, values and lifetimes in milliseconds
- * of the records to write. Columns: the new version, and whether it is larger than those of the
- * checked records. No rows if a check failed.
+ * Parameters: checked keys, their versions; deleted keys; keys, values and lifetimes in milliseconds of the records to
+ * write. Columns: the new version, and whether it exceeds those of the checked records. No rows if a check failed.
  */
 export const COMMIT: Statement = {
   name: "commit",
@@ -112,9 +102,8 @@ export const COMMIT: Statement = {
 export const SKIP_LIMIT = 1_000_000;
 
 /**
- * Skips the versions that the sequence is behind the records with the given keys. This needs no right beyond those
- * of a commit. And unlike `setval`, it cannot set the sequence back behind another instance. Columns: the largest
- * version of the records, and the number of versions.
+ * Skips the versions that the sequence is behind the records with the given keys. It needs no right beyond those of a
+ * commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version, and the number behind it.
  */
 export const SKIP = `
   with gap as materialized (
@@ -145,16 +134,15 @@ const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 
 /**
- * Encodes a `bytea[]` in PostgreSQL's binary format, which pg sends as it is. As text, it would have twice the
- * size (https://github.com/postgres/postgres, src/backend/utils/adt/arrayfuncs.c, array_recv).
+ * Encodes a `bytea[]` in PostgreSQL's binary format, which pg sends as it is. As text, it would have twice the size
+ * (https://github.com/postgres/postgres, src/backend/utils/adt/arrayfuncs.c, array_recv).
  */
 export function encodeArray(elements: Uint8Array[]): Uint8Array {
-  const size = elements.reduce((sum, { length }) => sum + LENGTH_BYTES + length, HEADER_BYTES);
+  let size = HEADER_BYTES;
+  for (const { length } of elements) size += LENGTH_BYTES + length;
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
-  for (const [index, field] of [1, 0, BYTEA_OID, elements.length, 1].entries()) {
-    view.setInt32(4 * index, field);
-  }
+  [1, 0, BYTEA_OID, elements.length, 1].forEach((field, at) => view.setInt32(4 * at, field));
   let offset = HEADER_BYTES;
   for (const element of elements) {
     view.setInt32(offset, element.length);
@@ -162,9 +150,4 @@ export function encodeArray(elements: Uint8Array[]): Uint8Array {
     offset += LENGTH_BYTES + element.length;
   }
   return bytes;
-}
-
-/** Encodes an array of numbers or `null`. */
-export function textArray(elements: readonly (string | number | null)[]): string {
-  return `{${elements.map(String).join(",")}}`;
 }

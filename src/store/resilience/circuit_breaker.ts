@@ -1,6 +1,6 @@
 import { type Logger, reasonOf } from "../../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
-import { StoreAwayError } from "../store_errors.ts";
+import { StoreAwayError, StoreClosedError, UnclearOutcomeError } from "../store_errors.ts";
 
 /** Time limit of one call, with its wait, and of one probe. */
 export const CALL_LIMIT_MS = 2_000;
@@ -8,8 +8,8 @@ export const CALL_LIMIT_MS = 2_000;
 /** Maximum number of calls in flight. Further calls wait, in the order of their arrival. */
 export const OUTSTANDING_LIMIT = 64;
 
-/** How long the circuit breaker stays half-open before it opens. */
-const HALF_OPEN_LIMIT_MS = 500;
+/** How long calls wait for a probe before the circuit breaker opens. */
+const HOLD_LIMIT_MS = 500;
 
 /** Interval of the warnings while the circuit breaker is open. */
 const OPEN_REPORT_MS = 60_000;
@@ -19,28 +19,29 @@ export interface CircuitBreakerDeps {
   report: Logger;
   /** Makes a call that shows whether the store answers. May hang, or continue after the signal aborts. */
   probe: (signal: AbortSignal) => Promise<unknown>;
-  /** Called when a probe was answered. */
-  onClosed: () => void;
 }
 
-/** A call did not settle within {@linkcode CALL_LIMIT_MS}. */
-export class TimeLimitError extends Error {}
+/** A call was made, and did not settle within {@linkcode CALL_LIMIT_MS}. */
+export class TimeLimitError extends UnclearOutcomeError {}
+
+/** A call that has not settled. `start` makes it; absent once it is made. */
+interface Call {
+  reject(error: Error): void;
+  start?: () => void;
+}
 
 /**
  * Limits the duration of calls to the store, and how many are in flight. A call that is late is rejected but not
  * cancelled. After {@linkcode trip}, probes the store until a probe succeeds. Meanwhile, calls wait for
- * {@linkcode HALF_OPEN_LIMIT_MS}, then fail at once. So a short outage fails no further call.
+ * {@linkcode HOLD_LIMIT_MS}, then fail at once. So a short outage fails no further call.
  */
 export class CircuitBreaker {
   #deps: CircuitBreakerDeps;
-  /** Unlike in the usual pattern, half-open precedes open, and a probe that succeeds closes an open one. */
-  #state: "closed" | "half-open" | "open" | "stopped" = "closed";
+  #state: "closed" | "holding" | "open" | "stopped" = "closed";
   /** Replaced when the circuit breaker closes: the calls before may hang forever, so they no longer count. */
   #inFlight = { count: 0 };
-  /** Rejects a call that has not settled. */
-  #unsettled = new Set<(error: Error) => void>();
-  /** Those of the unsettled calls that are not made yet, and how to make them. */
-  #waiting = new Map<(error: Error) => void, () => void>();
+  /** In the order of their arrival. Not a `Set`: in V8, a long-lived one keeps what was removed from dying young. */
+  #calls: Call[] = [];
 
   constructor(deps: CircuitBreakerDeps) {
     this.#deps = deps;
@@ -48,53 +49,56 @@ export class CircuitBreaker {
 
   /**
    * Makes a call, at once if there is room. Rejects with {@linkcode TimeLimitError} at the limit of time, and with
-   * `StoreAwayError` while the circuit breaker is open.
+   * `StoreAwayError` if the call was not made by then, or the circuit breaker is open.
    */
-  run<T>(call: () => Promise<T>): Promise<T> {
+  run<T>(name: string, call: () => Promise<T>): Promise<T> {
     if (this.#state === "open") return Promise.reject(openError());
+    if (this.#state === "stopped") return Promise.reject(new StoreClosedError());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#waiting.set(reject, () => {
+    const start = () => {
       const inFlight = this.#inFlight;
       inFlight.count++;
       call().then(resolve, reject).finally(() => {
         inFlight.count--;
         this.#startWaiting();
       });
-    });
+    };
+    const limited = this.#limit(name, promise, { reject, start });
     this.#startWaiting();
-    return this.#limit(promise, reject);
+    return limited;
   }
 
   /** Reports a failure that other calls are likely to share. */
   trip(): void {
     if (this.#state !== "closed") return;
-    this.#state = "half-open";
-    const cancelTimer = this.#deps.runtime.setTimer(HALF_OPEN_LIMIT_MS, () => {
+    this.#state = "holding";
+    const cancelTimer = this.#deps.runtime.setTimer(HOLD_LIMIT_MS, () => {
       if (this.#state === "stopped") return;
       this.#state = "open";
-      for (const reject of this.#waiting.keys()) reject(openError());
+      for (const { reject, start } of this.#calls) if (start !== undefined) reject(openError());
     });
     this.#probeUntilAnswered().then(() => {
       cancelTimer();
       if (this.#state === "stopped") return;
       this.#state = "closed";
       this.#inFlight = { count: 0 };
-      this.#deps.onClosed();
       this.#startWaiting();
     });
   }
 
   /** Rejects all calls that have not settled, and ends the probes. */
-  stop(error: Error): void {
+  stop(): void {
     this.#state = "stopped";
-    for (const reject of this.#unsettled) reject(error);
+    for (const { reject } of this.#calls) reject(new StoreClosedError());
   }
 
   #startWaiting(): void {
-    for (const [reject, start] of this.#waiting) {
-      if (this.#state !== "closed" || this.#inFlight.count >= OUTSTANDING_LIMIT) return;
-      this.#waiting.delete(reject);
-      start();
+    while (this.#state === "closed" && this.#inFlight.count < OUTSTANDING_LIMIT) {
+      const next = this.#calls.find(({ start }) => start !== undefined);
+      if (next === undefined) return;
+      const { start } = next;
+      next.start = undefined;
+      start!();
     }
   }
 
@@ -102,17 +106,17 @@ export class CircuitBreaker {
   async #probeUntilAnswered(): Promise<void> {
     const { runtime, report } = this.#deps;
     const since = runtime.monotonicNow();
-    let reportAt: number | undefined;
+    let reportAt = -Infinity;
     for (let attempt = 0; this.#state !== "stopped"; attempt++) {
       try {
         await this.#probe();
-        if (reportAt !== undefined) {
+        if (reportAt > since) {
           report("info", "store_back", { afterMs: Math.round(runtime.monotonicNow() - since) });
         }
         return;
       } catch (error) {
         const now = runtime.monotonicNow();
-        if (this.#state === "open" && (reportAt === undefined || now >= reportAt)) {
+        if (this.#state === "open" && now >= reportAt) {
           report("warn", "store_away", { reason: reasonOf(error), forMs: Math.round(now - since) });
           reportAt = now + OPEN_REPORT_MS;
         }
@@ -121,32 +125,25 @@ export class CircuitBreaker {
     }
   }
 
-  async #probe(): Promise<void> {
+  #probe(): Promise<unknown> {
     const controller = new AbortController();
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#deps.probe(controller.signal).then(resolve, reject);
-    try {
-      await this.#limit(promise, reject);
-    } catch (error) {
-      controller.abort(error);
-      throw error;
-    }
+    const probing = Promise.withResolvers<unknown>();
+    this.#deps.probe(controller.signal).then(probing.resolve, probing.reject);
+    probing.promise.catch((error) => controller.abort(error));
+    return this.#limit("probe", probing.promise, probing);
   }
 
-  #limit<T>(promise: Promise<T>, reject: (error: Error) => void): Promise<T> {
-    const cancelTimer = this.#deps.runtime.setTimer(
-      CALL_LIMIT_MS,
-      () => reject(new TimeLimitError(`No answer within ${CALL_LIMIT_MS} ms`)),
-    );
-    this.#unsettled.add(reject);
+  #limit<T>(name: string, promise: Promise<T>, call: Call): Promise<T> {
+    const cancelTimer = this.#deps.runtime.setTimer(CALL_LIMIT_MS, () => {
+      const Late = call.start === undefined ? TimeLimitError : StoreAwayError;
+      call.reject(new Late(`The store did not answer a ${name} within ${CALL_LIMIT_MS} ms`));
+    });
+    this.#calls.push(call);
     return promise.finally(() => {
       cancelTimer();
-      this.#unsettled.delete(reject);
-      this.#waiting.delete(reject);
+      this.#calls.splice(this.#calls.indexOf(call), 1);
     });
   }
 }
 
-function openError(): StoreAwayError {
-  return new StoreAwayError("The store does not answer");
-}
+const openError = () => new StoreAwayError("The store does not answer");

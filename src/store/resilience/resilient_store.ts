@@ -1,7 +1,7 @@
 import { type Instrumentation, NO_INSTRUMENTATION } from "../../telemetry/instrumentation.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
-import type { Commit, Key, Store } from "../store.ts";
+import type { Key, Store } from "../store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -28,25 +28,24 @@ export interface ResilientStoreOptions {
   /** The record that is read to find out whether the store answers. */
   probeKey: Key;
   report?: Logger;
-  instrumentation?: Pick<Instrumentation, "traceStore">;
+  instrumentation?: Pick<Instrumentation, "onStoreCall">;
   /** How long failed reads are repeated, for a command that can wait: each attempt has its time limit. */
   retryReadsMs?: number;
 }
 
 /**
  * Makes the calls of a store with a circuit breaker, because a remote store may never answer, and with retries of reads.
- * A commit is not retried: only its caller can find out whether it landed.
- *
- * One call that hangs trips the circuit breaker, because the next ones would hang, too. So does a lock that lasts: on a
- * replaced primary, a commit that waits for its standby may hold it forever.
+ * A commit is not retried: only its caller can find out whether it landed. One call that hangs trips the circuit
+ * breaker, because the next ones would, too. So does a lock that lasts: on a replaced primary, a commit that waits for
+ * its standby may hold it forever.
  */
 export class ResilientStore implements Store {
   #store: Store;
   #options: Required<ResilientStoreOptions>;
   /** The first error that showed that the store's file is damaged. The damage lasts until a restore. */
   damage: StoreDamagedError | undefined;
+  readonly limits: Store["limits"];
   #circuitBreaker: CircuitBreaker;
-  #isClosed = false;
   /** Monotonic time in milliseconds at which a commit last landed, or the connection was last replaced. */
   #appliedAt = -Infinity;
 
@@ -54,16 +53,9 @@ export class ResilientStore implements Store {
     const defaults = { report() {}, instrumentation: NO_INSTRUMENTATION, retryReadsMs: 0 };
     const { runtime, report } = this.#options = { ...defaults, ...options };
     this.#store = store;
-    this.#circuitBreaker = new CircuitBreaker({
-      runtime,
-      report,
-      probe: (signal) => this.#probe(signal),
-      onClosed: () => this.#appliedAt = runtime.monotonicNow(),
-    });
-  }
-
-  get limits(): Store["limits"] {
-    return this.#store.limits;
+    this.limits = store.limits;
+    const probe = (signal: AbortSignal) => this.#probe(signal);
+    this.#circuitBreaker = new CircuitBreaker({ runtime, report, probe });
   }
 
   get: Store["get"] = (key) => this.#read("get", key, () => this.#store.get(key));
@@ -73,48 +65,47 @@ export class ResilientStore implements Store {
   list: Store["list"] = (range, options) =>
     this.#read("list", range.prefix ?? range.start, () => this.#store.list(range, options));
 
-  commit(commit: Commit): Promise<string | null> {
-    const apply = async () => {
+  commit: Store["commit"] = (commit) => {
+    return this.#call("commit", undefined, async () => {
       const versionstamp = await this.#store.commit(commit);
       if (versionstamp !== null) this.#appliedAt = this.#options.runtime.monotonicNow();
       return versionstamp;
-    };
-    const { length: mutations } = commit.mutations;
-    const call = () => this.#call("commit", apply);
-    return this.#options.instrumentation.traceStore("commit", { mutations }, call);
-  }
+    });
+  };
 
   close(): void {
-    this.#isClosed = true;
-    this.#circuitBreaker.stop(new StoreClosedError());
+    this.#circuitBreaker.stop();
     this.#store.close();
   }
 
   #read<T>(name: "get" | "list", key: Key, read: () => Promise<T>): Promise<T> {
-    const { runtime, instrumentation, retryReadsMs } = this.#options;
-    const call = () => this.#call("read", () => this.#retryRead(read));
+    const { runtime, retryReadsMs } = this.#options;
+    const call = () => this.#call(name, key, () => this.#retryRead(read));
     const isRetryable = (error: unknown) => !(error instanceof StoreRefusedError);
-    const reading = () =>
-      retryReadsMs === 0 ? call() : retry(call, runtime, retryReadsMs, isRetryable);
-    return instrumentation.traceStore(name, { key }, reading);
+    return retryReadsMs === 0 ? call() : retry(call, runtime, retryReadsMs, isRetryable);
   }
 
-  async #call<T>(name: "read" | "commit", call: () => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new StoreClosedError();
+  async #call<T>(
+    operation: "get" | "list" | "commit",
+    key: Key | undefined,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    const { instrumentation, runtime } = this.#options;
+    const name = operation === "commit" ? "commit" : "read";
+    const startedAt = runtime.monotonicNow();
     let isMade = false;
     try {
-      return await this.#circuitBreaker.run(() => {
+      return await this.#circuitBreaker.run(name, () => {
         isMade = true;
         return call();
       });
     } catch (error) {
+      if (!isMade) throw error;
       if (error instanceof StoreDamagedError) this.#noteDamage(error);
-      if (isMade && this.#isShared(error)) this.#circuitBreaker.trip();
-      if (error instanceof TimeLimitError) {
-        const message = `The store did not answer a ${name} within ${CALL_LIMIT_MS} ms`;
-        throw isMade ? new UnclearOutcomeError(message) : new StoreAwayError(message);
-      }
-      throw isMade ? errorForCaller(name, error) : error;
+      if (this.#isShared(error)) this.#circuitBreaker.trip();
+      throw errorForCaller(name, error);
+    } finally {
+      instrumentation.onStoreCall(operation, key, (runtime.monotonicNow() - startedAt) / 1_000);
     }
   }
 
@@ -150,25 +141,27 @@ export class ResilientStore implements Store {
   async #probe(signal: AbortSignal): Promise<void> {
     await this.#store.reopen?.(signal);
     await this.#retryRead(() => this.#store.get(this.#options.probeKey));
+    this.#appliedAt = this.#options.runtime.monotonicNow();
   }
 }
 
-/** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
-function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
-  for (const Type of [StoreFullError, StoreDamagedError, StoreClosedError]) {
-    if (cause instanceof Type) return cause;
-  }
-  for (const [Type, message] of MESSAGES) {
-    if (cause instanceof Type) return new Type(message(name), { cause });
-  }
-  return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
-}
+/** Errors whose own message is for clients. */
+const FOR_CLIENTS = [StoreFullError, StoreDamagedError, StoreClosedError, TimeLimitError];
 
 const MESSAGES = [
   [StoreRefusedError, (name: string) => `The store refused a ${name}`],
   [StoreAwayError, () => "The store cannot be reached"],
   [NotAppliedError, (name: string) => `The store cannot ${name} at the moment`],
 ] as const;
+
+/** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
+function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
+  if (FOR_CLIENTS.some((Type) => cause instanceof Type)) return cause;
+  for (const [Type, message] of MESSAGES) {
+    if (cause instanceof Type) return new Type(message(name), { cause });
+  }
+  return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
+}
 
 /**
  * Repeats a call, with back-off, until it succeeds. Rejects with the error of the last attempt, after which the time

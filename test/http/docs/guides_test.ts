@@ -1,20 +1,46 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { revokeKey } from "../../../src/keys/write_key.ts";
 import { codeSamples, guides } from "../../../src/http/docs/guides.ts";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { permitted } from "../../support/permitted.ts";
-import { canRun, type Language, LANGUAGES, runSample } from "./run_sample.ts";
+import { testIf } from "../../support/test_if.ts";
+import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { openTestService } from "../../support/test_service.ts";
 
 const BASE = "https://animals.example/v1";
 
-Deno.test({
-  name: "src/http/README.md lists every status with its error codes",
-  ignore: !permitted("read"),
-  async fn() {
+/** The languages of the samples, each with the command that runs a file, and one that succeeds if it can. */
+const COMMANDS = {
+  curl: { file: "sample.sh", run: ["bash"], check: ["curl", "--version"] },
+  JavaScript: {
+    file: "sample.mjs",
+    run: [Deno.execPath(), "run", "--allow-env", "--allow-net"],
+    check: [Deno.execPath(), "--version"],
+  },
+  Python: { file: "sample.py", run: ["python3"], check: ["python3", "-c", "import requests"] },
+  Go: { file: "sample.go", run: ["go", "run"], check: ["go", "version"] },
+};
+
+type Language = keyof typeof COMMANDS;
+
+const LANGUAGES = Object.keys(COMMANDS) as Language[];
+
+function canRun(language: Language): boolean {
+  const [program, ...args] = COMMANDS[language].check;
+  try {
+    return permitted("run", "read", "write") &&
+      new Deno.Command(program, { args }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+testIf(permitted("read"))(
+  "src/http/README.md lists every status with its error codes",
+  async () => {
     const readme = await Deno.readTextFile(
       new URL("../../../src/http/README.md", import.meta.url),
     );
@@ -28,7 +54,7 @@ Deno.test({
       ]),
     );
   },
-});
+);
 
 Deno.test("the guides have a value for every placeholder, and only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
@@ -51,6 +77,21 @@ Deno.test("each operation has a sample in each language; one without samples is 
   }
   assertEquals(codeSamples("NONE", BASE), []);
 });
+
+for (const language of LANGUAGES) {
+  testIf(permitted("net") && canRun(language))(`the samples in ${language} run`, async () => {
+    await using service = await openTestService();
+    await using server = serveOnSocket({ handler: endingStreams(service.handler) });
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    const production = `http://127.0.0.1:${server.port}/v1`;
+    const { paths }: typeof DESCRIPTION = JSON.parse(describeInterface({ production }));
+    for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+      const { source } = operation["x-codeSamples"].find(({ label }) => label === language)!;
+      const printed = await runSample(language, source, service.token);
+      assert(printed.includes("Rex"), `${operation.operationId}: ${printed}`);
+    }
+  });
+}
 
 const PETS = 250;
 const UNKNOWN_ID = "0000000000000001-0000000000000000";
@@ -85,12 +126,9 @@ const PROGRAMS: [
 ];
 
 for (const [name, mark, language, printed, failure] of PROGRAMS) {
-  const isMissing = !permitted("net") || !canRun(language);
-  Deno.test({
-    name: `the guide to ${name} has a program in ${language} that works` +
-      (isMissing ? " (ignored: nothing that may run it)" : ""),
-    ignore: isMissing,
-    async fn() {
+  testIf(permitted("net") && canRun(language))(
+    `the guide to ${name} has a program in ${language} that works`,
+    async () => {
       await using service = await openTestService();
       let isRenamed = false;
       let polls = 0;
@@ -117,9 +155,50 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
       const [, code] = new RegExp(`\`\`\`${mark}\n([^]+?)\`\`\``).exec(guide)!;
       assertMatch(await runSample(language, code, service.token, failure), printed);
     },
-  });
+  );
 }
 
 function guideTo(subject: string, base = BASE): string {
   return guides(base).find(({ name }) => name === subject)!.description;
+}
+
+/** The same handler, but its streams end after some events. So a program that reads a stream ends. */
+function endingStreams(handler: RequestHandler): RequestHandler {
+  return async (request, connection) => {
+    const response = await handler(request, connection);
+    if (response.headers.get("content-type") !== "text/event-stream") return response;
+    const ending = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk);
+        if (new TextDecoder().decode(chunk).includes("\ndata: ")) controller.terminate();
+      },
+    });
+    return new Response(response.body!.pipeThrough(ending), response);
+  };
+}
+
+/** Runs the code with the API key in `KEY`, asserts that it succeeds or how it fails, and returns what it prints. */
+async function runSample(
+  language: Language,
+  code: string,
+  key: string,
+  failure?: RegExp,
+): Promise<string> {
+  const { file, run: [program, ...args] } = COMMANDS[language];
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/${file}`, code);
+    const command = new Deno.Command(program, {
+      args: [...args, file],
+      cwd: folder,
+      env: { KEY: key, NO_COLOR: "1" },
+    });
+    const { success, stdout, stderr } = await command.output();
+    const decoder = new TextDecoder();
+    const errors = decoder.decode(stderr);
+    assert(success ? failure === undefined : failure?.test(errors), errors);
+    return decoder.decode(stdout);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }

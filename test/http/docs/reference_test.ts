@@ -1,7 +1,6 @@
-import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
-import { canRun, endingStreams, type Language, LANGUAGES, runSample } from "./run_sample.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { testIf } from "../../support/test_if.ts";
 import { openTestService, type TestService } from "../../support/test_service.ts";
@@ -21,7 +20,7 @@ interface Parts {
   service: TestService;
   origin: string;
   /** Opens the reference in a session of its own. */
-  open: (options?: { colorScheme?: "dark" | "light"; width?: number }) => Promise<Page>;
+  open: (width?: number) => Promise<Page>;
 }
 
 const PREFIX = "/shop";
@@ -33,12 +32,12 @@ function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): vo
   const inBrowser = chromium === undefined ? " (ignored: no chromium that may be run)" : "";
   testIf(chromium !== undefined)(`${name}, in a real browser${inBrowser}`, async () => {
     await using service = await openTestService();
-    await using server = serveOnSocket({ handler: behindPrefix(endingStreams(service.handler)) });
+    await using server = serveOnSocket({ handler: behindPrefix(service.handler) });
     await using browser = await launchChromium(chromium);
     const origin = `http://127.0.0.1:${server.port}${PREFIX}`;
     const complaints: string[] = [];
-    const open: Parts["open"] = async ({ colorScheme, width = 1280 } = {}) => {
-      const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } });
+    const open: Parts["open"] = async (width = 1280) => {
+      const page = await browser.newPage({ viewport: { width, height: 844 } });
       page.on("console", (message) => complaints.push(message.text()));
       page.on("pageerror", (error) => complaints.push(error.message));
       page.on("request", (request) => {
@@ -114,35 +113,24 @@ testInBrowser("the reference keeps the key for the session only", async (parts) 
   assertEquals(await page.evaluate("indexedDB.databases()"), []);
 });
 
-testInBrowser("the reference fits a phone and follows the colour mode", async ({ open }) => {
-  for (const colorScheme of ["dark", "light"] as const) {
-    const page = await open({ colorScheme, width: 390 });
-    for (const name of ["Paging", "Limits", "Errors"]) {
-      await page.locator("main").getByRole("heading", { name }).first().waitFor();
-    }
-    assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 390);
-    const colour = "getComputedStyle(document.querySelector('main')).color";
-    const lightness = Number(/\d+/.exec(await page.evaluate<string>(colour)));
-    if (colorScheme === "dark") assertGreater(lightness, 191);
-    else assertLess(lightness, 64);
+testInBrowser("the reference fits a phone", async ({ open }) => {
+  const page = await open(390);
+  for (const name of ["Paging", "Limits", "Errors"]) {
+    await page.locator("main").getByRole("heading", { name }).first().waitFor();
   }
+  assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 390);
 });
 
-testInBrowser("the samples of the reference run", async ({ service, origin, open }) => {
-  const page = await open();
-  await service.add('{"name":"Rex","categoryId":7,"status":"available"}');
-  for (const language of LANGUAGES) {
-    for (const operation of Object.keys(OPERATIONS) as OperationName[]) {
-      const find = () => sampleOf(page, operation, language);
-      // Under load, Scalar misses a click that comes while it draws the section.
-      const code = await find().catch(find).catch(find);
-      assertStringIncludes(code, `${origin}/v1/`);
-      if (!canRun(language)) continue;
-      const printed = await runSample(language, code, service.token);
-      assert(printed.includes("Rex"), `${language}, ${operation}: ${printed}`);
-    }
-  }
-});
+testInBrowser(
+  "the samples of the reference have the address of the page",
+  async ({ origin, open }) => {
+    const page = await open();
+    // Scalar draws a section only when it is near.
+    await section(page, "listEvents").scrollIntoViewIfNeeded();
+    const sample = await section(page, "listEvents").locator("pre code").first().textContent();
+    assertStringIncludes(sample!, `${origin}/v1/events`);
+  },
+);
 
 function keyField(page: Page): Locator {
   return page.locator(".scalar-password-input").first();
@@ -175,35 +163,4 @@ async function responseThrough(
     .textContent();
   await page.keyboard.press("Escape");
   return response ?? "";
-}
-
-/** A text that only the samples in the language contain. */
-const SAMPLE_MARKS: Record<Language, string> = {
-  curl: "curl ",
-  JavaScript: "await fetch(",
-  Python: "import requests",
-  Go: "package main",
-};
-
-/** The sample of an operation in a language, as the page shows it. */
-async function sampleOf(
-  page: Page,
-  operation: OperationName,
-  language: Language,
-): Promise<string> {
-  // Scalar draws a section only when it is near.
-  await section(page, operation).scrollIntoViewIfNeeded();
-  const names = new RegExp(`^(${LANGUAGES.join("|")})$`);
-  const option = page.getByRole("option", { name: language, exact: true });
-  for (let tries = 0; !await option.isVisible() && tries < 10; tries++) {
-    await section(page, operation).getByRole("button", { name: names }).click();
-    for (let waits = 0; !await option.isVisible() && waits < 20; waits++) {
-      await page.waitForTimeout(25);
-    }
-  }
-  await option.click();
-  // The page shows the sample of the language only a moment after the click.
-  const sample = section(page, operation).locator("pre code")
-    .filter({ hasText: SAMPLE_MARKS[language] });
-  return (await sample.first().textContent())!;
 }

@@ -109,16 +109,11 @@ Deno.test("staticAsset() sends br if the client accepts it, then gzip, then the 
   const cases: [field: string | null, encoding: string | undefined][] = [
     [null, undefined],
     ["", undefined],
-    ["identity", undefined],
-    ["deflate, zstd", undefined],
+    ["identity, zstd", undefined],
     ["gzip, deflate", "gzip"],
     ["gzip, deflate, br, zstd", "br"],
-    ["GZip , BR", "br"],
-    ["br;q=0, gzip", "gzip"],
-    ["br;q=0.000, gzip;q=0.0", undefined],
-    ["*", "br"],
     ["br;q=0, *", "gzip"],
-    ["*;q=0", undefined],
+    ["br;q=0.000, gzip;q=0.0", undefined],
   ];
   for (const [field, encoding] of cases) {
     const headers = new Headers(field === null ? {} : { "accept-encoding": field });

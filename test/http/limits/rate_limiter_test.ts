@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertSpyCalls, spy } from "@std/testing/mock";
+import { spy } from "@std/testing/mock";
 import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
 import {
   HELD_BACK_LIMIT,
@@ -48,13 +48,12 @@ Deno.test("RateLimiter counts each key separately, by the monotonic clock", asyn
   assertEquals(burst("one"), 1);
 });
 
-Deno.test("RateLimiter drops the least recently used keys beyond 10,000", async () => {
-  const { runtime, limiter, burst } = open(1);
+Deno.test("RateLimiter drops the least recently used keys beyond 10,000", () => {
+  const { limiter, burst } = open(1);
   const count = (prefix: string, keys: number) => {
     for (let key = 0; key < keys; key++) limiter.count(`${prefix} ${key}`);
   };
-  count("idle", 10_000);
-  await runtime.advance(2_000);
+  count("idle", 9_999);
   burst("busy");
   count("new", 9_999);
   assertEquals(burst("busy"), 0, "the idle keys were forgotten first");
@@ -68,8 +67,8 @@ Deno.test("RateLimiter delays up to 2,000 responses at a time, and sends further
   const onSent = spy();
   const sent = Array.from({ length: HELD_BACK_LIMIT + 3 }, () => limiter.holdBack().then(onSent));
   await Promise.all(sent.slice(HELD_BACK_LIMIT));
-  assertSpyCalls(onSent, 3);
-  assertSpyCalls(setTimer, HELD_BACK_LIMIT);
+  assertEquals(onSent.calls.length, 3);
+  assertEquals(setTimer.calls.length, HELD_BACK_LIMIT);
   for (const { args: [ms, run] } of setTimer.calls) {
     assertEquals(ms, HOLD_BACK_MS);
     run();
@@ -106,7 +105,7 @@ Deno.test("every response to a counted request has the remaining quota, and one 
     () => service.add("{"),
     () => service.send("/v1/pets", { method: "POST", headers, body }),
   ]);
-  assertSpyCalls(onPull, 0);
+  assertEquals(onPull.calls.length, 0);
   for (const refused of refusals) {
     assertEquals(refused.headers.get("retry-after"), "1");
     assertEquals(limitOf(refused), ['"default";q=10;w=2', '"default";r=0;t=1']);

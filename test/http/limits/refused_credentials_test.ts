@@ -1,62 +1,40 @@
 import { assert, assertEquals } from "@std/assert";
-import { RefusedCredentials } from "../../../src/http/limits/refused_credentials.ts";
+import { refusedCredentialsLog } from "../../../src/http/limits/refused_credentials.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 
-const ADDRESS = "192.0.2.1";
-
-/** Refused credentials with a fake runtime, and the reports about them. */
+/** The log of refused credentials with a fake runtime, and its lines. */
 function open() {
   const runtime = new FakeRuntime();
-  const reports: { refused: number; clients: Record<string, unknown>[] }[] = [];
-  const refused = new RefusedCredentials(runtime, (level, event, details) => {
-    assertEquals([level, event], ["warn", "credentials_refused"]);
-    // As the logger writes it.
-    reports.push(JSON.parse(JSON.stringify(details)));
+  const lines: unknown[] = [];
+  const note = refusedCredentialsLog({
+    runtime,
+    report: (...line) => lines.push(JSON.parse(JSON.stringify(line))),
   });
-  const refuse = (address: string, times = 1, forwardedFor = "") => {
-    const headers = new Headers({ "x-forwarded-for": forwardedFor });
-    for (let time = 0; time < times; time++) refused.note(headers, () => address);
-  };
-  return { runtime, reports, refuse };
+  const refuse = (address: string, forwardedFor = "") =>
+    note(new Headers({ "x-forwarded-for": forwardedFor }), () => address);
+  return { runtime, lines, refuse };
 }
 
-Deno.test("RefusedCredentials logs the first refusal at once, and the next ones together", async () => {
-  const { runtime, reports, refuse } = open();
-  const reportOf = (refused: number) => ({
-    refused,
-    clients: [{ address: ADDRESS, refused, forwardedFor: "" }],
-  });
-  refuse(ADDRESS);
-  assertEquals(reports, [reportOf(1)]);
-  refuse(ADDRESS, 500);
-  await runtime.advance(4_000);
-  refuse(ADDRESS, 500);
-  await runtime.advance(5_999);
-  assertEquals(reports.length, 1);
+Deno.test("refused credentials are logged at once, and then together in one line in ten seconds", async () => {
+  const { runtime, lines, refuse } = open();
+  const lineOf = (refused: number, address: string) => {
+    return ["warn", "credentials_refused", { refused, address, forwardedFor: "" }];
+  };
+  refuse("one");
+  assertEquals(lines, [lineOf(1, "one")]);
+  for (let count = 0; count < 500; count++) refuse("one");
+  await runtime.advance(9_999);
+  for (let count = 0; count < 500; count++) refuse("other");
+  assertEquals(lines.length, 1);
   await runtime.advance(1);
-  assertEquals(reports.slice(1), [reportOf(1_000)]);
+  assertEquals(lines.slice(1), [lineOf(1_000, "other")]);
   await runtime.advance(10_000);
-  assertEquals(runtime.waits(), [], "nothing waits once there is nothing to report");
-  refuse(ADDRESS);
-  assertEquals(reports.slice(2), [reportOf(1)]);
+  assertEquals(runtime.waits(), [], "nothing waits once there is nothing to log");
+  refuse("one");
+  assertEquals(lines.slice(2), [lineOf(1, "one")]);
 });
 
-Deno.test("RefusedCredentials counts 1,000 clients separately, and logs the five with the most refusals", async () => {
-  const { runtime, reports, refuse } = open();
-  refuse(ADDRESS);
-  for (let client = 1; client <= 9; client++) refuse(`client ${client}`, client);
-  for (let client = 10; client <= 1_000; client++) refuse(`client ${client}`);
-  refuse("late", 5_000);
-  refuse("client 7", 5);
-  await runtime.advance(10_000);
-  assertEquals(reports[1].refused, 45 + 991 + 5_000 + 5);
-  const busiest = reports[1].clients.map(({ address, refused }) => [address, refused]);
-  assertEquals(busiest.slice(0, 2), [["client 7", 12], ["client 9", 9]]);
-  assertEquals(busiest.length, 5);
-});
-
-Deno.test("RefusedCredentials logs the last X-Forwarded-For, printable and without keys", async () => {
-  const { runtime, reports, refuse } = open();
+Deno.test("refused credentials are logged with the last X-Forwarded-For, printable and without keys", () => {
   const secret = "0123456789abcdef".repeat(4) + "01234567";
   const claims = {
     [`${"203.0.113.1, ".repeat(50)}198.51.100.7`]: "198.51.100.7",
@@ -65,11 +43,11 @@ Deno.test("RefusedCredentials logs the last X-Forwarded-For, printable and witho
     [`198.51.100.7, pets_${secret} ${"x".repeat(40)}`]: `pets_… ${"x".repeat(40)}`,
     [`pets\x01_${secret}`]: "pets_…",
   };
-  for (const claim of Object.keys(claims)) {
-    refuse(ADDRESS, 1, claim);
-    await runtime.advance(10_000);
+  for (const [claim, forwardedFor] of Object.entries(claims)) {
+    const { lines, refuse } = open();
+    refuse("one", claim);
+    const details = { refused: 1, address: "one", forwardedFor };
+    assertEquals(lines, [["warn", "credentials_refused", details]]);
+    assert(!JSON.stringify(lines).includes(secret));
   }
-  const logged = reports.map(({ clients }) => clients[0].forwardedFor);
-  assertEquals(logged, Object.values(claims));
-  assert(!JSON.stringify(reports).includes(secret));
 });

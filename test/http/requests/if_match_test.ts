@@ -19,9 +19,12 @@ const FIELDS: [field: string, isNamed: boolean][] = [
   ['"é"', false],
 ];
 
+const matches = (field: string, tag: string) =>
+  parseIfMatch(new Headers({ "if-match": field }))!(tag);
+
 Deno.test("parseIfMatch() compares strongly with each tag of the header", () => {
   for (const [field, isNamed] of FIELDS) {
-    assertEquals(parseIfMatch(field)('"a,b"'), isNamed, field);
+    assertEquals(matches(field, '"a,b"'), isNamed, field);
   }
 });
 
@@ -31,5 +34,5 @@ Deno.test("parseIfMatch() takes linear time", () => {
   for (const end of ['"b"', "b", ""]) {
     for (const field of fields) IF_MATCH_PATTERN.test(field + end);
   }
-  assertEquals(parseIfMatch(`${'"a",'.repeat(1_000_000)}"b"`)('"b"'), true);
+  assertEquals(matches(`${'"a",'.repeat(1_000_000)}"b"`, '"b"'), true);
 });

@@ -1,20 +1,12 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { permitted } from "../../support/permitted.ts";
+import { isInstalled } from "../../support/store_server.ts";
+import { run } from "../../support/third_party_tools.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 
 /** Ten times the highest exposure level that the manual promises. */
 const EXPOSURE_THRESHOLD = 13;
-
-function hasSystemdAnalyze(): boolean {
-  if (!permitted("run", "read", "write")) return false;
-  try {
-    return new Deno.Command("systemd-analyze", { args: ["--version"] }).outputSync().success;
-  } catch {
-    console.log("No systemd-analyze here: the unit is not checked");
-    return false;
-  }
-}
 
 function read(file: string): Promise<string> {
   return Deno.readTextFile(new URL(`scripts/deploy/${file}`, ROOT));
@@ -22,7 +14,7 @@ function read(file: string): Promise<string> {
 
 Deno.test({
   name: "systemd accepts the unit, and finds the exposure that the manual names",
-  ignore: !hasSystemdAnalyze(),
+  ignore: !permitted("run", "read", "write") || !isInstalled("/usr/bin/systemd-analyze"),
   async fn() {
     const unit = await read("animal-store.service");
     // systemd never gives up, whatever ends the service.
@@ -32,20 +24,14 @@ Deno.test({
     );
     const folder = await Deno.makeTempDir();
     const file = `${folder}/animal-store.service`;
-    const analyze = async (...args: string[]) => {
-      const { code, stdout, stderr } = await new Deno.Command("systemd-analyze", {
-        args: [...args, file],
-      }).output();
-      const decoder = new TextDecoder();
-      return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
-    };
+    const analyze = (...args: string[]) => run("systemd-analyze", [...args, file]);
     try {
       // systemd-analyze looks whether the program exists.
       await Deno.writeTextFile(file, unit.replace("/usr/local/bin/deno", Deno.execPath()));
-      assertEquals(await analyze("verify"), { code: 0, stdout: "", stderr: "" });
+      assertEquals(await analyze("verify"), { code: 0, output: "" });
       const threshold = `--threshold=${EXPOSURE_THRESHOLD}`;
-      const { code, stdout } = await analyze("security", "--offline=true", "--no-pager", threshold);
-      assertEquals(code, 0, stdout.slice(-200));
+      const { code, output } = await analyze("security", "--offline=true", "--no-pager", threshold);
+      assertEquals(code, 0, output.slice(-200));
       // The checks can fail.
       await Deno.writeTextFile(file, unit.replace("CapabilityBoundingSet=\n", ""));
       assertEquals((await analyze("security", "--offline=true", threshold)).code, 1);

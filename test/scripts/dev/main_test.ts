@@ -29,22 +29,12 @@ test("dev prints a curl line that works, keeps its key in a private file, and en
     const keys = (...args: string[]) => runTask(["keys", ...args], temp);
     const [{ id }, ...others] = JSON.parse((await keys("list", "--json")).stdout);
     assertEquals(others, []);
-    assertEquals((await keys("revoke", id)).code, 0);
-    await edit(project, (source) => `${source}\n`);
-    const next = await dev.serves();
-    assertNotEquals(next, token, "a revoked key is not a development key");
     assertEquals(await dev.stop(), 0);
+    assertEquals((await keys("revoke", id)).code, 0);
     await using later = startDev(project, temp.kvPath);
-    assertEquals(await later.serves(), next);
-    assertEquals((await temp.use(({ heads }) => heads.fresh())).head.lastPetId, 0);
-  }));
-
-test("dev serves a store in memory with a key that works", () =>
-  withProjectCopy(async (project) => {
-    await using dev = startDev(project, ":memory:");
-    await dev.serves();
-    await edit(project, (source) => `${source}\n`);
-    await dev.serves();
+    assertNotEquals(await later.serves(), token, "a revoked key is not a development key");
+    await using inMemory = startDev(project, ":memory:");
+    await inMemory.serves();
   }));
 
 test("dev listens on loopback, and ends with one line if the port is in use and if its store is of another program", () =>
@@ -83,11 +73,8 @@ test("dev waits for a change while the store is of a newer version; --reset move
       await setHead(EMPTY_HEAD);
       await edit(project, (source) => `${source}\n`);
       await dev.serves();
-      await setHead(newer);
-      await edit(project, (source) => `${source}\n`);
-      await dev.reports(/of a newer version; use that version$/);
-      assertEquals(await dev.stop(), 0);
     }
+    await setHead(newer);
     await using dev = startDev(project, "", "--reset", "--seed", "3");
     const [kept] = await dev.reports(/^Moved the old store to (\.data\/\S+)$/);
     await dev.serves((pets) => assertEquals(pets.map(({ id }) => id), [3, 2, 1]));

@@ -2,48 +2,31 @@ import { assertEquals } from "@std/assert";
 import { VERSION } from "../../../src/settings/version.ts";
 import { telemetryVariables } from "../../../scripts/launch/telemetry_variables.ts";
 
-const attributesOf = (name: string) =>
-  `service.name=${name},service.version=${VERSION},service.instance.id=ID`;
-
-/** By name: the variables that are set, and those that the service gets in addition. */
-const CASES: Record<string, [set: Record<string, string>, added: Record<string, string>]> = {
-  "defaults": [{ OTEL_DENO: "true" }, {
+Deno.test("telemetryVariables() adds what is missing, and lets only the service send its lines", () => {
+  const variables = (set: Record<string, string>, module = "src/main.ts") => {
+    const json = JSON.stringify(telemetryVariables(module, set));
+    return JSON.parse(json.replace(/(?<=instance\.id=)[\da-f-]{36}/, "ID"));
+  };
+  const attributesOf = (name: string) =>
+    `service.name=${name},service.version=${VERSION},service.instance.id=ID`;
+  const ofService = {
     OTEL_DENO: "true",
     OTEL_DENO_CONSOLE: "replace",
     OTEL_RESOURCE_ATTRIBUTES: attributesOf("animal-store"),
-  }],
-  "those of the operator stay": [
-    { OTEL_DENO: "1", OTEL_DENO_CONSOLE: "ignore", OTEL_SERVICE_NAME: "pets" },
-    { OTEL_DENO: "1", OTEL_RESOURCE_ATTRIBUTES: attributesOf("pets") },
-  ],
-  "the attributes of a resource come last, so that they count": [
-    { OTEL_DENO: "1", OTEL_RESOURCE_ATTRIBUTES: "a=b,service.name=pets" },
-    {
-      OTEL_DENO: "1",
-      OTEL_DENO_CONSOLE: "replace",
-      OTEL_RESOURCE_ATTRIBUTES: `${attributesOf("animal-store")},a=b,service.name=pets`,
-    },
-  ],
-  "OTEL_DENO, which is off for the launcher of a task, is restored": [
-    {
-      LAUNCHED_OTEL_DENO: "true",
-      OTEL_DENO: "false",
-      OTEL_DENO_CONSOLE: "ignore",
-      OTEL_SERVICE_NAME: "pets",
-    },
-    { OTEL_DENO: "true", OTEL_RESOURCE_ATTRIBUTES: attributesOf("pets") },
-  ],
-  "off for the command": [{ LAUNCHED_OTEL_DENO: "", OTEL_DENO: "true" }, {}],
-  "off": [{ OTEL_DENO: "false" }, {}],
-  "no word for on": [{ OTEL_DENO: "yes" }, {}],
-  "not set": [{}, {}],
-};
-
-Deno.test("telemetryVariables() adds what is missing, and lets only the service send its lines", () => {
-  for (const [name, [set, added]] of Object.entries(CASES)) {
-    const actual = JSON.stringify(telemetryVariables("src/main.ts", set));
-    assertEquals(JSON.parse(actual.replace(/(?<=instance\.id=)[\da-f-]{36}/, "ID")), added, name);
-  }
-  const ofCommand = telemetryVariables("scripts/audit/main.ts", { OTEL_DENO: "true" });
-  assertEquals(ofCommand.OTEL_DENO_CONSOLE, "ignore");
+  };
+  assertEquals(variables({ OTEL_DENO: "true" }), ofService);
+  // A task turns OTEL_DENO off for the launcher.
+  assertEquals(variables({ LAUNCHED_OTEL_DENO: "true", OTEL_DENO: "false" }), ofService);
+  const ofCommand = variables({ OTEL_DENO: "true" }, "scripts/audit/main.ts");
+  assertEquals(ofCommand, { ...ofService, OTEL_DENO_CONSOLE: "ignore" });
+  const own = { OTEL_DENO: "1", OTEL_DENO_CONSOLE: "ignore", OTEL_SERVICE_NAME: "pets" };
+  const ofOperator = { OTEL_RESOURCE_ATTRIBUTES: "a=b,service.name=others" };
+  assertEquals(variables({ ...own, ...ofOperator }), {
+    OTEL_DENO: "1",
+    OTEL_DENO_CONSOLE: "ignore",
+    // The last of two values counts.
+    OTEL_RESOURCE_ATTRIBUTES: `${attributesOf("pets")},a=b,service.name=others`,
+  });
+  const off = [{ LAUNCHED_OTEL_DENO: "", OTEL_DENO: "true" }, { OTEL_DENO: "yes" }, {}];
+  for (const set of off as Record<string, string>[]) assertEquals(variables(set), {});
 });

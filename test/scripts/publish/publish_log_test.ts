@@ -1,55 +1,29 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { generateKeyPairSync } from "node:crypto";
-import { dirname } from "node:path";
+import { cp } from "node:fs/promises";
 import { leafHash } from "../../../scripts/published/merkle_tree.ts";
-import { publishLog, type PublishOptions } from "../../../scripts/publish/publish_log.ts";
-import { readPublished, WritableFolder } from "../../../scripts/published/published_folder.ts";
+import { readPublished } from "../../../scripts/published/published_folder.ts";
 import { PublishedLog } from "../../../scripts/published/published_log.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeVerifierKey } from "../../../scripts/published/signed_note.ts";
 import { TileBuilder, tilePath } from "../../../scripts/published/tile_tree.ts";
 import { permitted } from "../../support/permitted.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
+import { TempStore } from "../../support/temp_store.ts";
+import { testIf } from "../../support/test_if.ts";
 import { filesIn } from "./with_published.ts";
+import { publish, signer } from "./publish_lines.ts";
 
 const encoder = new TextEncoder();
-const ORIGIN = "log.shop.example/pets";
-const signer = { name: ORIGIN, privateKey: generateKeyPairSync("ed25519").privateKey };
 const LOG = sampleLog(1_300);
 
 /** Declares a test with the path of a temporary folder. */
 function test(name: string, use: (root: string) => Promise<void>): void {
-  const ignore = !permitted("read", "write");
-  const fn = async () => {
-    const root = await Deno.makeTempDir();
-    await use(root).finally(() => Deno.remove(root, { recursive: true }));
-  };
-  Deno.test({ name, ignore, fn });
-}
-
-/** Writes files with these contents in hex, by their paths, into a new folder. */
-async function writeFiles(dir: string, files: Record<string, string>): Promise<void> {
-  for (const [path, content] of Object.entries(files)) {
-    await Deno.mkdir(dirname(dir + path), { recursive: true });
-    await Deno.writeFile(dir + path, Uint8Array.fromHex(content));
-  }
-}
-
-/** Publishes a log of these lines. */
-async function publish(
-  dir: string,
-  lines: string[],
-  options: Partial<PublishOptions> = {},
-  by = signer,
-): Promise<void> {
-  const readLines = async function* (from: number) {
-    for (let start = from - 1; start < lines.length; start += 100) {
-      yield await Promise.resolve(lines.slice(start, start + 100).map((it) => encoder.encode(it)));
-    }
-  };
-  await using folder = await WritableFolder.open(dir);
-  await publishLog({ folder, readLines, signer: by, entries: false, ...options });
+  testIf(permitted("read", "write"))(name, async () => {
+    await using temp = await TempStore.make();
+    await use(temp.folder);
+  });
 }
 
 /** Asserts that the folder has exactly the log of these lines. */
@@ -93,6 +67,12 @@ test("publishLog() in steps gives the same files as at once, but for older parti
     const { "/tile/1/000.p/1": _1, "/tile/1/000.p/2": _2, "/tile/1/000.p/4": _4, ...files } =
       await filesIn(dir);
     assertEquals(files, expected);
+    const [checkpoint, vkey, ...tiles] = Object.keys(files).sort();
+    assertEquals([checkpoint, vkey], ["/checkpoint", "/log.vkey"]);
+    assert(
+      tiles.every((path) => /^\/tile\/(0|1|entries)\/00[0-5](\.p\/(5|20))?$/.test(path)),
+      `${tiles}`,
+    );
   }
 });
 
@@ -161,14 +141,15 @@ test("publishLog() refuses another key or origin, and a damaged folder", async (
   await publish(dir, LOG.slice(0, 600));
   await publish(fork, sampleLog(600, 1));
   const forked = await Deno.readTextFile(`${fork}/checkpoint`);
-  const otherKey = { name: ORIGIN, privateKey: generateKeyPairSync("ed25519").privateKey };
+  const otherKey = { name: signer.name, privateKey: generateKeyPairSync("ed25519").privateKey };
   for (const by of [otherKey, { ...signer, name: "elsewhere.example" }]) {
-    await assertRejects(() => publish(dir, LOG, {}, by), Error, "another key or origin");
+    await assertRejects(() => publish(dir, LOG, { signer: by }), Error, "another key or origin");
   }
   const checkpoint = await Deno.readTextFile(`${dir}/checkpoint`);
   const forged = checkpoint.replace("600", "500");
   const anonymous = checkpoint.replace(/^—.*$/m, "— x aGVsbG8=");
-  const files = await filesIn(dir);
+  const sound = `${root}/sound`;
+  await cp(dir, sound, { recursive: true });
   for (
     const [path, content, message] of [
       ["checkpoint", undefined, "its checkpoint is missing"],
@@ -185,12 +166,12 @@ test("publishLog() refuses another key or origin, and a damaged folder", async (
     const before = await filesIn(dir);
     await assertRejects(() => publish(dir, LOG), RefusedError, message);
     assertEquals(await filesIn(dir), before);
-    await writeFiles(dir, files);
+    await cp(sound, dir, { recursive: true });
   }
   // A tile that follows from others is made again.
   await Deno.writeTextFile(`${dir}/tile/1/000.p/2`, "short");
   await publish(dir, LOG.slice(0, 600));
-  assertEquals(await filesIn(dir), files);
+  assertEquals(await filesIn(dir), await filesIn(sound));
 });
 
 test("publishLog() that is killed before any of its changes can be run again", async (root) => {
@@ -200,11 +181,9 @@ test("publishLog() that is killed before any of its changes can be run again", a
     const start = `${root}/${before}`;
     await Deno.mkdir(start);
     if (before > 0) await publish(start, LOG.slice(0, before), { entries });
-    const files = await filesIn(start);
     for (let changes = 0, isDone = false; !isDone; changes++) {
       const dir = `${start}-${changes}`;
-      await Deno.mkdir(dir);
-      await writeFiles(dir, files);
+      await cp(start, dir, { recursive: true });
       const rename = Deno.renameSync;
       let left = changes;
       const killed = stub(Deno, "renameSync", (...args) => {

@@ -2,6 +2,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Outcome, runTask } from "../../support/run_task.ts";
 import { type SampleFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
+import { TempStore } from "../../support/temp_store.ts";
 import { test } from "../../support/test_processes.ts";
 
 export const ORIGIN = ["--origin", "log.shop.example/pets"];
@@ -27,7 +28,8 @@ export async function withPublished(
   use: (sample: PublishedSample) => Promise<void>,
 ): Promise<void> {
   await withSampleFile(async (sample) => {
-    const folder = await Deno.makeTempDir();
+    await using temp = await TempStore.make();
+    const { folder } = temp;
     const [key, dir, exported] = ["log.key", "published", "export"].map((it) => `${folder}/${it}`);
     const run = async (...args: string[]) => {
       const outcome = await runTask(args, { kvPath: sample.kvPath });
@@ -44,14 +46,10 @@ export async function withPublished(
       assertStringIncludes(outcome.stderr, message);
       return outcome;
     };
-    try {
-      assertEquals((await run("publish", "--new-key", key)).code, 0);
-      const { code, stderr } = await publish(sample.lines.slice(0, 30), dir, ...ORIGIN);
-      assertEquals(code, 0, stderr);
-      await use({ ...sample, folder, key, dir, run, publish, refuses });
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    assertEquals((await run("publish", "--new-key", key)).code, 0);
+    const { code, stderr } = await publish(sample.lines.slice(0, 30), dir, ...ORIGIN);
+    assertEquals(code, 0, stderr);
+    await use({ ...sample, folder, key, dir, run, publish, refuses });
   });
 }
 

@@ -2,42 +2,27 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { createPublicKey, generateKeyPairSync, hash, sign } from "node:crypto";
 import { HASH_BYTES, isConsistent, type TreeHead } from "../../../scripts/published/merkle_tree.ts";
-import { publishLog } from "../../../scripts/publish/publish_log.ts";
-import { WritableFolder } from "../../../scripts/published/published_folder.ts";
+import type { PublishOptions } from "../../../scripts/publish/publish_log.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import {
   decodeVerifierKey,
   encodeVerifierKey,
   openCheckpoint,
   partsOf,
-  type VerifierKey,
 } from "../../../scripts/published/signed_note.ts";
 import { permitted } from "../../support/permitted.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
+import { publish as publishLines, signer } from "./publish_lines.ts";
 import { filesIn } from "./with_published.ts";
 import { testIf } from "../../support/test_if.ts";
 
-const LINES = sampleLog(300).map((line) => new TextEncoder().encode(line));
-const SIGNER = {
-  name: "log.shop.example/pets",
-  privateKey: generateKeyPairSync("ed25519").privateKey,
-};
-const LOG_KEY = decodeVerifierKey(encodeVerifierKey(SIGNER));
+const LINES = sampleLog(300);
+const LOG_KEY = decodeVerifierKey(encodeVerifierKey(signer));
 
 /** Publishes the first lines of the log, and resolves to the names in the signatures of the checkpoint. */
-async function publish(
-  dir: string,
-  size: number,
-  witnesses: string[] = [],
-  witnessKeys: VerifierKey[] = [],
-) {
-  await using folder = await WritableFolder.open(dir);
-  const readLines = async function* (from: number) {
-    yield await Promise.resolve(LINES.slice(from - 1, size));
-  };
-  const signer = SIGNER;
-  await publishLog({ folder, readLines, signer, entries: false, witnesses, witnessKeys });
+async function publish(dir: string, size: number, options: Partial<PublishOptions> = {}) {
+  await publishLines(dir, LINES.slice(0, size), options);
   const note = await Deno.readTextFile(`${dir}/checkpoint`);
   assertEquals(openCheckpoint(note, LOG_KEY, "It").size, size);
   return partsOf(note)[1].map((line) => line.split(" ")[1]);
@@ -73,7 +58,7 @@ class Witness implements AsyncDisposable {
   /** The old sizes in the requests, each with the status of the response. */
   readonly requests: [oldSize: number, status: number][] = [];
   /** Changes the bytes of a cosignature. */
-  change = (bytes: Uint8Array) => bytes;
+  change = (bytes: Uint8Array): Uint8Array => bytes;
   #server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => this.#respond(await request.text()),
@@ -101,7 +86,7 @@ class Witness implements AsyncDisposable {
     const { name, cosign } = this.identity;
     const cosignature = this.change(cosign(partsOf(checkpoint.note)[0]));
     const line = `— ${name} ${Buffer.from(cosignature).toString("base64")}`;
-    return new Response(`${line}\n— unknown.example AAAAAAAA\n— ${SIGNER.name} AAAAAAAA\n`);
+    return new Response(`${line}\n— unknown.example AAAAAAAA\n— ${signer.name} AAAAAAAA\n`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -115,48 +100,42 @@ test("publishLog() keeps the cosignature of a witness, whatever that has seen be
   await using temp = await TempStore.make();
   await using witness = new Witness();
   const { address, identity: { key, name } } = witness;
-  assertEquals(await publish(temp.folder, 90), [SIGNER.name]);
+  const witnesses = [address];
+  assertEquals(await publish(temp.folder, 90), [signer.name]);
   for (const size of [100, 256, 256, 300]) {
-    assertEquals(await publish(temp.folder, size, [address], [key]), [SIGNER.name, name]);
+    const options = { witnesses, witnessKeys: [key] };
+    assertEquals(await publish(temp.folder, size, options), [signer.name, name]);
   }
-  assertEquals(await publish(temp.folder, 300, [address]), [SIGNER.name, name]);
+  assertEquals(await publish(temp.folder, 300, { witnesses }), [signer.name, name]);
   // It had not seen the first checkpoint, and says so.
-  const unexpected = [[90, 409], [0, 200]];
-  assertEquals(
-    witness.requests,
-    [
-      ...unexpected,
-      ...[100, 256, 256, 300].map((oldSize) => [oldSize, 200]),
-    ] as typeof witness.requests,
-  );
+  const known = [100, 256, 256, 300].map((oldSize): [number, number] => [oldSize, 200]);
+  assertEquals(witness.requests, [[90, 409], [0, 200], ...known]);
 });
 
 test("publishLog() publishes nothing without a cosignature that can be used", async () => {
   await using temp = await TempStore.make();
   await using witness = new Witness();
   const { address, identity: { key } } = witness;
-  await publish(temp.folder, 100, [address], [key]);
+  const witnesses = [address];
+  await publish(temp.folder, 100, { witnesses, witnessKeys: [key] });
   const before = await filesIn(temp.folder);
   const { latest } = witness;
-  const refused = async (message: string, keys = [key]) => {
-    await assertRejects(
-      () => publish(temp.folder, 300, [address], keys),
-      RefusedError,
-      message,
-    );
+  const refused = async (message: string, witnessKeys = [key]) => {
+    const publishing = () => publish(temp.folder, 300, { witnesses, witnessKeys });
+    await assertRejects(publishing, RefusedError, message);
     assertEquals(await filesIn(temp.folder), before);
     witness.latest = latest;
   };
-  await refused("gives no cosignature that can be used", [witnessKey("witness.example/w1").key]);
-  for (
-    const change of [
-      (it: Uint8Array) => it.slice(1),
-      (it: Uint8Array) => Uint8Array.of(...it, 0),
-      (it: Uint8Array) => it.with(-1, it.at(-1)! ^ 1),
-    ]
-  ) {
+  const unusable = "gives no cosignature that can be used";
+  await refused(unusable, [witnessKey("witness.example/w1").key]);
+  const changes: Witness["change"][] = [
+    (it) => it.slice(1),
+    (it) => Uint8Array.of(...it, 0),
+    (it) => it.with(-1, it.at(-1)! ^ 1),
+  ];
+  for (const change of changes) {
     witness.change = change;
-    await refused("gives no cosignature that can be used");
+    await refused(unusable);
   }
   witness.latest = { size: 100, root: new Uint8Array(HASH_BYTES) };
   await refused("with status 422 (the log does not extend what it has cosigned)");

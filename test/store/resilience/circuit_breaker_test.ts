@@ -6,32 +6,30 @@ import {
   OUTSTANDING_LIMIT,
   TimeLimitError,
 } from "../../../src/store/resilience/circuit_breaker.ts";
-import { StoreAwayError } from "../../../src/store/store_errors.ts";
+import { StoreAwayError, StoreClosedError } from "../../../src/store/store_errors.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 
 /** Time after which the circuit breaker opens, in milliseconds. */
-const HALF_OPEN_LIMIT_MS = 500;
+const HOLD_LIMIT_MS = 500;
 
 type Probe = (signal: AbortSignal) => Promise<unknown>;
 
 /** A circuit breaker with calls that settle on request. */
 function makeCircuitBreaker(answer: Probe = () => Promise.resolve()) {
   const runtime = new FakeRuntime();
-  const onClosed = spy(() => {});
   const report = spy((_level: string, _event: string, _details?: Record<string, unknown>) => {});
   const probe = spy(answer);
-  const circuitBreaker = new CircuitBreaker({ runtime, report, probe, onClosed });
+  const circuitBreaker = new CircuitBreaker({ runtime, report, probe });
   const made: unknown[] = [];
   const settle = new Map<unknown, (error?: Error) => void>();
   const run = (name: unknown) =>
-    circuitBreaker.run(() => {
+    circuitBreaker.run("read", () => {
       made.push(name);
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       settle.set(name, (error) => error === undefined ? resolve(name) : reject(error));
       return promise;
     });
-  const reports = () => report.calls.map(({ args: [, event] }) => event);
-  return { circuitBreaker, runtime, probe, onClosed, report, reports, made, run, settle };
+  return { circuitBreaker, runtime, probe, report, made, run, settle };
 }
 
 const refuse = () => Promise.reject(new Error("connection refused"));
@@ -63,15 +61,14 @@ Deno.test("CircuitBreaker rejects a call at its limit of time, drops the late re
   assertEquals(runtime.waits().length, calls.length);
   await runtime.advance(1);
   for (const [index, settleCall] of settle) settleCall(index === 0 ? new Error("late") : undefined);
-  for (const outcome of await outcomes) {
-    assert(outcome.status === "rejected" && outcome.reason instanceof TimeLimitError);
-  }
+  const kinds = (await outcomes).map((it) => it.status === "rejected" && it.reason.constructor);
+  assertEquals(kinds, [...Array(OUTSTANDING_LIMIT).fill(TimeLimitError), StoreAwayError]);
   assertEquals([made.length, runtime.waits()], [OUTSTANDING_LIMIT, []]);
 });
 
 Deno.test("CircuitBreaker is closed until it is tripped; then calls wait until a probe is answered, once at a time", async () => {
   let failures = 3;
-  const { circuitBreaker, runtime, probe, onClosed, made, run, report } = makeCircuitBreaker(() =>
+  const { circuitBreaker, runtime, probe, made, run, report } = makeCircuitBreaker(() =>
     failures-- > 0 ? refuse() : Promise.resolve()
   );
   await runtime.advance(10_000);
@@ -82,8 +79,8 @@ Deno.test("CircuitBreaker is closed until it is tripped; then calls wait until a
     circuitBreaker.trip();
     run(probes);
     assertEquals(made.includes(probes), false);
-    await runtime.advance(HALF_OPEN_LIMIT_MS - 1);
-    assertEquals([probe.calls.length, onClosed.calls.length], [probes, probes - 3]);
+    await runtime.advance(HOLD_LIMIT_MS - 1);
+    assertEquals(probe.calls.length, probes);
     assertEquals(made.at(-1), probes);
   }
   assertEquals(report.calls, []);
@@ -98,8 +95,8 @@ for (const [name, fail] of Object.entries({ refused: refuse, unanswered: hang })
     for (let call = 0; call < OUTSTANDING_LIMIT; call++) run(call).catch(() => {});
     circuitBreaker.trip();
     const waiting = run("waiting").catch((error) => error);
-    await runtime.advance(HALF_OPEN_LIMIT_MS - 1);
-    assertEquals(runtime.waits().includes(CALL_LIMIT_MS - HALF_OPEN_LIMIT_MS + 1), true);
+    await runtime.advance(HOLD_LIMIT_MS - 1);
+    assertEquals(runtime.waits().includes(CALL_LIMIT_MS - HOLD_LIMIT_MS + 1), true);
     await runtime.advance(1);
     assert(await waiting instanceof StoreAwayError);
     await runtime.advance(10_000);
@@ -126,7 +123,7 @@ Deno.test("CircuitBreaker aborts a probe that is late", async () => {
 
 Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, and its end, in whole milliseconds", async () => {
   let isAway = true;
-  const { circuitBreaker, runtime, report, reports } = makeCircuitBreaker(() =>
+  const { circuitBreaker, runtime, report } = makeCircuitBreaker(() =>
     isAway ? refuse() : Promise.resolve()
   );
   const monotonicNow = runtime.monotonicNow.bind(runtime);
@@ -135,28 +132,29 @@ Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, a
   await runtime.advance(90_000);
   isAway = false;
   await runtime.advance(1_000);
-  assertEquals(reports(), ["store_away", "store_away", "store_back"]);
+  const events = report.calls.map(({ args: [, event] }) => event);
+  assertEquals(events, ["store_away", "store_away", "store_back"]);
   const [first, , last] = report.calls.map(({ args: [, , details] }) => details!);
   assertEquals(Object.keys(first), ["reason", "forMs"]);
   const [forMs, afterMs] = [first.forMs, last.afterMs] as number[];
-  assert(forMs >= HALF_OPEN_LIMIT_MS && forMs < 2 * HALF_OPEN_LIMIT_MS);
+  assert(forMs >= HOLD_LIMIT_MS && forMs < 2 * HOLD_LIMIT_MS);
   assert(afterMs >= 90_000 && afterMs < 91_000);
   assert(Number.isInteger(forMs) && Number.isInteger(afterMs));
 });
 
 Deno.test("CircuitBreaker rejects all calls on stop(), and makes no probe and no report after it", async () => {
-  const moments = [[hang, 0], [hang, HALF_OPEN_LIMIT_MS + 100], [refuse, HALF_OPEN_LIMIT_MS - 1]];
+  const moments = [[hang, 0], [hang, HOLD_LIMIT_MS + 100], [refuse, HOLD_LIMIT_MS - 1]];
   for (const [answer, stopAtMs] of moments as [Probe, number][]) {
-    const { circuitBreaker, runtime, probe, onClosed, report, run } = makeCircuitBreaker(answer);
-    const calls = [1, 2].map((name) => assertRejects(() => run(name), Error, "the end"));
+    const { circuitBreaker, runtime, probe, report, run } = makeCircuitBreaker(answer);
+    const calls = [1, 2].map((name) => assertRejects(() => run(name), StoreClosedError));
     circuitBreaker.trip();
     await runtime.advance(stopAtMs);
-    circuitBreaker.stop(new Error("the end"));
+    circuitBreaker.stop();
     await Promise.all(calls);
     const { length } = probe.calls;
     circuitBreaker.trip();
     await runtime.advance(10_000);
-    assertEquals([onClosed.calls, report.calls, runtime.waits()], [[], [], []]);
+    assertEquals([report.calls, runtime.waits()], [[], []]);
     assertEquals(probe.calls.map(({ args: [signal] }) => signal.aborted), Array(length).fill(true));
   }
 });

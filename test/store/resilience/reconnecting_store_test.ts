@@ -1,13 +1,14 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ReconnectingStore } from "../../../src/store/resilience/reconnecting_store.ts";
-import { type Store, STORE_LIMITS } from "../../../src/store/store.ts";
+import { reconnectingStore } from "../../../src/store/resilience/reconnecting_store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { StoreAwayError, StoreRefusedError } from "../../../src/store/store_errors.ts";
+import { ModelStore } from "../../sim/model_store.ts";
 
 /** A store whose connections the test opens, with a log of what happened to them. */
 function makeStore() {
   const log: string[] = [];
   const attempts: PromiseWithResolvers<Store>[] = [];
-  const store = new ReconnectingStore({
+  const store = reconnectingStore({
     connect() {
       const attempt = Promise.withResolvers<Store>();
       attempts.push(attempt);
@@ -17,18 +18,15 @@ function makeStore() {
     onRefused: () => log.push("refused"),
   });
   const reopen = () => store.reopen(new AbortController().signal);
-  const connection = (name: string): Store => ({
-    limits: STORE_LIMITS,
-    get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),
-    getMany: () => Promise.resolve([]),
-    list: () => Promise.resolve([]),
-    commit: () => Promise.resolve(""),
-    close: () => log.push(`close ${name}`),
-  });
+  const connection = (name: string): Store =>
+    Object.assign(new ModelStore(), {
+      get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),
+      close: () => log.push(`close ${name}`),
+    });
   return { store, log, attempts, reopen, connection };
 }
 
-Deno.test("ReconnectingStore: an attempt that fails makes room for the next one", async () => {
+Deno.test("reconnectingStore(): an attempt that fails makes room for the next one", async () => {
   const { store, log, attempts, reopen, connection } = makeStore();
   const first = reopen();
   attempts[0].resolve(connection("first"));
@@ -49,7 +47,7 @@ Deno.test("ReconnectingStore: an attempt that fails makes room for the next one"
   assertEquals(log, ["accept", "close first", "close fourth"]);
 });
 
-Deno.test("ReconnectingStore: a late failure does not close a newer connection", async () => {
+Deno.test("reconnectingStore(): a late failure does not close a newer connection", async () => {
   const { store, log, attempts, reopen, connection } = makeStore();
   const opening = [reopen(), reopen()];
   attempts[0].resolve(connection("first"));
@@ -63,7 +61,7 @@ Deno.test("ReconnectingStore: a late failure does not close a newer connection",
   assertEquals(log.filter((line) => line !== "accept"), ["close first"]);
 });
 
-Deno.test("ReconnectingStore reports a refusal before the first connection", async () => {
+Deno.test("reconnectingStore() reports a refusal before the first connection", async () => {
   const { log, attempts, reopen } = makeStore();
   const first = reopen();
   attempts[0].reject(new StoreRefusedError("there is no database pets"));
