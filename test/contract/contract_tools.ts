@@ -38,7 +38,7 @@ const JARS = {
 
 export const installPythonTools = () => installFromPyPI(CACHE, `${HERE}/requirements.txt`);
 
-export function installGoTools(): Promise<void> {
+export function installGoTools(): Promise<unknown> {
   const codegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
   return expectDone("go", ["install", codegen], { env: { GOBIN: GO_BIN } });
 }

@@ -8,7 +8,7 @@
 import { assertEquals } from "@std/assert";
 import { fillStore } from "../support/fill_store.ts";
 import { freePort } from "../support/free_port.ts";
-import { until } from "../support/raw_connection.ts";
+import { until } from "../support/until.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { expectDone, install } from "../support/third_party_tools.ts";

@@ -3,7 +3,7 @@ import { freePort } from "../support/free_port.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
-import { until } from "../support/store_server.ts";
+import { until } from "../support/until.ts";
 import { testIf } from "../support/test_if.ts";
 
 const test = testIf(!DENOKV.ignore);

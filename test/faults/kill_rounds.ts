@@ -9,9 +9,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent, type RecordedEvent } from "../../events/event.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { readHead } from "../../src/log/head.ts";
-import { until } from "../support/raw_connection.ts";
-import { spawnScript } from "../support/run_task.ts";
-import { readLines, ServiceProcess } from "../support/service_process.ts";
+import { until } from "../support/until.ts";
+import { storeVariables } from "../support/real_store.ts";
+import { DENO_RUN, readLines, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { LoadClient } from "../support/load_client.ts";
 
@@ -175,7 +175,15 @@ async function expectDone(command: string[], { kvPath }: TempStore): Promise<voi
 }
 
 function runCommand([script, ...args]: string[], kvPath: string) {
-  const child = spawnScript(script, args, kvPath);
+  // Without a launcher, so that SIGKILL ends the command itself.
+  const child = new Deno.Command(DENO_RUN[0], {
+    args: [...DENO_RUN.slice(1), `scripts/${script}/main.ts`, ...args],
+    cwd: new URL("../../", import.meta.url),
+    env: { NO_COLOR: "1", ...storeVariables(kvPath) },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
   const ended = child.output().then(({ code, stderr }) => {
     return { code, stderr: new TextDecoder().decode(stderr) };
   });

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { permitted } from "../support/permitted.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { until } from "../support/raw_connection.ts";
+import { until } from "../support/until.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
@@ -26,8 +26,8 @@ const DISK_BYTES = 12 * 1024 * 1024;
 /** Prevents writes to the store, and permits them again. */
 interface Trouble {
   isPossible: boolean;
-  begin(service: ServiceProcess, store: TempStore): Promise<void>;
-  end(service: ServiceProcess, store: TempStore): Promise<void>;
+  begin(service: ServiceProcess, store: TempStore): Promise<unknown>;
+  end(service: ServiceProcess, store: TempStore): Promise<unknown>;
 }
 
 const FULL = "the disk is full";
@@ -203,9 +203,9 @@ test("a service that was paused by SIGSTOP continues while another one writes", 
   const { services: [paused, other], load, moreAdditions } = loaded;
   for (let round = 0; round < 3; round++) {
     await sleep(200 + Math.random() * 300);
-    paused.signal("SIGSTOP");
+    Deno.kill(paused.pid, "SIGSTOP");
     await sleep(TROUBLE_MS);
-    paused.signal("SIGCONT");
+    Deno.kill(paused.pid, "SIGCONT");
     await moreAdditions();
   }
   await loaded.stop();
@@ -213,6 +213,6 @@ test("a service that was paused by SIGSTOP continues while another one writes", 
   assertEquals([await paused.stop(), await other.stop()], [0, 0]);
 });
 
-function succeeds(attempt: Promise<void>): Promise<boolean> {
+function succeeds(attempt: Promise<unknown>): Promise<boolean> {
   return attempt.then(() => true, () => false);
 }

@@ -48,7 +48,7 @@ const STATUSES = [...PET_STATUSES, undefined];
 type Operation = Record<string, unknown> | undefined;
 
 /** Installs the checker from Go's proxy. */
-export function installChecker(): Promise<void> {
+export function installChecker(): Promise<unknown> {
   const env = { GOBIN: CACHE, GOFLAGS: "-buildvcs=false" };
   return expectDone("go", ["install", "."], { cwd: CHECKER, env });
 }

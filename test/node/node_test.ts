@@ -12,7 +12,6 @@ import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { openRealStore, useRealStore } from "../support/real_store.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { OTHER_SERVICES } from "../support/test_each_way.ts";
-import { clientOf } from "../support/test_service.ts";
 import { install } from "../support/third_party_tools.ts";
 
 const server = serverOfFile();
@@ -45,7 +44,7 @@ if (await install("Node", installNode)) {
       const { store, token, [Symbol.asyncDispose]: removeStore } = await open();
       const service = await startOnNode(store);
       const opened = await openRealStore(store);
-      const client = clientOf(token, (path, init) => fetch(`${service.address}${path}`, init));
+      const client = service.client(token);
       const close = async () => {
         opened.close();
         assertEquals(await service.stop(), 0, service.lines.join("\n"));

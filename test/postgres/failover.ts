@@ -14,7 +14,7 @@ import { LoadClient } from "../support/load_client.ts";
 import { PostgresServer } from "../support/postgres_server.ts";
 import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { until } from "../support/store_server.ts";
+import { until } from "../support/until.ts";
 
 /** Time under load before each kill, and after each return. */
 const LOAD_MS = 1_500;

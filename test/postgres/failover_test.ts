@@ -2,7 +2,7 @@ import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { POSTGRES } from "../support/postgres_server.ts";
-import { until } from "../support/store_server.ts";
+import { until } from "../support/until.ts";
 import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { runFailover, startPair, untilAdded } from "./failover.ts";

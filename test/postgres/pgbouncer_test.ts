@@ -10,7 +10,7 @@ import {
   PostgresServer,
   serverOfFile,
 } from "../support/postgres_server.ts";
-import { until } from "../support/raw_connection.ts";
+import { until } from "../support/until.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { isInstalled } from "../support/store_server.ts";
@@ -71,9 +71,7 @@ ${settings}
   );
   const [program, ...args] = commandLine(PGBOUNCER, ["--quiet", file]);
   const process = new Deno.Command(program, { args, stdout: "null", stderr: "null" }).spawn();
-  await until(() =>
-    Deno.connect({ hostname: "127.0.0.1", port }).then((it) => (it.close(), true), () => false)
-  );
+  await until(async () => (await Deno.connect({ hostname: "127.0.0.1", port })).close());
   return {
     address: server().url(database, { ports: [port] }),
     async [Symbol.asyncDispose]() {

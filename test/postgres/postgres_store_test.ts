@@ -22,7 +22,7 @@ import {
 } from "../support/postgres_server.ts";
 import { settingsOf } from "../support/real_store.ts";
 import { startPair } from "./failover.ts";
-import { until } from "../support/store_server.ts";
+import { until } from "../support/until.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { put, set, testStoreContract } from "../support/store_contract.ts";

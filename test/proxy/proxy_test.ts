@@ -11,7 +11,7 @@ import { ERRORS } from "../../src/http/errors.ts";
 import { BODY_LIMIT_BYTES } from "../../src/http/requests/request_body.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { freePort } from "../support/free_port.ts";
-import { until } from "../support/raw_connection.ts";
+import { until } from "../support/until.ts";
 import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { isInstalled } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
@@ -464,9 +464,7 @@ async function startProxy(first: string, second = first): Promise<Proxy> {
     await process.status;
     await Deno.remove(folder, { recursive: true });
   };
-  await until(() =>
-    Deno.connect({ hostname: "127.0.0.1", port }).then((it) => (it.close(), true), () => false)
-  );
+  await until(async () => (await Deno.connect({ hostname: "127.0.0.1", port })).close());
   return { port, address: `https://127.0.0.1:${port}`, authority, [Symbol.asyncDispose]: stop };
 }
 

@@ -8,7 +8,7 @@ import type { Key } from "../../src/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
 import { type Outcome, runTask, spawnTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
-import { until } from "../support/store_server.ts";
+import { until } from "../support/until.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { test } from "../support/test_processes.ts";
 

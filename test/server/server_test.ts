@@ -5,12 +5,13 @@ import { Server } from "../../src/server/server.ts";
 import { type Gauges, NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { permitted } from "../support/permitted.ts";
-import { connect, until } from "../support/raw_connection.ts";
+import { connect } from "../support/raw_connection.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
-import { ServiceProcess } from "../support/service_process.ts";
+import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { testIf } from "../support/test_if.ts";
+import { until } from "../support/until.ts";
 
 const test = testIf(permitted("net"));
 
@@ -32,7 +33,7 @@ function testOnProcess(
   testOnLinux(name, async () => {
     await using temp = await TempStore.make();
     const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath, {}, within);
+    await using service = await ServiceProcess.start(temp.kvPath, {}, [...within, ...DENO_RUN]);
     await check(service, Number(new URL(service.address).port), token);
   });
 }

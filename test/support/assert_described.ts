@@ -18,15 +18,9 @@ interface DescribedAnswer {
 interface Description {
   paths: Record<string, Record<string, Operation>>;
   components: {
-    headers: Record<string, DescribedHeader>;
+    headers: Record<string, { required?: boolean; schema: Schema; example?: unknown }>;
     schemas: Record<string, { properties: Record<string, Schema> }>;
   };
-}
-
-interface DescribedHeader {
-  required?: boolean;
-  schema: Schema;
-  example?: unknown;
 }
 
 /** Zod finds references only below $defs, and reads an integer as a safe one. */
@@ -80,7 +74,7 @@ export function assertDescribed(
 
 /** Asserts that the response is described, and resolves to it with its body unread. Of a stream, it reads nothing. */
 export async function describedAnswer(
-  method: string | undefined,
+  method = "GET",
   path: string,
   answering: Promise<Response>,
 ): Promise<Response> {
@@ -88,7 +82,7 @@ export async function describedAnswer(
   const { status, headers } = answer;
   const isStream = headers.get("content-type") === STREAM_TYPE;
   const body = isStream ? "" : await answer.clone().text();
-  assertDescribed(method ?? "GET", path, { status, headers, body });
+  assertDescribed(method, path, { status, headers, body });
   return answer;
 }
 
@@ -138,10 +132,8 @@ function assertValid(schema: Schema, value: unknown, at: string): void {
 const validators = new Map<string, z.ZodType>();
 
 function validatorOf(schema: Schema): z.ZodType {
-  const text = JSON.stringify(schema);
-  const known = validators.get(text);
-  if (known !== undefined) return known;
-  const validator = z.fromJSONSchema({ ...schema, $defs: DESCRIPTION.components.schemas });
-  validators.set(text, validator);
-  return validator;
+  return validators.getOrInsertComputed(
+    JSON.stringify(schema),
+    () => z.fromJSONSchema({ ...schema, $defs: DESCRIPTION.components.schemas }),
+  );
 }

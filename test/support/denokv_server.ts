@@ -1,4 +1,5 @@
-import { isInstalled, isWanted, StoreServer, type StoreServers, until } from "./store_server.ts";
+import { isInstalled, isWanted, StoreServer, type StoreServers } from "./store_server.ts";
+import { until } from "./until.ts";
 
 /** The task installs it (https://crates.io/crates/denokv). */
 const PROGRAM = new URL("../../.cache/denokv-0.14.0/bin/denokv", import.meta.url).pathname;
@@ -34,15 +35,8 @@ export class DenokvServer extends StoreServer {
   }
 
   async start(): Promise<void> {
-    this.process = new Deno.Command(PROGRAM, {
-      args: [
-        ["--sqlite-path", `${this.folder}/kv.sqlite3`],
-        ["serve", "--addr", `127.0.0.1:${this.port}`],
-      ].flat(),
-      env: this.env,
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const file = `${this.folder}/kv.sqlite3`;
+    this.spawn(PROGRAM, ["--sqlite-path", file, "serve", "--addr", `127.0.0.1:${this.port}`]);
     const ask = async () => (await fetch(this.address, { method: "POST" })).body?.cancel();
     await until(ask, "denokv does not listen");
   }

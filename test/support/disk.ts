@@ -1,9 +1,10 @@
+import { expectDone } from "./third_party_tools.ts";
+
 /** Compiles `disk.c` into a folder, and resolves to the variable that loads it. */
 export async function buildDisk(folder: string): Promise<{ LD_PRELOAD: string }> {
   const library = `${folder}/disk.so`;
   const source = new URL("disk.c", import.meta.url).pathname;
   const args = ["-O1", "-shared", "-fPIC", "-o", library, source];
-  const { success } = await new Deno.Command("cc", { args, stderr: "inherit" }).output();
-  if (!success) throw new Error("cc cannot compile disk.c");
+  await expectDone("cc", args);
   return { LD_PRELOAD: library };
 }

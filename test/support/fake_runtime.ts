@@ -70,12 +70,8 @@ export class FakeRuntime implements Runtime {
   /** Decorates a store, so that its calls finish before time advances. */
   awaited(store: Store): Store {
     const during = <T>(apply: () => Promise<T>) => this.during(apply());
-    return faultyStore(store, {
-      onGet: during,
-      onGetMany: during,
-      onList: during,
-      onCommit: during,
-    });
+    const faults = { onGet: during, onGetMany: during, onList: during, onCommit: during };
+    return faultyStore(store, faults);
   }
 
   /** Registers pending work. Time does not advance until it has finished. */

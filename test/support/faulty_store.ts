@@ -3,28 +3,21 @@ import {
   StoreFullError,
   StoreRefusedError,
 } from "../../src/store/store_errors.ts";
-import type {
-  Commit,
-  Key,
-  KeyRange,
-  ListOptions,
-  Store,
-  StoreEntry,
-} from "../../src/store/store.ts";
+import type { Commit, Key, KeyRange, ListOptions, Store } from "../../src/store/store.ts";
 
 /** Replaces a call of a store. `apply` makes the real call, and the caller gets the result of the fault. */
-export type Fault<T, Args extends unknown[]> = (
-  apply: () => Promise<T>,
-  ...args: Args
-) => Promise<T>;
+type Fault<Call extends (...args: never[]) => unknown, More extends unknown[] = []> = (
+  apply: () => ReturnType<Call>,
+  ...args: [...Parameters<Call>, ...More]
+) => ReturnType<Call>;
 
-/** `number` counts the commits of the store from 1. */
-export type CommitFault = Fault<string | null, [commit: Commit, number: number]>;
+/** `number` counts the recorded commits of the store from 1. */
+export type CommitFault = Fault<Store["commit"], [number: number]>;
 
 export interface Faults {
-  onGet: Fault<StoreEntry | null, [key: Key]>;
-  onGetMany: Fault<(StoreEntry | null)[], [keys: Key[]]>;
-  onList: Fault<StoreEntry[], [range: KeyRange, options: ListOptions]>;
+  onGet: Fault<Store["get"]>;
+  onGetMany: Fault<Store["getMany"]>;
+  onList: Fault<Store["list"]>;
   onCommit: CommitFault;
 }
 
@@ -37,19 +30,19 @@ export interface FaultyStore extends Store, Faults {
   readonly commits: Commit[];
 }
 
-/** Decorates a store. Without faults, every call is only recorded. */
+/** Decorates a store. Without faults, every call is only recorded. A test may close it before its service does. */
 export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyStore {
+  const passOn = <T>(apply: () => Promise<T>) => apply();
   let isClosed = false;
-  let committed = 0;
-  const own = {
-    nextCommits: [] as CommitFault[],
-    gets: [] as Key[],
-    lists: [] as KeyRange[],
-    commits: [] as Commit[],
-    onGet: ((apply) => apply()) as Faults["onGet"],
-    onGetMany: ((apply) => apply()) as Faults["onGetMany"],
-    onList: ((apply) => apply()) as Faults["onList"],
-    onCommit: ((apply) => apply()) as Faults["onCommit"],
+  const own: Omit<FaultyStore, "limits"> = {
+    nextCommits: [],
+    gets: [],
+    lists: [],
+    commits: [],
+    onGet: passOn,
+    onGetMany: passOn,
+    onList: passOn,
+    onCommit: passOn,
     ...faults,
     get(key: Key) {
       own.gets.push(key);
@@ -64,38 +57,33 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
       return own.onList(() => inner.list(range, options), range, options);
     },
     commit(commit: Commit) {
-      own.commits.push(commit);
+      const number = own.commits.push(commit);
       const fault = own.nextCommits.shift() ?? own.onCommit;
-      return fault(() => inner.commit(commit), commit, ++committed);
+      return fault(() => inner.commit(commit), commit, number);
     },
-    /** A test may close the store before its service does. */
     close() {
       if (!isClosed) inner.close();
       isClosed = true;
     },
   };
   // Whatever else the port has is the inner store's.
-  return new Proxy(own, {
+  return new Proxy(own as FaultyStore, {
     get(_, name) {
       if (name in own) return Reflect.get(own, name);
       const value = Reflect.get(inner, name);
       return typeof value === "function" ? value.bind(inner) : value;
     },
-  }) as FaultyStore;
+  });
 }
+
+const fail = () => Promise.reject(new TypeError("error sending request"));
 
 /** Possible outcomes of a commit. */
 export const COMMIT_FAULTS = {
   lands: (apply) => apply(),
-  landsAndConflicts: async (apply) => {
-    await apply();
-    return null;
-  },
-  landsAndFails: async (apply) => {
-    await apply();
-    throw new TypeError("error sending request");
-  },
-  fails: () => Promise.reject(new TypeError("error sending request")),
+  landsAndConflicts: (apply) => apply().then(() => null),
+  landsAndFails: (apply) => apply().then(fail),
+  fails: fail,
   isRefused: () => Promise.reject(new StoreRefusedError("The commit is too large")),
   isFull: () => Promise.reject(new StoreFullError()),
   isLocked: () => Promise.reject(new NotAppliedError("The store is locked")),

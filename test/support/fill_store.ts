@@ -1,10 +1,8 @@
 import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
-import { createService } from "../../src/service.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import type { Command } from "../../src/append/command.ts";
 import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
-import { openRealStore } from "./real_store.ts";
+import { useRealStore } from "./real_store.ts";
 
 const STATUSES = ["available", "pending", "sold", undefined] as const;
 
@@ -15,24 +13,21 @@ const WAVE = 1_000;
  * Adds pets to a store with the service's appender until it has that many, and issues a key. Resolves to its
  * token. If `soldShare` is given, all pets are added as available, and that share of them is then sold.
  */
-export async function fillStore(path: string, pets: number, soldShare?: number): Promise<string> {
-  const store = await openRealStore(path);
-  const runtime = systemRuntime;
-  const service = createService({ store, runtime, report: () => {}, isDurable: true });
-  try {
+export function fillStore(path: string, pets: number, soldShare?: number): Promise<string> {
+  return useRealStore(path, async (service) => {
+    const { runtime, appender } = service;
     const { id: actor, token } = await issueKey(service, { label: "bench" });
     const { head } = await service.heads.fresh();
     const appendEach = async (commandFor: (id: number) => Command | undefined) => {
       for (let first = head.lastPetId + 1; first <= pets; first += WAVE) {
         const wave = Array.from({ length: Math.min(WAVE, pets - first + 1) }, (_, index) => {
           const command = commandFor(first + index);
-          return command && service.appender.append(command);
+          return command && appender.append(command);
         });
         await Promise.all(wave);
       }
     };
-    const petOf = (id: number): NewPet =>
-      soldShare === undefined ? examplePet(id) : { ...examplePet(id), status: "available" };
+    const petOf = (id: number) => examplePet(id, soldShare === undefined ? undefined : "available");
     await appendEach((id) => addPetCommand(runtime, actor, petOf(id)));
     if (soldShare !== undefined) {
       await appendEach((id) => {
@@ -42,14 +37,10 @@ export async function fillStore(path: string, pets: number, soldShare?: number):
       });
     }
     return token;
-  } finally {
-    await service.appender.drain();
-    store.close();
-  }
+  });
 }
 
-function examplePet(number: number): NewPet {
-  const status = STATUSES[number % STATUSES.length];
+function examplePet(number: number, status = STATUSES[number % STATUSES.length]): NewPet {
   const pet = { name: `Animal number ${number}`, categoryId: BigInt(number % 100) };
   return status === undefined ? pet : { ...pet, status };
 }

@@ -21,5 +21,5 @@ export async function installNode(): Promise<void> {
 export function startOnNode(store: string): Promise<ServiceProcess> {
   const node = `${FOLDER}/node_modules/.bin/node`;
   const runtime = [node, "--import", "./test/node/deno_on_node.ts"];
-  return ServiceProcess.start(store, { PACKAGES: FOLDER }, [], runtime);
+  return ServiceProcess.start(store, { PACKAGES: FOLDER }, runtime);
 }

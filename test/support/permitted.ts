@@ -9,8 +9,8 @@ export function permitted(...names: Deno.PermissionName[]): boolean {
   return denied.length === 0;
 }
 
-/** A plain `deno test` takes every fourth of the cases of long tests. */
-export const SAMPLE_STEP = Deno.permissions.querySync({ name: "read" }).state === "granted" ? 1 : 4;
+/** A plain `deno test` takes every eighth of the cases of long tests. */
+export const SAMPLE_STEP = Deno.permissions.querySync({ name: "read" }).state === "granted" ? 1 : 8;
 
 /** Deno runs every test file with modules of its own, so these are the permissions that one file lacks. */
 const missing = new Set<string>();

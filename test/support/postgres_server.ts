@@ -1,31 +1,23 @@
+import { globSync } from "node:fs";
+import { dirname } from "node:path";
 import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import type { PostgresSettings } from "../../src/store/postgres/database_url.ts";
-import { PostgresStore } from "../../src/store/postgres/postgres_store.ts";
+import { type DatabaseOptions, PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import { settingsOf } from "./real_store.ts";
-import {
-  HANG_LIMIT_MS,
-  isInstalled,
-  isWanted,
-  StoreServer,
-  type StoreServers,
-  until,
-} from "./store_server.ts";
+import { isWanted, StoreServer, type StoreServers } from "./store_server.ts";
+import { expectDone } from "./third_party_tools.ts";
+import { HANG_LIMIT_MS, until } from "./until.ts";
 
-/** The folder of a Debian package. Its programs are not in the path. */
-const DEBIAN_FOLDER = "/usr/lib/postgresql";
+/** The program of each version of Debian's package. It is not in the path. */
+const PROGRAMS_OF_DEBIAN = "/usr/lib/postgresql/*/bin/initdb";
 
 /** The folder of the newest installed server's programs; `undefined` if none is installed. */
-export function findPostgres(): string | undefined {
-  try {
-    const versions = [...Deno.readDirSync(DEBIAN_FOLDER)].map(({ name }) => name);
-    const folders = versions.sort((one, other) => Number(other) - Number(one))
-      .map((version) => `${DEBIAN_FOLDER}/${version}/bin`);
-    const found = folders.find((folder) => isInstalled(`${folder}/initdb`));
-    if (found !== undefined) return found;
-  } catch {
-    // It is not of Debian.
-  }
+function findPostgres(): string | undefined {
+  const programs = globSync(PROGRAMS_OF_DEBIAN).sort(
+    new Intl.Collator("en", { numeric: true }).compare,
+  );
+  if (programs.length > 0) return dirname(programs.at(-1)!);
   try {
     const { stdout } = new Deno.Command("pg_config", { args: ["--bindir"] }).outputSync();
     return new TextDecoder().decode(stdout).trim();
@@ -49,33 +41,27 @@ const SETTINGS = {
   wal_receiver_status_interval: "1s",
 };
 
-type ServerSettings = Record<string, string>;
-
 /** A real PostgreSQL server on loopback, in a temporary folder. */
 export class PostgresServer extends StoreServer {
   readonly env = {};
-  #settings: ServerSettings;
+  #settings: Record<string, string>;
   #databases = 0;
 
-  private constructor(folder: string, settings: ServerSettings, secret?: string) {
+  private constructor(folder: string, settings: Record<string, string>, secret?: string) {
     super(folder, secret);
     this.#settings = settings;
   }
 
   /** Starts a server without databases. */
-  static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
+  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const folder = await makeFolder();
     const server = new PostgresServer(folder, settings);
     const passwordFile = `${folder}/password`;
     await Deno.writeTextFile(passwordFile, server.secret);
-    await runProgram(
-      "initdb",
-      [
-        ["--pgdata", server.#data],
-        ["--auth", "scram-sha-256", "--username", USER, "--pwfile", passwordFile],
-        ["--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"],
-      ].flat(),
-    );
+    await runProgram("initdb", [
+      ...["--pgdata", server.#data, "--username", USER, "--pwfile", passwordFile],
+      ...["--auth", "scram-sha-256", "--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"],
+    ]);
     const rule = "host replication all 127.0.0.1/32 scram-sha-256\n";
     await Deno.writeTextFile(`${server.#data}/pg_hba.conf`, rule, { append: true });
     await server.start();
@@ -125,36 +111,22 @@ export class PostgresServer extends StoreServer {
 
   async start(): Promise<void> {
     const settings = { ...SETTINGS, port: String(this.port), ...this.#settings };
-    const [program, ...args] = commandLine("postgres", [
-      "-D",
-      this.#data,
-      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-    ]);
-    this.process = new Deno.Command(program, {
-      args,
-      cwd: "/",
-      stdin: "null",
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const [program, ...args] = commandLine("postgres", ["-D", this.#data, ...flags]);
+    this.spawn(program, args);
     await until(() => this.sql("select 1"), "The server does not answer");
   }
 
   /** Replaces the data with a copy of the primary's, and starts as its standby. */
   async follow(primary: PostgresServer): Promise<void> {
     await Deno.remove(this.#data, { recursive: true }).catch(() => {});
-    await runProgram(
-      "pg_basebackup",
-      [
-        ["--pgdata", this.#data, "--dbname", primary.url("postgres")],
-        ["--checkpoint", "fast", "--wal-method", "stream", "--write-recovery-conf", "--no-sync"],
-      ].flat(),
-    );
+    await runProgram("pg_basebackup", [
+      ...["--pgdata", this.#data, "--dbname", primary.url("postgres")],
+      ...["--checkpoint", "fast", "--wal-method", "stream", "--write-recovery-conf", "--no-sync"],
+    ]);
     await this.start();
     const streams = "select 1 from pg_stat_replication where state = 'streaming'";
-    await until(async () => {
-      if (await primary.sql(streams) === "") throw new Error("It does not stream yet");
-    }, "The standby does not follow");
+    await until(async () => await primary.sql(streams) !== "", "The standby does not follow");
   }
 
   /** Refuses connections over TCP, except those of a type of pg_hba.conf. */
@@ -165,16 +137,14 @@ export class PostgresServer extends StoreServer {
 
   /** Makes the user of the servers the owner of a file or folder. */
   static async own(path: string): Promise<void> {
-    if (Deno.uid() === 0) await run(["chown", "postgres:postgres", path]);
+    if (Deno.uid() === 0) await expectDone("chown", ["postgres:postgres", path]);
   }
 
   /** Makes every commit wait for a standby that follows this server. */
   async requireStandby(): Promise<void> {
     await this.#setStandbyNames("*");
     const synchronous = "select 1 from pg_stat_replication where sync_state = 'sync'";
-    await until(async () => {
-      if (await this.sql(synchronous) === "") throw new Error("It is not synchronous yet");
-    }, "The standby is not synchronous");
+    await until(async () => await this.sql(synchronous) !== "", "The standby is not synchronous");
   }
 
   /** Makes a standby the primary. It has no standby of its own yet, so its commits wait for none. */
@@ -216,18 +186,16 @@ export function serverOfFile(): () => PostgresServer {
   return () => server;
 }
 
+type OpenOptions = Partial<DatabaseOptions> & { signal?: AbortSignal };
+
 /** Opens the store at a URL. */
 export function openDatabase(
   url: string,
   settings: Partial<PostgresSettings> = {},
-  {
-    runtime = systemRuntime,
-    signal = AbortSignal.timeout(HANG_LIMIT_MS),
-    onSchemaCreated = () => {},
-  } = {},
+  { signal = AbortSignal.timeout(HANG_LIMIT_MS), ...options }: OpenOptions = {},
 ): Promise<PostgresStore> {
-  const options = { create: true, guardKeys: GUARD_KEYS, runtime, onSchemaCreated };
-  return PostgresStore.open({ ...settingsOf(url), ...settings }, options, signal);
+  const all = { create: true, guardKeys: GUARD_KEYS, runtime: systemRuntime, ...options };
+  return PostgresStore.open({ ...settingsOf(url), ...settings }, all, signal);
 }
 
 /** Makes a folder that the user of the servers can write. */
@@ -237,10 +205,7 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/**
- * The command line of a program of PostgreSQL, or at a path. PostgreSQL refuses to run as root, so root runs it as the user of the Debian
- * package.
- */
+/** The command line of a program of PostgreSQL, or at a path. Root runs it as the user of the Debian package. */
 export function commandLine(program: string, args: string[]): string[] {
   const own = [program.startsWith("/") ? program : `${findPostgres()}/${program}`, ...args];
   const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];
@@ -248,19 +213,7 @@ export function commandLine(program: string, args: string[]): string[] {
 }
 
 /** Runs a program of PostgreSQL that must succeed, and resolves to its standard output. */
-export function runProgram(program: string, args: string[]): Promise<string> {
-  return run(commandLine(program, args));
-}
-
-async function run([program, ...args]: string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(program, {
-    args,
-    cwd: "/",
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).output();
-  const decoder = new TextDecoder();
-  if (!success) throw new Error(`${program} failed: ${decoder.decode(stderr)}`);
-  return decoder.decode(stdout).trim();
+async function runProgram(program: string, args: string[]): Promise<string> {
+  const [command, ...rest] = commandLine(program, args);
+  return (await expectDone(command, rest, { cwd: "/" })).trim();
 }

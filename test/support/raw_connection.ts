@@ -1,4 +1,4 @@
-import { assert } from "@std/assert";
+import { until } from "./until.ts";
 
 /** Opens a TCP connection to a server on this machine, to send bytes that HTTP clients do not send. */
 export async function connect(port: number) {
@@ -57,12 +57,4 @@ export async function connect(port: number) {
       }
     },
   };
-}
-
-/** Resolves when the condition holds. Fails after a minute. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let waitedMs = 0; !await condition(); waitedMs += 5) {
-    assert(waitedMs < 60_000, "waited too long");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

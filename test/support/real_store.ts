@@ -17,22 +17,19 @@ export function storeVariables(name: string): Record<string, string> {
 /** Opens a store as a tool does. Deno's client reads the token of a server from the environment. */
 export function openRealStore(name: string, env: Record<string, string> = {}): Promise<Store> {
   for (const [variable, text] of Object.entries(env)) Deno.env.set(variable, text);
-  const runtime = systemRuntime;
-  return openStore(locationOf(name), {
+  const options = {
     create: true,
     accept: acceptLog,
     guardKeys: GUARD_KEYS,
-    runtime,
-  });
+    runtime: systemRuntime,
+  };
+  return openStore(locationOf(name), options);
 }
 
 function locationOf(name: string): StoreLocation {
-  if (isDatabase(name)) {
-    return { kind: "postgres", settings: settingsOf(name) };
-  }
-  return name.startsWith("http:")
-    ? { kind: "kv_connect", address: name }
-    : { kind: "file", path: name, isDefault: false };
+  if (isDatabase(name)) return { kind: "postgres", settings: settingsOf(name) };
+  if (name.startsWith("http:")) return { kind: "kv_connect", address: name };
+  return { kind: "file", path: name, isDefault: false };
 }
 
 /** Settings of the store at a URL. */

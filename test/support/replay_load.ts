@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { fillStore } from "./fill_store.ts";
 import { LoadClient } from "./load_client.ts";
 import { useRealStore } from "./real_store.ts";
-import { spawnScript } from "./run_task.ts";
+import { runTask } from "./run_task.ts";
 import { ServiceProcess } from "./service_process.ts";
 
 /** The commands that run during the replay. */
@@ -11,27 +11,21 @@ const COMMANDS = [["audit"], ["log"], ["keys", "list"], ["keys", "issue", "--lab
 /**
  * Runs a replay and other commands while clients add, change, list and read on two services. Rejects if a client sees
  * a failure, a short list or a stale response, or if a command fails. Resolves to how often each outcome of a request
- * occurred, and to what the services and the commands reported.
+ * occurred, and to what the services and the commands reported; or to `undefined` if the only failures are commits that
+ * missed their time limit, as they do on a machine that is too busy.
  */
 export async function runReplayLoad(path: string, connections: number, pets: number) {
   const token = await fillStore(path, pets);
   await using one = await ServiceProcess.start(path);
   await using other = await ServiceProcess.start(path);
-  const load = new LoadClient({
-    services: () => [one, other],
-    token,
-    connections,
-    faults: "none",
-    reads: true,
-    changes: true,
-  });
+  const options = { token, connections, faults: "none", reads: true, changes: true } as const;
+  const load = new LoadClient({ services: () => [one, other], ...options });
   await load.adopt(one);
   const reports: string[] = [];
-  const run = async ([script, ...args]: string[]) => {
-    const { code, stderr } = await spawnScript(script, args, path).output();
-    const report = new TextDecoder().decode(stderr);
-    assertEquals(code, 0, report);
-    reports.push(report);
+  const run = async (command: string[]) => {
+    const { code, stderr } = await runTask(command, { kvPath: path });
+    assertEquals(code, 0, stderr);
+    reports.push(stderr);
   };
   let isReplayed = false;
   const replaying = run(["replay", "--grace", "1"]).finally(() => isReplayed = true);
@@ -44,7 +38,10 @@ export async function runReplayLoad(path: string, connections: number, pets: num
   })();
   await Promise.all([replaying, commanding]).finally(() => isOver = true);
   await running;
+  const { outcomes, violations } = load;
+  const isSlow = (violation: string) => /The store could not take it within \d+ ms/.test(violation);
+  if (violations.length > 0 && violations.every(isSlow)) return undefined;
   await useRealStore(path, (service) => load.expectLogged(service));
   await load.expectServed(one);
-  return { outcomes: load.outcomes, reports: [...reports, ...one.lines, ...other.lines] };
+  return { outcomes, reports: [...reports, ...one.lines, ...other.lines] };
 }

@@ -1,4 +1,5 @@
 import { storeVariables } from "./real_store.ts";
+import { ROOT } from "./with_project_copy.ts";
 
 /** The result of a task of deno.json. The task runs as an operator runs it, with its own permissions. */
 export interface Outcome {
@@ -15,14 +16,11 @@ export interface RunOptions {
   env?: Record<string, string>;
   stdin?: Uint8Array;
   /**
-   * Whether the command has a process group of its own, without Deno's task runner. A signal to the whole group
-   * would sometimes end the task runner itself, with its own code: it may take the signal for a late one, after the
-   * command has ended.
+   * Whether the command has a process group of its own, without Deno's task runner: a late signal to the whole group
+   * would sometimes end the task runner with a code of its own.
    */
   detached?: boolean;
 }
-
-const ROOT = new URL("../../", import.meta.url);
 
 /** Arguments of Deno that run a command as its task does. */
 export const LAUNCH = ["run", "--quiet", "--permission-set=launcher", "scripts/launch/main.ts"];
@@ -31,10 +29,8 @@ export const LAUNCH = ["run", "--quiet", "--permission-set=launcher", "scripts/l
 export async function runTask(args: string[], options: RunOptions): Promise<Outcome> {
   const { stdin } = options;
   const child = spawnTask(args, options);
-  if (stdin !== undefined) {
-    // A task that rejects its input early closes it. The test must not fail then.
-    await ReadableStream.from([stdin]).pipeTo(child.stdin).catch(() => {});
-  } else await child.stdin.close();
+  // A task that rejects its input early closes it. The test must not fail then.
+  await ReadableStream.from(stdin ? [stdin] : []).pipeTo(child.stdin).catch(() => {});
   const { code, stdout, stderr } = await child.output();
   const decoder = new TextDecoder();
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
@@ -43,26 +39,14 @@ export async function runTask(args: string[], options: RunOptions): Promise<Outc
 /** Starts `deno task ARGS`. */
 export function spawnTask(
   args: string[],
-  { kvPath, project, env = {}, detached = false }: RunOptions,
+  { kvPath, project = ROOT, env = {}, detached = false }: RunOptions,
 ): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: [...(detached ? LAUNCH : ["task", "--quiet"]), ...args],
-    cwd: project ?? ROOT,
+    cwd: project,
     env: { NO_COLOR: "1", ...storeVariables(kvPath), ...env },
     detached,
     stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-}
-
-/** Starts a script directly, not its task. A signal then reaches the script and not a launcher. */
-export function spawnScript(script: string, args: string[], kvPath: string): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-all", `scripts/${script}/main.ts`, ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1", ...storeVariables(kvPath) },
-    stdin: "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();

@@ -1,7 +1,6 @@
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Mutation, Store } from "../../src/store/store.ts";
 import { liveKeyOf, sampleLog } from "./sample_log.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { writeLog } from "./sample_store.ts";
 import { TempStore } from "./temp_store.ts";
 
@@ -21,13 +20,10 @@ export async function withSampleFile(use: (parts: SampleFile) => Promise<void>):
   const { folder, kvPath } = temp;
   // Records expire by the real clock.
   const lines = sampleLog(40, Date.now());
-  const store = new KvStore(await Deno.openKv(kvPath));
-  try {
-    await writeLog(store, systemRuntime, lines);
+  await temp.use(async ({ store, runtime }) => {
+    await writeLog(store, runtime, lines);
     await use({ folder, kvPath, lines, keyId: liveKeyOf(lines), store });
-  } finally {
-    store.close();
-  }
+  });
 }
 
 /** Changes the store file without the service. */

@@ -7,8 +7,8 @@ import {
 } from "../../events/event.ts";
 import { patchPet, type Pet, PET_STATUSES, type PetPatch, reversePatch } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { utf8 } from "./utf8.ts";
 
-const encoder = new TextEncoder();
 const FIRST_INSTANT = Date.parse("2026-01-01T00:00:00.000Z");
 
 /** Number of events from one issued key to the next. The event after it revokes the previous key. */
@@ -49,13 +49,8 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
       body = { type: "PetCreated", data: pets.at(-1)! };
     }
     const isPet = body.type === "PetCreated" || body.type === "PetUpdated";
-    events.push({
-      ...body,
-      id,
-      time,
-      actor: isPet ? key.keyId : OPERATOR,
-      ...(isPet && position % 3 === 0 ? { idempotencyKey: sha256Hex(`once ${position}`) } : {}),
-    });
+    const once = isPet && position % 3 === 0 && { idempotencyKey: sha256Hex(`once ${position}`) };
+    events.push({ ...body, id, time, actor: isPet ? key.keyId : OPERATOR, ...once });
   }
   return linesOf(events);
 }
@@ -86,17 +81,16 @@ export function linesOf(events: (EventBody & EventMetadata)[]): string[] {
 
 /** Replaces one line and corrects all hashes after it. */
 export function rewritten(lines: string[], index: number, line: string): string[] {
-  const all = [...lines];
-  all[index] = line;
+  const all = lines.with(index, line);
   for (let next = index + 1; next < all.length; next++) {
-    const previousHash = sha256Hex(all[next - 1]);
-    all[next] = all[next].replace(/"previoushash":"\w+"/, `"previoushash":"${previousHash}"`);
+    const link = `"previoushash":"${sha256Hex(all[next - 1])}"`;
+    all[next] = all[next].replace(/"previoushash":"\w+"/, link);
   }
   return all;
 }
 
 export function linesToBytes(lines: string[]): Uint8Array<ArrayBuffer> {
-  return encoder.encode(lines.map((line) => `${line}\n`).join(""));
+  return utf8(lines.map((line) => `${line}\n`).join(""));
 }
 
 export function sampleId(position: number): string {

@@ -21,14 +21,8 @@ export async function openSampleStore(length: number, groupSizes = GROUP_SIZES) 
   // The sample has used the first ids of the runtime, so skip them.
   for (let used = 0; used < length; used++) runtime.newId();
   const head = await writeLog(store, runtime, lines, groupSizes);
-  return {
-    store,
-    runtime,
-    lines,
-    head,
-    keyId: liveKeyOf(lines),
-    [Symbol.dispose]: () => store.close(),
-  };
+  const keyId = liveKeyOf(lines);
+  return { store, runtime, lines, head, keyId, [Symbol.dispose]: () => store.close() };
 }
 
 /** Appends the lines as the service would, in commits of these sizes. */

@@ -1,54 +1,45 @@
-import { describedAnswer } from "./assert_described.ts";
+import { splitLines } from "../../src/log/lines.ts";
 import { storeVariables } from "./real_store.ts";
+import { type Client, clientOf } from "./test_service.ts";
+import { ROOT } from "./with_project_copy.ts";
 
-const ROOT = new URL("../../", import.meta.url);
+/** How Deno runs a source file. */
+export const DENO_RUN = [Deno.execPath(), "run", "--allow-all"];
 
 /** A service in its own process, started as `deno task start` does, on loopback and a free port. */
 export class ServiceProcess implements AsyncDisposable {
   /** The service's address: `http://127.0.0.1:PORT`. */
-  readonly address: string;
+  address = "";
   /** Lines on standard error so far. */
-  readonly lines: string[];
+  readonly lines: string[] = [];
   #process: Deno.ChildProcess;
-  #reading: Promise<void>;
+  #reading: Promise<void> = Promise.resolve();
 
-  private constructor(
-    process: Deno.ChildProcess,
-    address: string,
-    lines: string[],
-    reading: Promise<void>,
-  ) {
+  private constructor(process: Deno.ChildProcess) {
     this.#process = process;
-    this.address = address;
-    this.lines = lines;
-    this.#reading = reading;
   }
 
-  /**
-   * Resolves when the service listens. `within` is a command that runs another command, such as prlimit; `runtime` is
-   * one that runs a source file.
-   */
+  /** Resolves when the service listens. `[command, ...args]` runs its source file. */
   static start(
     kvPath: string,
     env: Record<string, string> = {},
-    within: string[] = [],
-    runtime: string[] = [Deno.execPath(), "run", "--allow-all"],
+    [command, ...args]: string[] = DENO_RUN,
   ): Promise<ServiceProcess> {
-    const [command, ...args] = [...within, ...runtime, "src/main.ts"];
     const process = new Deno.Command(command, {
-      args,
+      args: [...args, "src/main.ts"],
       cwd: ROOT,
       env: { NO_COLOR: "1", HOST: "127.0.0.1", PORT: "0", ...storeVariables(kvPath), ...env },
       stdout: "null",
       stderr: "piped",
     }).spawn();
-    const lines: string[] = [];
+    const service = new ServiceProcess(process);
+    const { lines } = service;
     return new Promise((resolve, reject) => {
-      const reading = readLines(process.stderr, (line) => {
+      service.#reading = readLines(process.stderr, (line) => {
         lines.push(line);
         if (!line.includes('"listening"')) return;
-        const address = `http://127.0.0.1:${JSON.parse(line).port}`;
-        resolve(new ServiceProcess(process, address, lines, reading));
+        service.address = `http://127.0.0.1:${JSON.parse(line).port}`;
+        resolve(service);
       }).then(() => reject(new Error(`The service did not start: ${lines.join("\n")}`)));
     });
   }
@@ -57,26 +48,19 @@ export class ServiceProcess implements AsyncDisposable {
     return this.#process.pid;
   }
 
-  /** Sends a signal that does not end the process. */
-  signal(signal: Deno.Signal): void {
-    this.#process.kill(signal);
+  /** A client with that key's token. */
+  client(token: string): Client {
+    return clientOf(token, (path, init) => fetch(`${this.address}${path}`, init));
   }
 
   /** Sends a request with that key's token. */
-  send(path: string, token: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    headers.set("authorization", `Bearer ${token}`);
-    const pending = fetch(`${this.address}${path}`, { ...init, headers });
-    return describedAnswer(init.method, path, pending);
+  send(path: string, token: string, init?: RequestInit): Promise<Response> {
+    return this.client(token).send(path, init);
   }
 
   /** Adds a pet and resolves to the status code. */
-  async add(pet: unknown, token: string, headers: Record<string, string> = {}): Promise<number> {
-    const response = await this.send("/v1/pets", token, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(pet),
-    });
+  async add(pet: unknown, token: string, headers?: HeadersInit): Promise<number> {
+    const response = await this.client(token).add(pet, headers);
     await response.body?.cancel();
     return response.status;
   }
@@ -109,11 +93,7 @@ export async function readLines(
   take: (line: string) => unknown,
 ): Promise<void> {
   const decoder = new TextDecoder();
-  let open = "";
-  for await (const chunk of stream) {
-    const lines = (open + decoder.decode(chunk, { stream: true })).split("\n");
-    open = lines.pop()!;
-    for (const line of lines) await take(line);
+  for await (const lines of splitLines(stream)) {
+    for (const line of lines) await take(decoder.decode(line));
   }
-  if (open !== "") await take(open);
 }

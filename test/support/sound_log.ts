@@ -7,7 +7,7 @@ import { readHead } from "../../src/log/head.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { checkedContent } from "../../src/store/checksum.ts";
 import { scan } from "../../src/store/scan.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store, StoreEntry } from "../../src/store/store.ts";
 
 /**
  * Asserts that each line names its position and the SHA-256 of the line before, and that the pets have the
@@ -39,15 +39,10 @@ export async function readLogLines(store: Store): Promise<string[]> {
 }
 
 /** The contents of the records of a generation by their keys, which do not name the generation. */
-export async function contentOfGeneration(
-  store: Store,
-  generation: number,
-): Promise<Record<string, string>> {
+export async function contentOfGeneration(store: Store, generation: number) {
   const entries = await Array.fromAsync(scan(store, { prefix: projectionKey(generation, []) }));
+  const contentOf = (entry: StoreEntry) => new TextDecoder().decode(checkedContent(entry));
   return Object.fromEntries(
-    entries.flat().map((entry) => {
-      const name = JSON.stringify(entry.key.slice(2));
-      return [name, new TextDecoder().decode(checkedContent(entry))];
-    }),
+    entries.flat().map((entry) => [JSON.stringify(entry.key.slice(2)), contentOf(entry)]),
   );
 }

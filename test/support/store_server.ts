@@ -7,7 +7,7 @@ export abstract class StoreServer implements AsyncDisposable {
   readonly secret: string;
   /** Holds its data. */
   protected readonly folder: string;
-  protected process: Deno.ChildProcess | undefined;
+  #process: Deno.ChildProcess | undefined;
 
   constructor(folder: string, secret: string = crypto.randomUUID()) {
     this.folder = folder;
@@ -31,19 +31,26 @@ export abstract class StoreServer implements AsyncDisposable {
   /** Starts it, also again on the same data and port. Resolves when it responds. */
   abstract start(): Promise<void>;
 
+  protected spawn(program: string, args: string[]): void {
+    const quiet = { stdin: "null", stdout: "null", stderr: "null" } as const;
+    this.#process = new Deno.Command(program, { args, cwd: "/", env: this.env, ...quiet }).spawn();
+  }
+
   /** Ends all its processes at once, like a failing machine. */
   async kill(): Promise<void> {
-    if (this.process !== undefined) await killTree(this.process);
-    this.process = undefined;
+    if (this.#process === undefined) return;
+    signalTree(this.#process.pid, "SIGKILL");
+    await this.#process.status;
+    this.#process = undefined;
   }
 
   /** Stops its processes: they keep their connections, but do not respond. */
   pause(): void {
-    signalTree(this.process!.pid, "SIGSTOP");
+    signalTree(this.#process!.pid, "SIGSTOP");
   }
 
   resume(): void {
-    signalTree(this.process!.pid, "SIGCONT");
+    signalTree(this.#process!.pid, "SIGCONT");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -78,30 +85,8 @@ export function isInstalled(program: string): boolean {
   }
 }
 
-/** Long enough for every machine: it only ends a test that hangs. */
-export const HANG_LIMIT_MS = 60_000;
-
-/** Repeats an attempt until it succeeds, and resolves to its result. */
-export async function until<T>(attempt: () => T | Promise<T>, message: string): Promise<T> {
-  const deadline = Date.now() + HANG_LIMIT_MS;
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (cause) {
-      if (Date.now() > deadline) throw new Error(message, { cause });
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-/** Kills a process and all that it started. */
-export async function killTree(process: Deno.ChildProcess): Promise<void> {
-  signalTree(process.pid, "SIGKILL");
-  await process.status;
-}
-
 /** Sends a signal to a process and all that it started; to the parent first, so that it starts no others meanwhile. */
-export function signalTree(pid: number, signal: Deno.Signal): void {
+function signalTree(pid: number, signal: Deno.Signal): void {
   const children = childrenOf(pid);
   try {
     Deno.kill(pid, signal);
@@ -115,7 +100,7 @@ export function signalTree(pid: number, signal: Deno.Signal): void {
 function childrenOf(pid: number): number[] {
   try {
     const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
-    return children.trim().split(" ").filter((it) => it !== "").map(Number);
+    return (children.match(/\d+/g) ?? []).map(Number);
   } catch {
     // It has ended meanwhile.
     return [];

@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+
 /**
  * A proxy on loopback, for tests of what a network does between a client and its server. At random, it closes a
  * connection after the server has executed a request and before the response goes back. It can also swallow
@@ -9,8 +11,10 @@ export class TcpProxy implements AsyncDisposable {
   /** Number of cut connections. */
   cuts = 0;
   #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  /** The port on which it listens. */
+  readonly port = this.#listener.addr.port;
   #portOf: () => number;
-  #rewrite: ((text: string) => string) | undefined;
+  #rewrite: (text: string) => string;
   /** Connections are numbered as they come. Those below this number are swallowed. */
   #swallowedBelow = 0;
   #connections = 0;
@@ -21,15 +25,10 @@ export class TcpProxy implements AsyncDisposable {
    * `portOf` is called for each connection. `rewrite` changes what the server sends, whose bytes it gets as
    * Latin-1.
    */
-  constructor(portOf: () => number, rewrite?: (text: string) => string) {
+  constructor(portOf: () => number, rewrite = (text: string) => text) {
     this.#portOf = portOf;
     this.#rewrite = rewrite;
     this.#served = this.#serve();
-  }
-
-  /** The port on which it listens. */
-  get port(): number {
-    return this.#listener.addr.port;
   }
 
   /** Swallows the current connections. New ones work. */
@@ -69,16 +68,11 @@ export class TcpProxy implements AsyncDisposable {
         if (connection < this.#swallowedBelow) return;
         if (Math.random() < this.share) {
           this.cuts++;
-          controller.error(new Error("cut"));
-          return;
+          return controller.error(new Error("cut"));
         }
-        const text = this.#rewrite?.(String.fromCharCode(...chunk));
-        controller.enqueue(text === undefined ? chunk : Uint8Array.from(text, codeOf));
+        const text = this.#rewrite(Buffer.from(chunk).toString("latin1"));
+        controller.enqueue(Buffer.from(text, "latin1"));
       },
     });
   }
-}
-
-function codeOf(character: string): number {
-  return character.charCodeAt(0);
 }

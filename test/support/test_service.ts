@@ -1,5 +1,6 @@
 import { issueKey } from "../../src/keys/write_key.ts";
 import type { RequestHandler } from "../../src/http/handler.ts";
+import type { Logger } from "../../src/runtime/logger.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -36,36 +37,22 @@ export const TEST_STORES = {
 /** `wrap` may decorate the store of the service. */
 export async function openTestService(
   wrap: (store: Store) => Store = (store) => store,
-  options: Pick<
-    ServiceOptions,
-    "addresses" | "corsOrigins" | "instrumentation" | "isDurable" | "rateLimit"
-  > = {},
+  options: Partial<ServiceOptions> = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];
   const store = wrap(runtime.awaited(await TEST_STORES.open()));
-  const service = createService({
-    store,
-    runtime,
-    report: (level, event, details) => reports.push([level, event, details]),
-    ...options,
-  });
-  const { id, token } = await issueKey(service, { label: "test" });
+  const report: Logger = (level, event, details) => reports.push([level, event, details]);
+  const service = createService({ store, runtime, report, ...options });
+  const { id: keyId, token } = await issueKey(service, { label: "test" });
   const client = clientOfHandler(token, service.handler);
   const close = async () => {
     // A failed commit waits for its retry.
     await runtime.settle(service.appender.drain());
     store.close();
   };
-  return {
-    ...service,
-    ...client,
-    runtime,
-    keyId: id,
-    token,
-    reports,
-    [Symbol.asyncDispose]: close,
-  };
+  const own = { runtime, keyId, token, reports, [Symbol.asyncDispose]: close };
+  return { ...service, ...client, ...own };
 }
 
 /** Another instance on the same store, or the same one after a restart, with its client. */

@@ -20,22 +20,30 @@ export async function installFromPyPI(folder: string, requirements: string): Pro
   await expectDone(`${folder}/bin/pip`, ["install", "--quiet", "-r", requirements]);
 }
 
-/** Runs a program to its end. Rejects if it is not installed, or after ten minutes. */
-export async function run(program: string, args: string[], options: Deno.CommandOptions = {}) {
+/** Runs a program to its end, and resolves to all that it prints. Rejects as {@linkcode complete} does. */
+export async function run(...command: Parameters<typeof complete>) {
+  const { code, stdout, stderr } = await complete(...command);
+  return { code, output: stdout + stderr };
+}
+
+/** Runs a program that must succeed, and resolves to its standard output. */
+export async function expectDone(...command: Parameters<typeof complete>): Promise<string> {
+  const { code, stdout, stderr } = await complete(...command);
+  const [program, args] = command;
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} failed: ${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Rejects if the program is not installed, or after ten minutes. */
+async function complete(program: string, args: string[], options: Deno.CommandOptions = {}) {
   try {
     const signal = AbortSignal.timeout(10 * 60_000);
     const command = new Deno.Command(program, { signal, ...options, args });
     const { code, stdout, stderr } = await command.output();
     const decoder = new TextDecoder();
-    return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
+    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw new Error(`${program} is not installed`);
     throw error;
   }
-}
-
-/** Runs a program that must succeed. */
-export async function expectDone(...command: Parameters<typeof run>): Promise<void> {
-  const { code, output } = await run(...command);
-  if (code !== 0) throw new Error(`${command[0]} ${command[1].join(" ")} failed: ${output}`);
 }

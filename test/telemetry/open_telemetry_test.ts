@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
-import { connect, until } from "../support/raw_connection.ts";
+import { connect } from "../support/raw_connection.ts";
 import { runTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { test } from "../support/test_processes.ts";
+import { until } from "../support/until.ts";
 
 type Attributes = { key: string; value: { stringValue: string } }[];
 

