@@ -49,7 +49,7 @@ async function runSeeds(first: number, seeds: number, isTraced = false): Promise
   const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, steps: 0 };
   const start = performance.now();
   for (let seed = first; seed < first + seeds; seed++) {
-    const result = await simulate(code, seed, onTrace);
+    const result = await simulate(code, seed, { onTrace });
     if (result.violations.length > 0) {
       reportFailure(result);
       sums.failed++;
