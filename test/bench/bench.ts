@@ -1,33 +1,28 @@
 /**
  * Measures this checkout and another one, or a bare Deno.serve, in turns, and prints ratios.
  *
- *     deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N] [--sold SHARE] [--only TEXT]
+ *     deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--only TEXT]
  */
 
 import { pathToFileURL } from "node:url";
 import { EXIT, runCommand, UsageError } from "../../scripts/cli/run_command.ts";
-import { type CommandFiles, COMMANDS, exportLog } from "./commands.ts";
 import { fillByCheckout, ROOT, startBareServer, startService } from "./processes.ts";
+import { quantile } from "./load.ts";
 import { exampleResponse, measure, type Operation, OPERATIONS, slowDisk } from "./operations.ts";
 
 const BENCH = {
   title: "Compares this checkout with another one, or with a bare Deno.serve, on loopback",
   details: "Measures each workload in turns, in a temporary folder, and prints ratios.",
   usage: [
-    `deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N]
-      [--sold SHARE] [--only TEXT]`,
+    "deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--only TEXT]",
   ],
   flags: {
     "--against DIR": `the folder of the other checkout, such as git worktree add DIR COMMIT makes
-      (default: a bare Deno.serve that returns the same bytes, and no commands)`,
+      (default: a bare Deno.serve that returns the same bytes)`,
     "--rounds N": "measures each workload N times on each (default: 5)",
     "--seconds S": "how long each measurement of requests takes (default: 4)",
     "--pets N": "number of pets in the store of the requests (default: 10000)",
-    "--events N": "number of events for replay, restore, audit and export (default: 300000)",
-    "--sold SHARE":
-      `part of the pets of this checkout that were sold after they were added, such as 0.999,
-      while all pets of the other one were only added; --against . compares this checkout with itself`,
-    "--only TEXT": "only workloads with this text in their names, for example create or replay",
+    "--only TEXT": "only workloads with this text in their names, for example create",
   },
   variables: [],
   exits: "0 done, 1 a response was an error, 2 could not run",
@@ -40,39 +35,31 @@ interface Options {
   rounds: number;
   ms: number;
   pets: number;
-  events: number;
-  sold: number | undefined;
 }
 
 /** A value of this checkout and of the other one. */
 type Pair<T> = [own: T, other: T];
 
 await runCommand(BENCH, {
-  async run(
-    { against, rounds = "5", seconds = "4", pets = "10000", events = "300000", sold, only = "" },
-  ) {
+  async run({ against, rounds = "5", seconds = "4", pets = "10000", only = "" }) {
     const isWanted = ({ name }: { name: string }) => name.includes(only);
     const operations = OPERATIONS.filter(isWanted);
-    const commands = against === undefined ? [] : COMMANDS.filter(isWanted);
-    if (operations.length + commands.length === 0) {
-      const names = [...OPERATIONS, ...COMMANDS].map(({ name }) => JSON.stringify(name));
+    if (operations.length === 0) {
+      const names = OPERATIONS.map(({ name }) => JSON.stringify(name));
       throw new UsageError(`--only takes a part of one of these names: ${names.join(", ")}`);
     }
-    const options = {
-      other: against === undefined ? undefined : pathToFileURL(`${against}/`),
-      folder: await Deno.makeTempDir({ prefix: "animal-store-bench-" }),
-      rounds: parseCount("--rounds", rounds),
-      ms: parseCount("--seconds", seconds) * 1_000,
-      pets: parseCount("--pets", pets),
-      events: parseCount("--events", events),
-      sold: sold === undefined ? undefined : parseShare("--sold", sold),
-    };
+    const folder = await Deno.makeTempDir({ prefix: "animal-store-bench-" });
     try {
-      const failures = await benchRequests(operations, options);
-      if (commands.length > 0) await benchCommands(commands, options);
+      const failures = await benchRequests(operations, {
+        other: against === undefined ? undefined : pathToFileURL(`${against}/`),
+        folder,
+        rounds: parseCount("--rounds", rounds),
+        ms: parseCount("--seconds", seconds) * 1_000,
+        pets: parseCount("--pets", pets),
+      });
       return failures === 0 ? EXIT.done : EXIT.refused;
     } finally {
-      await Deno.remove(options.folder, { recursive: true });
+      await Deno.remove(folder, { recursive: true });
     }
   },
 });
@@ -82,19 +69,13 @@ function parseCount(flag: string, text: string): number {
   throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
 }
 
-function parseShare(flag: string, text: string): number {
-  if (/^(0(\.\d{1,3})?|1)$/.test(text)) return Number(text);
-  throw new UsageError(`${flag} takes a number from 0 to 1, not ${JSON.stringify(text)}`);
-}
-
 /** Resolves to the number of failed requests. */
 async function benchRequests(operations: Operation[], options: Options): Promise<number> {
-  const { other, folder, rounds, ms, pets, sold } = options;
-  if (operations.length === 0) return 0;
+  const { other, folder, rounds, ms, pets } = options;
   const paths = [`${folder}/own.sqlite3`, `${folder}/other.sqlite3`];
-  const token = await fillByCheckout(ROOT, paths[0], pets, sold);
+  const token = await fillByCheckout(ROOT, paths[0], pets);
   const otherToken = other === undefined ? token : await fillByCheckout(other, paths[1], pets);
-  const rows: (string | number)[][] = [];
+  const rows: Record<string, Record<string, string | number>> = {};
   let failures = 0;
   for (const operation of operations) {
     // Each workload gets new processes, so that an earlier one cannot affect it.
@@ -112,110 +93,48 @@ async function benchRequests(operations: Operation[], options: Options): Promise
     ]);
     const failed = samples.flat().reduce((sum, it) => sum + it.failures, 0);
     failures += failed;
-    rows.push([
-      operation.name,
-      ...ratio(samples.map(([one, two]) => [one.perSecond, two.perSecond])),
-      ...ratio(samples.map(([one, two]) => [one.cpuUs, two.cpuUs]), true),
-      median(samples.map(([one]) => one.p50Ms)),
-      median(samples.map(([one]) => one.p99Ms)),
-      own.memoryMiB(),
-      failed,
-    ]);
+    rows[operation.name] = {
+      ...compared("/s", samples.map(([one, two]) => [one.perSecond, two.perSecond])),
+      ...compared("cpu µs", samples.map(([one, two]) => [one.cpuUs, two.cpuUs]), true),
+      "p50 ms": rounded(median(samples.map(([one]) => one.p50Ms))),
+      "p99 ms": rounded(median(samples.map(([one]) => one.p99Ms))),
+      failures: failed,
+    };
   }
-  printTable(
-    `Requests on ${pets} pets (rounds: ${rounds}): a ratio > 1 means that this checkout needs less`,
-    [
-      ...["", "this/s", "other/s", "ratio", "lowest", "highest"],
-      ...["this cpu µs", "other cpu µs", "ratio", "lowest", "highest"],
-      ...["p50 ms", "p99 ms", "MiB", "failures"],
-    ],
-    rows,
-  );
+  console.log(`${pets} pets, ${rounds} rounds: a ratio > 1 means that this checkout needs less`);
+  console.table(rows);
   return failures;
-}
-
-async function benchCommands(
-  commands: typeof COMMANDS,
-  { other, folder, rounds, events, sold = 0 }: Options,
-): Promise<void> {
-  const files: CommandFiles[] = [];
-  for (const root of [ROOT, other!]) {
-    const kvPath = `${folder}/commands-${files.length}.sqlite3`;
-    const pets = root === ROOT ? Math.round(events / (1 + sold)) : events;
-    await fillByCheckout(root, kvPath, pets, root === ROOT && sold > 0 ? sold : undefined);
-    const own = { root, kvPath, replayedPath: `${kvPath}.copy`, exportPath: `${kvPath}.jsonl` };
-    await Deno.copyFile(kvPath, own.replayedPath);
-    await exportLog(own);
-    files.push(own);
-  }
-  const rows: (string | number)[][] = [];
-  for (const { name, run } of commands) {
-    const samples = await inTurns(rounds, [() => run(files[0]), () => run(files[1])]);
-    rows.push([
-      name,
-      ...ratio(samples.map(([one, two]) => [events / one.seconds, events / two.seconds])),
-      ...ratio(samples.map(([one, two]) => [one.cpuMs / events, two.cpuMs / events]), true),
-      ...ratio(samples.map(([one, two]) => [one.peakMiB, two.peakMiB]), true).slice(0, 3),
-    ]);
-  }
-  printTable(
-    `Commands on ${events} events (rounds: ${rounds}), including the start of the process`,
-    [
-      ...["", "this/s", "other/s", "ratio", "lowest", "highest"],
-      ...["this cpu ms", "other cpu ms", "ratio", "lowest", "highest"],
-      ...["this peak MiB", "other peak MiB", "ratio"],
-    ],
-    rows,
-  );
-  const sizes = files.map(({ kvPath }) => Deno.statSync(kvPath).size / 1024 ** 2);
-  console.log(`\n  SQLite file: this ${format(sizes[0])} MiB, other ${format(sizes[1])} MiB`);
 }
 
 /** Runs two measurements in the order ABBA, so that other load on the machine affects both. */
 async function inTurns<T>(rounds: number, [own, other]: Pair<() => Promise<T>>) {
   const pairs: Pair<T>[] = [];
   for (let round = 0; round < rounds; round++) {
-    if (round % 2 === 0) {
-      pairs.push([await own(), await other()]);
-    } else {
-      const second = await other();
-      pairs.push([await own(), second]);
-    }
+    const second = round % 2 === 0 ? undefined : await other();
+    pairs.push([await own(), second ?? await other()]);
   }
   return pairs;
 }
 
-/** The medians, their ratio, and the lowest and the highest ratio of a round. */
-function ratio(rounds: Pair<number>[], isCost = false): number[] {
-  const medians: Pair<number> = [
-    median(rounds.map(([own]) => own)),
-    median(rounds.map(([, other]) => other)),
-  ];
+/** The medians of both, their ratio, and the lowest and the highest ratio of a round. */
+function compared(unit: string, rounds: Pair<number>[], isCost = false) {
   const ratioOf = ([own, other]: Pair<number>) => isCost ? other / own : own / other;
-  const ratios = rounds.map(ratioOf);
-  return [...medians, ratioOf(medians), Math.min(...ratios), Math.max(...ratios)];
+  const own = median(rounds.map(([own]) => own));
+  const other = median(rounds.map(([, other]) => other));
+  const ratios = [ratioOf([own, other]), ...rounds.map(ratioOf).sort((a, b) => a - b)];
+  const [ratio, lowest, highest] = [ratios[0], ratios[1], ratios.at(-1)!].map(rounded);
+  return {
+    [`this ${unit}`]: rounded(own),
+    [`other ${unit}`]: rounded(other),
+    [`ratio of ${unit}`]: `${ratio} (${lowest} to ${highest})`,
+  };
+}
+
+function rounded(number: number): number {
+  return Number(number.toPrecision(3));
 }
 
 function median(numbers: number[]): number {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  const middle = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
-}
-
-/** Prints rows of a name and numbers in columns. */
-function printTable(title: string, header: string[], rows: (string | number)[][]): void {
-  const cells = [header, ...rows.map((row) => row.map(format))];
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column].length)));
-  console.log(`\n${title}\n`);
-  for (const [name, ...numbers] of cells) {
-    const aligned = numbers.map((cell, column) => cell.padStart(widths[column + 1]));
-    console.log(`  ${[name.padEnd(widths[0]), ...aligned].join("  ")}`);
-  }
-}
-
-function format(cell: string | number): string {
-  if (typeof cell === "string") return cell;
-  if (Number.isNaN(cell)) return "-";
-  if (cell >= 100 || cell === 0) return Math.round(cell).toLocaleString("en");
-  return cell.toFixed(cell >= 10 ? 1 : 3);
+  const sorted = Float64Array.from(numbers).sort();
+  return (quantile(sorted, 0.5) + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
 }

@@ -6,8 +6,8 @@ export interface ServerProcess extends AsyncDisposable {
   port: number;
   /** Processor time of all threads so far, in milliseconds; NaN if the system does not report it. */
   cpuMs(): number;
-  /** Resident memory in MiB, by default its peak; NaN if the system does not report it. */
-  memoryMiB(when?: "now"): number;
+  /** Resident memory in MiB; NaN if the system does not report it. */
+  memoryMiB(): number;
 }
 
 /** The folder of this checkout. */
@@ -18,11 +18,10 @@ export async function fillByCheckout(
   root: URL,
   path: string,
   pets: number,
-  soldShare?: number,
 ): Promise<string> {
   const module = JSON.stringify(new URL("test/support/fill_store.ts", root));
   const script = `const { fillStore } = await import(${module});
-    console.log(await fillStore(${JSON.stringify(path)}, ${pets}, ${soldShare}));`;
+    console.log(await fillStore(${JSON.stringify(path)}, ${pets}));`;
   const args = ["eval", "--quiet", "--no-check", script];
   const options = { args, cwd: root, stderr: "inherit" } as const;
   const { success, stdout } = await new Deno.Command(Deno.execPath(), options).output();
@@ -71,7 +70,7 @@ async function start(
   return {
     port,
     cpuMs: () => cpuMs(process.pid),
-    memoryMiB: (when) => memoryMiB(process.pid, when),
+    memoryMiB: () => Number(/VmRSS:\s+(\d+) kB/.exec(readProc(process.pid, "status"))?.[1]) / 1_024,
     async [Symbol.asyncDispose]() {
       process.kill("SIGTERM");
       await process.status;
@@ -79,18 +78,11 @@ async function start(
   };
 }
 
-/** Processor time of a process, or of all its children that have ended. */
-export function cpuMs(pid: number, of: "process" | "children" = "process"): number {
+/** Processor time of a process. */
+function cpuMs(pid: number): number {
   const fields = readProc(pid, "stat").split(") ").at(-1)!.split(" ");
-  const [user, system] = fields.slice(of === "process" ? 11 : 13);
   // The kernel counts in ticks of 10 ms.
-  return (Number(user) + Number(system)) * 10;
-}
-
-/** Resident memory of a process in MiB, by default its peak; NaN if the system does not report it. */
-export function memoryMiB(pid: number, when?: "now"): number {
-  const line = when === "now" ? /VmRSS:\s+(\d+) kB/ : /VmHWM:\s+(\d+) kB/;
-  return Number(line.exec(readProc(pid, "status"))?.[1]) / 1_024;
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 function readProc(pid: number, file: string): string {

@@ -14,11 +14,6 @@ import type { Random } from "./random.ts";
 export interface Workload {
   cluster: Cluster;
   code: Code;
-  /**
-   * Requests that fill commits up to the limits of the store, many at once: pets with names of the maximum
-   * length, or creates with an Idempotency-Key.
-   */
-  load: "usual" | "longNames" | "idempotencyKeys";
   /** Whether the faults of the round include jumps of clocks. */
   clocksJump: boolean;
   /** The keys that were issued. */
