@@ -53,30 +53,23 @@ class Client {
       get: 3,
     });
     const name = `${this.#name}-${number}`;
-    switch (action) {
-      case "create":
-        return void await this.#send(this.#drawCreate(name));
-      case "createWithKey":
-        return await this.#writeWithKey(this.#drawCreate(name), name);
-      case "update":
-        return void await this.#send(this.#drawUpdate());
-      case "updateWithKey":
-        return await this.#writeWithKey(this.#drawUpdate(), name);
-      case "race":
-        return await this.#race(name);
-      case "repeat": {
-        // This may be the next day, when the Idempotency-Key has expired and writes again.
-        if (this.#workload.idempotentWrites.length === 0) return;
-        const { operation, key } = random.pick(this.#workload.idempotentWrites);
-        return void await this.#send(operation, key);
-      }
-      case "list":
-        return void await this.#send(this.#drawList());
-      case "get": {
-        const petId = random.integer(1, this.#workload.newestPetId + 2);
-        return void await this.#send({ kind: "get", petId });
-      }
-    }
+    const { idempotentWrites, newestPetId } = this.#workload;
+    const actions: Record<typeof action, () => Promise<unknown>> = {
+      create: () => this.#send(this.#drawCreate(name)),
+      update: () => this.#send(this.#drawUpdate()),
+      createWithKey: () => this.#writeWithKey(this.#drawCreate(name), name),
+      updateWithKey: () => this.#writeWithKey(this.#drawUpdate(), name),
+      // This may be the next day, when the Idempotency-Key has expired and writes again.
+      repeat: async () => {
+        if (idempotentWrites.length === 0) return;
+        const { operation, key } = random.pick(idempotentWrites);
+        await this.#send(operation, key);
+      },
+      race: () => this.#race(name),
+      list: () => this.#send(this.#drawList()),
+      get: () => this.#send({ kind: "get", petId: random.integer(1, newestPetId + 2) }),
+    };
+    await actions[action]();
   }
 
   /** Changes a pet several times at once, and reads meanwhile. */

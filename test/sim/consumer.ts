@@ -1,7 +1,6 @@
 /** Clients that follow the feed of events: each sees every event of its filter once and in order, or gets a 410. */
 
 import { createHash } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import type { EventsOperation, KeyInUse, Operation } from "./history.ts";
 import type { Node } from "./node.ts";
 import { type CommittedLine, GENESIS, shortened } from "./oracle.ts";
@@ -134,12 +133,7 @@ export class Consumer {
   }
 
   #takeBatch(body: string, link: string, { limit = 100 }: EventsOperation): void {
-    const target = /<([^>]*)>; rel="next"/.exec(link)?.[1] ?? "http://none";
-    const { lastEventId = "", timeout: _, ...rest } = Object.fromEntries(
-      new URL(target).searchParams,
-    );
-    const expected = { limit: String(limit), ...this.#filter };
-    if (!isDeepStrictEqual(rest, expected)) this.#violate(`is sent to ${target}`);
+    const [, lastEventId = ""] = /lastEventId=([\w-]+)/.exec(link) ?? [];
     const count = JSON.parse(body).length;
     this.#advance(lastEventId, body);
     const isFull = count === limit || body.length > 1_000_000;

@@ -26,7 +26,10 @@ export async function exportLog(
     return { ...range, position };
   }, options);
   expectNoDamage(cluster, reason);
-  if (!isDone) return lines;
+  if (!isDone) {
+    if (cluster.hasRecovered) violations.push(`The export failed: ${reason}`);
+    return lines;
+  }
   const { from, to, position } = value!;
   const expected = oracle.lines.slice(from - 1, to).map(({ text }) => text);
   if (position < oracle.countCommittedBy(startStep) || !isDeepStrictEqual(lines, expected)) {
@@ -128,6 +131,7 @@ export async function restoreIntoAnotherStore(
     violations.push(`The restore is incomplete without faults: ${reason ?? "it succeeded"}`);
     return;
   }
+  store.faultProfile = NO_FAULTS;
   await exportLog(workload, { store });
   await auditStore(workload, true, { store });
 }
