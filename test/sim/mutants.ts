@@ -133,9 +133,6 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a stream sends the position of an event before the event": {
       "messages.push(message);": "messages.push(encoder.encode(`id: ${line.id}\\n\\n`), message);",
     },
-    "a wait does not notice the events that come during it": {
-      "        if (place.position < entry.head.position) alarm.ring();\n": "",
-    },
   },
   "src/feed/followers.ts": {
     "streams and waits of a revoked key go on": {

@@ -62,7 +62,7 @@ const importers = new Map<string, string[]>();
  * Imports the code with the fault. The modules that import the faulty one, directly or not, are copied with it. They
  * share all others with the real code, so that little is compiled again.
  */
-export async function importMutant(mutant: Mutant): Promise<code.Code> {
+async function importMutant(mutant: Mutant): Promise<code.Code> {
   if (sources.size === 0) await readSources(CODE);
   const folder = await Deno.makeTempDir();
   try {

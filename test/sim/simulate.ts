@@ -14,7 +14,7 @@
  *           |                   +-- FaultProfile -+--------------+          |
  *           | requests,                                                     | every
  *           v responses                                                     v commit
- *        History ------------------> Checker <--------------------------- Oracle
+ *       Exchanges -----------------> Checker <--------------------------- Oracle
  *                                       |                                   |
  *                                       +----------> violations <-----------+
  *
@@ -22,8 +22,8 @@
  * - The store is shared by all nodes.
  * - The workload is the requests of clients and the commands of operators.
  * - A fault profile says which faults occur and how often.
- * - The oracle sees every commit, so it knows the true log. It checks the hash chain, the head and the projections.
- * - At the end, the checker compares the history with the oracle. Examples: the log holds every acknowledged write
+ * - The oracle sees every commit, so it knows the true log. It checks the hash chain and the head.
+ * - At the end, the checker compares the exchanges with the oracle. Examples: the log holds every acknowledged write
  *   exactly once; the store held every returned page at some moment of its request; the service never accepted
  *   a revoked key.
  *
