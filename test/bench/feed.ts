@@ -23,6 +23,7 @@ const ADDED_PER_SECOND = 100;
 const FOLLOWING = 100;
 const NOW = "lastEventId=now";
 const SECONDS = 10;
+const PET = '{"name":"Rex","categoryId":7}';
 
 /** Events in the log while clients catch up, and the numbers of these clients. */
 const CAUGHT_UP = 150_000;
@@ -66,12 +67,11 @@ async function measureDelays(): Promise<void> {
 async function addPets({ port }: ServerProcess, token: string): Promise<Map<string, number>> {
   const acknowledged = new Map<string, number>();
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const body = '{"name":"Rex","categoryId":7}';
   const adding = [];
   const start = performance.now();
   for (let count = 0; count < SECONDS * ADDED_PER_SECOND; count++) {
     await sleep(Math.max(0, start + count * 1_000 / ADDED_PER_SECOND - performance.now()));
-    const added = fetch(`http://127.0.0.1:${port}/v1/pets`, { method: "POST", headers, body });
+    const added = fetch(`http://127.0.0.1:${port}/v1/pets`, { method: "POST", headers, body: PET });
     adding.push(added.then(async (response) => {
       const at = performance.now();
       acknowledged.set(`pets/${(await response.json()).id}`, at);
@@ -101,10 +101,10 @@ async function measureMemory(): Promise<void> {
     // What the first requests load is not counted.
     using _first = await openAll(server.port, all.slice(0, 20), query);
     await sleep(1_000);
-    const before = server.memoryMiB("now");
+    const before = server.memoryMiB();
     using _rest = await openAll(server.port, all.slice(20), query);
     await sleep(2_000);
-    const kib = (server.memoryMiB("now") - before) * 1_024 / (FOLLOWERS_LIMIT - 20);
+    const kib = (server.memoryMiB() - before) * 1_024 / (FOLLOWERS_LIMIT - 20);
     console.log(`Memory of ${name}: ${kib.toFixed(1)} KiB (${FOLLOWERS_LIMIT} of them)`);
   }
 }
@@ -114,16 +114,11 @@ async function measureCatchingUp(): Promise<void> {
   const kvPath = `${temp.folder}/catching_up.sqlite3`;
   const token = await fillByCheckout(ROOT, kvPath, CAUGHT_UP);
   await using server = await startService(kvPath, ROOT, {});
-  const headers = { authorization: `Bearer ${token}` };
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const list = requestBytes({ method: "GET", path: "/v1/pets?limit=5", headers });
-  const body = '{"name":"Rex","categoryId":7}';
-  const json = { ...headers, "content-type": "application/json" };
-  const add = requestBytes({ method: "POST", path: "/v1/pets", headers: json, body });
-  const health = requestBytes({
-    method: "GET",
-    path: "/healthz",
-    headers: { connection: "close" },
-  });
+  const add = requestBytes({ method: "POST", path: "/v1/pets", headers, body: PET });
+  const closing = { connection: "close" };
+  const health = requestBytes({ method: "GET", path: "/healthz", headers: closing });
   console.log("| Catching up | a list: p50, p99 | an addition | a new connection | events read |");
   for (const clients of CATCHING_UP) {
     let passed = 0;

@@ -2,8 +2,10 @@ import { assertGreater } from "@std/assert";
 import { test } from "../support/test_processes.ts";
 import { killRounds } from "./kill_rounds.ts";
 
-test("acknowledged pets and changes are stored once after kill -9 of services and commands at random moments", async () => {
+test("pets and changes are stored once after kill -9 of services and commands, and repeated requests", async () => {
   const { load } = await killRounds(6);
   assertGreater(load.acknowledged.size, 0);
   assertGreater(load.changes.size, 0);
+  // A client gave up on a request that had added its pet.
+  assertGreater(load.outcomes.repeated ?? 0, 0);
 });

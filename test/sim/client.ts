@@ -13,9 +13,6 @@ import { drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workloa
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
 
-/** Maximum length of a pet's name, in characters. */
-const NAME_LIMIT = 1_000;
-
 /** Runs a client that performs `count` actions in sequence. */
 export async function runClient(workload: Workload, name: string, count: number): Promise<void> {
   const random = workload.cluster.simulation.random.fork();
@@ -25,31 +22,6 @@ export async function runClient(workload: Workload, name: string, count: number)
     await workload.cluster.simulation.sleep(random.between(0, 2 * pauseMs));
     await client.act(number);
   }
-}
-
-/** Sends more creates to an instance at once than fit into one commit, unless the load is usual. */
-export async function runFlood({ cluster, load, keys }: Workload, name: string): Promise<void> {
-  if (load === "usual") return;
-  const random = cluster.simulation.random.fork();
-  const slot = random.integer(0, cluster.size - 1);
-  const count = load === "longNames" ? random.integer(70, 150) : random.integer(450, 550);
-  await cluster.simulation.sleep(random.between(0, random.pick([20, 2_000])));
-  await Promise.all(Array.from({ length: count }, (_, index) => {
-    const operation = drawCreate(`${name}-${index}`, load, random);
-    if (load === "idempotencyKeys") operation.idempotencyKey = `key-of-${operation.name}`;
-    return cluster.send(slot, operation, keys[0]);
-  }));
-}
-
-function drawCreate(name: string, load: Workload["load"], random: Random): CreateOperation {
-  const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
-  const categoryId = random.integer(-5, 5);
-  const operation: CreateOperation = { kind: "create", name, categoryId, status };
-  if (load === "longNames" && random.chance(0.8)) {
-    // Fill the name up to the maximum length with a character of 3 or 4 bytes.
-    operation.name += random.pick(["\u732b", "\u{1f408}"]).repeat(NAME_LIMIT - name.length);
-  }
-  return operation;
 }
 
 class Client {
@@ -76,42 +48,28 @@ class Client {
       createWithKey: 3,
       updateWithKey: 2,
       repeat: 1,
-      burst: 1,
-      race: 1,
+      race: 2,
       list: 6,
       get: 3,
     });
     const name = `${this.#name}-${number}`;
-    switch (action) {
-      case "create":
-        return void await this.#send(this.#drawCreate(name));
-      case "createWithKey":
-        return await this.#writeWithKey(this.#drawCreate(name), name);
-      case "update":
-        return void await this.#send(this.#drawUpdate());
-      case "updateWithKey":
-        return await this.#writeWithKey(this.#drawUpdate(), name);
-      case "race":
-        return await this.#race(name);
-      case "burst":
-        return void await Promise.all(
-          Array.from({ length: random.integer(2, 12) }, (_, index) => {
-            return this.#send(this.#drawCreate(`${name}-${index}`));
-          }),
-        );
-      case "repeat": {
-        // This may be the next day, when the Idempotency-Key has expired and writes again.
-        if (this.#workload.idempotentWrites.length === 0) return;
-        const { operation, key } = random.pick(this.#workload.idempotentWrites);
-        return void await this.#send(operation, key);
-      }
-      case "list":
-        return void await this.#send(this.#drawList());
-      case "get": {
-        const petId = random.integer(1, this.#workload.newestPetId + 2);
-        return void await this.#send({ kind: "get", petId });
-      }
-    }
+    const { idempotentWrites, newestPetId } = this.#workload;
+    const actions: Record<typeof action, () => Promise<unknown>> = {
+      create: () => this.#send(this.#drawCreate(name)),
+      update: () => this.#send(this.#drawUpdate()),
+      createWithKey: () => this.#writeWithKey(this.#drawCreate(name), name),
+      updateWithKey: () => this.#writeWithKey(this.#drawUpdate(), name),
+      // This may be the next day, when the Idempotency-Key has expired and writes again.
+      repeat: async () => {
+        if (idempotentWrites.length === 0) return;
+        const { operation, key } = random.pick(idempotentWrites);
+        await this.#send(operation, key);
+      },
+      race: () => this.#race(name),
+      list: () => this.#send(this.#drawList()),
+      get: () => this.#send({ kind: "get", petId: random.integer(1, newestPetId + 2) }),
+    };
+    await actions[action]();
   }
 
   /** Changes a pet several times at once, and reads meanwhile. */
@@ -135,7 +93,9 @@ class Client {
   }
 
   #drawCreate(name: string): CreateOperation {
-    return drawCreate(name, this.#workload.load, this.#random);
+    const random = this.#random;
+    const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
+    return { kind: "create", name, categoryId: random.integer(-5, 5), status };
   }
 
   #drawUpdate(petId?: number) {

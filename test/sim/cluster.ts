@@ -1,12 +1,9 @@
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Service } from "../../src/service.ts";
 import type { Store } from "../../src/store/store.ts";
-import { assertDescribed } from "../support/assert_described.ts";
-import { failing, failingInstrumentation } from "../support/failing.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
   type Exchange,
-  type History,
   isWrite,
   type KeyInUse,
   type Operation,
@@ -27,7 +24,6 @@ const CLOCK_OFFSET_MS = 2_000;
 /** One instance of the service and its node. */
 interface Instance {
   node: Node;
-  client: StoreClient;
   service: Service;
   /** Number of requests without a response. */
   open: number;
@@ -64,13 +60,11 @@ export class Cluster {
   readonly oracle: Oracle;
   /** The broken promises, in the order in which they were seen. */
   readonly violations: string[] = [];
-  readonly history: History = { exchanges: [], keyCommands: [], exports: [] };
+  readonly exchanges: Exchange[] = [];
   /** The fault profiles so far, for the report of a failing seed. */
   readonly faultProfiles: FaultProfile[] = [];
   /** Whether the service has recovered from all faults, so that requests may not fail. */
   hasRecovered = false;
-  /** Probability that a callback of an instance throws. */
-  callbackThrows = 0;
   #code: Code;
   #instances: (Instance | undefined)[];
   #starts = 0;
@@ -81,7 +75,7 @@ export class Cluster {
     this.oracle = new Oracle(simulation, this.violations);
     const random = simulation.random.fork();
     this.store = new SimulatedStore(simulation, () => random.between(0, EXPIRY_LAG_MS));
-    this.store.onCommit = (commit, node) => this.oracle.observe(commit, node, this.store.model);
+    this.store.onCommit = (commit, node) => this.oracle.observe(commit, node);
     this.#instances = Array.from({ length: size }, () => undefined);
     for (let slot = 0; slot < size; slot++) this.start(slot);
   }
@@ -97,11 +91,6 @@ export class Cluster {
   start(slot: number): void {
     const started = this.#startService(`service${slot}`);
     this.#instances[slot] = { ...started, open: 0, isStopping: false };
-  }
-
-  /** Makes the commits of an instance meet a lock until it connects to the store again. */
-  lockOut(slot: number): void {
-    this.#instances[slot]?.client.lockOut();
   }
 
   /** Ends an instance as a power failure does. */
@@ -161,16 +150,12 @@ export class Cluster {
       endStep: Infinity,
       endAt: Infinity,
       isFaultFree: this.#isFaultFree,
-      mayFail: this.callbackThrows > 0,
     };
-    this.history.exchanges.push(exchange);
+    this.exchanges.push(exchange);
     simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
     instance.open++;
-    const request = requestOf(operation, key);
-    const answering = service.handler(request).then((it) => read(it, node)).then((response) => {
-      this.#expectDescribed(request, response);
-      return response;
-    }, (error) => void this.violations.push(`The handler rejected: ${error}`));
+    const answering = service.handler(requestOf(operation, key)).then((it) => read(it, node))
+      .catch((error) => void this.violations.push(`The handler rejected: ${error}`));
     exchange.response = await Promise.race([answering, died(node)]);
     instance.open--;
     if (instance.open === 0) instance.onAnswered?.();
@@ -233,14 +218,6 @@ export class Cluster {
     return result;
   }
 
-  #expectDescribed({ method, url }: Request, response: ReceivedResponse): void {
-    try {
-      assertDescribed(method, url, response);
-    } catch (error) {
-      this.violations.push((error as Error).message);
-    }
-  }
-
   get #isFaultFree(): boolean {
     return this.store.faultProfile === NO_FAULTS && this.hasRecovered;
   }
@@ -253,23 +230,14 @@ export class Cluster {
   #startService(role: string, store = this.store) {
     const node = this.#createNode(role);
     const client = new StoreClient(store, node, this.#code);
-    const whenFailing = () => {
-      if (this.callbackThrows === 0 || node.random() >= this.callbackThrows) return undefined;
-      this.simulation.trace(`a callback of ${node.name} throws`);
-      return node.random() < 0.5 ? "before" : "after";
-    };
     const service = this.#code.createService({
       store: client,
       runtime: node,
       report: (level, event, details) =>
         this.simulation.trace(`${node.name} ${level} ${event} ${JSON.stringify(details ?? {})}`),
       isDurable: true,
-      instrumentation: failingInstrumentation(whenFailing),
     });
-    const { deps } = service.appender;
-    deps.project = failing(deps.project, whenFailing);
-    deps.onCommitted = failing(deps.onCommitted!, whenFailing);
-    return { node, client, service };
+    return { node, service };
   }
 }
 
@@ -277,23 +245,23 @@ function died(node: Node): Promise<undefined> {
   return new Promise((resolve) => node.onDeath(() => resolve(undefined)));
 }
 
-export function requestOf(operation: Operation, { token }: KeyInUse): Request {
+function requestOf(operation: Operation, { token }: KeyInUse): Request {
   const isFeed = operation.kind === "events";
   const url = new URL(`http://localhost/v1/${isFeed ? "events" : "pets"}`);
   const headers = new Headers({ authorization: `Bearer ${token}` });
   const setHeader = (name: string, value?: string) => value && headers.set(name, value);
   setHeader("if-none-match", operation.cached?.etag);
-  if (operation.kind === "list") {
-    for (const name of ["limit", "status", "cursor"] as const) {
-      if (operation[name] !== undefined) url.searchParams.set(name, String(operation[name]));
+  if (operation.kind === "list" || isFeed) {
+    const values: Record<string, unknown> = { ...operation };
+    for (const name of ["lastEventId", "limit", "timeout", "cursor", "type", "status"]) {
+      const value = values[name];
+      if (value !== undefined) url.searchParams.set(name, String(value));
     }
-  } else if (isFeed) {
-    for (const name of ["lastEventId", "limit", "timeout", "type", "status"] as const) {
-      if (operation[name] !== undefined) url.searchParams.set(name, String(operation[name]));
-    }
+  } else if (operation.kind !== "create") url.pathname += `/${operation.petId}`;
+  if (isFeed) {
     setHeader("accept", operation.isStream ? "text/event-stream" : undefined);
     setHeader("last-event-id", operation.resumes);
-  } else if (operation.kind !== "create") url.pathname += `/${operation.petId}`;
+  }
   if (!isWrite(operation)) return new Request(url, { headers });
   setHeader("idempotency-key", operation.idempotencyKey);
   setHeader("content-type", "application/json");

@@ -5,7 +5,6 @@ export { shutDown } from "../../src/life_cycle/shut_down.ts";
 export { issueKey } from "../../src/keys/write_key.ts";
 export { revokeKey } from "../../src/keys/write_key.ts";
 export { rotateKey } from "../../src/keys/write_key.ts";
-export { followLog } from "../../scripts/cli/follow_log.ts";
 export { readLog } from "../../src/log/read_log.ts";
 export { replay } from "../../scripts/replay/replay.ts";
 export { restore, verifyExport } from "../../scripts/restore/restore.ts";

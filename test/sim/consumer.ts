@@ -1,24 +1,15 @@
 /** Clients that follow the feed of events: each sees every event of its filter once and in order, or gets a 410. */
 
 import { createHash } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
-import { requestOf } from "./cluster.ts";
-import { NO_FAULTS } from "./fault_profile.ts";
 import type { EventsOperation, KeyInUse, Operation } from "./history.ts";
 import type { Node } from "./node.ts";
-import type { Service } from "../../src/service.ts";
-import { issueKey } from "./operator.ts";
 import { type CommittedLine, GENESIS, shortened } from "./oracle.ts";
 import type { Random } from "./random.ts";
-import type { SimulatedStore } from "./simulated_store.ts";
 import { PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Without faults, the age of an event on a stream of another instance, and of the one that appended it. */
 const LAG_MS = 500;
 const OWN_LAG_MS = 50;
-
-/** Without faults, the time within which the streams and waits of a revoked key end, in milliseconds. */
-const REVOCATION_MS = 1_000;
 
 /** How a consumer reads a stream: until then, or so many messages, with pauses of up to so many milliseconds. */
 interface Reading {
@@ -142,12 +133,7 @@ export class Consumer {
   }
 
   #takeBatch(body: string, link: string, { limit = 100 }: EventsOperation): void {
-    const target = /<([^>]*)>; rel="next"/.exec(link)?.[1] ?? "http://none";
-    const { lastEventId = "", timeout: _, ...rest } = Object.fromEntries(
-      new URL(target).searchParams,
-    );
-    const expected = { limit: String(limit), ...this.#filter };
-    if (!isDeepStrictEqual(rest, expected)) this.#violate(`is sent to ${target}`);
+    const [, lastEventId = ""] = /lastEventId=([\w-]+)/.exec(link) ?? [];
     const count = JSON.parse(body).length;
     this.#advance(lastEventId, body);
     const isFull = count === limit || body.length > 1_000_000;
@@ -225,72 +211,6 @@ export class Consumer {
     const text = `${this.#name} ${shortened(what)}; filter ${filter}, key ${key}, node ${node}`;
     this.#workload.cluster.violations.push(text);
   }
-}
-
-/** Streams and waits on all instances must end soon after the revocation of their key. */
-export async function expectEndOfRevokedKey(workload: Workload): Promise<void> {
-  const { cluster, code } = workload;
-  const { history, simulation, violations } = cluster;
-  const key = (await issueKey(workload))!;
-  const first = history.exchanges.length;
-  for (let slot = 0; slot < cluster.size; slot++) {
-    cluster.send(slot, { kind: "events", lastEventId: "now", isStream: true }, key);
-    cluster.send(slot, { kind: "events", lastEventId: "now", timeout: 30_000 }, key);
-  }
-  await simulation.sleep(3_000);
-  await cluster.command("revoke", (service) => code.revokeKey(service, key.keyId));
-  await simulation.sleep(REVOCATION_MS);
-  const ofKey = history.exchanges.slice(first).filter((it) => it.key === key);
-  for (const { operation, response, node } of ofKey) {
-    const expected = (operation as EventsOperation).isStream ? 200 : 401;
-    if (response?.status === expected) continue;
-    violations.push(
-      `${JSON.stringify(operation)} of a revoked key on ${node.name} ends with ${response?.status}`,
-    );
-  }
-}
-
-/**
- * A store that was restored loses its newest event while an instance runs, and gets others. An id from before continues
- * on every instance, and that of the lost event is unknown.
- */
-export async function expectLostHistory(workload: Workload, store: SimulatedStore): Promise<void> {
-  const { cluster, keys: [key] } = workload;
-  const { oracle: { lines }, simulation, violations } = cluster;
-  store.faultProfile = NO_FAULTS;
-  const send = async ({ handler }: Service, operation: Operation) => {
-    const response = await handler(requestOf(operation, key));
-    return { status: response.status, body: await response.text() };
-  };
-  const create = (service: Service, name: string) =>
-    send(service, { kind: "create", name, categoryId: 0 });
-  const follow = (service: Service, lastEventId: string) =>
-    send(service, { kind: "events", lastEventId, limit: 1_000 });
-  const expectUnknown = async (service: Service, id: string) => {
-    const { status, body } = await follow(service, id);
-    if (status !== 410) violations.push(`The lost ${id} gives ${status} ${shortened(body)}`);
-  };
-  const { isDone, reason } = await cluster.command("follow", async (service) => {
-    const rollBack = store.model.remember();
-    await create(service, "lost");
-    const { body } = await follow(service, idAt(workload, lines.length));
-    const [{ id }] = JSON.parse(body);
-    rollBack();
-    await cluster.command("write", async (other) => {
-      await expectUnknown(other, id);
-      for (const name of ["instead", "later"]) await create(other, name);
-      await expectUnknown(other, id);
-      const position = simulation.random.integer(0, lines.length);
-      const kept = lines.slice(position).filter((line) => isWanted(line, {})).slice(0, 1_000);
-      const { body } = await follow(other, idAt(workload, position));
-      if (body.startsWith(`[${kept.map(textForClients).join(",")}`)) return;
-      violations.push(`A restored store does not continue after ${position}: ${shortened(body)}`);
-    }, { store });
-    // The instance may find out by this request, and refuse it.
-    await follow(service, id);
-    await expectUnknown(service, id);
-  }, { store });
-  if (!isDone) violations.push(`The restored store cannot be followed: ${reason}`);
 }
 
 function isWanted({ event: { type, data } }: CommittedLine, filter: Filter): boolean {

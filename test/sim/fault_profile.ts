@@ -9,8 +9,6 @@ export interface FaultProfile {
   store: StoreFaultProfile;
   /** Absent if only the store has faults. */
   cluster?: ClusterFaultProfile;
-  /** Probability that a callback of an instance throws: the projection, onCommitted(), each call of the telemetry. */
-  callbackThrows?: number;
 }
 
 /** Faults of single store calls, with their weights. */
@@ -36,11 +34,8 @@ export interface ClusterFaultProfile {
   intervalMs: number;
 }
 
-/**
- * `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. After `lockOut`, the commits
- * of a node meet a lock until it connects to the store again, as on a replaced primary.
- */
-type ClusterFault = "none" | "kill" | "stop" | "pause" | "clockJump" | "outage" | "lockOut";
+/** `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. */
+type ClusterFault = "none" | "kill" | "stop" | "pause" | "clockJump" | "outage";
 
 /**
  * Delay of a `late` commit, in milliseconds. It may be shorter or much longer than the time limits of the
@@ -90,7 +85,6 @@ export function drawClusterFaultProfile(random: Random): ClusterFaultProfile {
     pause: random.pick([0, 1, 2]),
     clockJump: random.pick([0, 1, 1]),
     outage: random.pick([0, 1, 2]),
-    lockOut: random.pick([0, 0, 1]),
   };
   return { weights, intervalMs: random.pick([300, 2_000, 10_000]) };
 }

@@ -1,4 +1,4 @@
-/** The actions of clients and operators, and their observations: the input of the checker. */
+/** The requests of clients and what they got: the input of the checker. */
 
 import type { Node } from "./node.ts";
 
@@ -99,8 +99,6 @@ export interface Exchange {
   response?: ReceivedResponse;
   /** Whether the store had no faults throughout the request, so that 503 is not allowed. */
   isFaultFree: boolean;
-  /** Whether callbacks threw, so that a write may get 500. */
-  mayFail: boolean;
 }
 
 /** Error codes that promise that nothing was stored. */
@@ -110,30 +108,6 @@ export const NOTHING_STORED = [
   "shutting_down",
   "internal_error",
 ];
-
-/** An operator's command that succeeded. */
-export interface KeyCommand {
-  action: "issue" | "revoke" | "rotate";
-  keyId: string;
-  startStep: number;
-  endStep: number;
-}
-
-export interface Export {
-  /** Position of the first line. */
-  from: number;
-  /** Position of the last line, if the export was to end before the head. */
-  to?: number;
-  lines: string[];
-  startStep: number;
-  endStep: number;
-}
-
-export interface History {
-  exchanges: Exchange[];
-  keyCommands: KeyCommand[];
-  exports: Export[];
-}
 
 /** The cursor that a `Link: <…>; rel="next"` names. */
 export function nextCursor(link: string | null): number | undefined {

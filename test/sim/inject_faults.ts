@@ -34,9 +34,6 @@ export async function injectFaults(
       case "clockJump":
         jumpClock(cluster, slot, random);
         break;
-      case "lockOut":
-        cluster.lockOut(slot);
-        break;
       case "outage": {
         const ms = random.between(10, random.pick([200, 3_000, 12_000]));
         store.outage = { until: simulation.now + ms, refuses: random.chance(0.5) };

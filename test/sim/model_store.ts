@@ -8,6 +8,7 @@ import {
   type Store,
   STORE_LIMITS,
   type StoreEntry,
+  type StoreLimits,
   VALUE_BYTES_LIMIT,
 } from "../../src/store/store.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
@@ -26,7 +27,7 @@ const SELECT = "select key, value, versionstamp from records where";
 
 /** A synchronous model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. */
 export class ModelStore implements Store {
-  readonly limits = STORE_LIMITS;
+  readonly limits: StoreLimits;
   #now: () => number;
   #expiryLagMs: () => number;
   #database = new DatabaseSync(":memory:");
@@ -37,9 +38,13 @@ export class ModelStore implements Store {
    * The clock of the store, and the delay until it removes an expired record, both in milliseconds. Deno KV does not
    * remove them immediately.
    */
-  constructor(options: { now?: () => number; expiryLagMs?: () => number } = {}) {
-    this.#now = options.now ?? Date.now;
-    this.#expiryLagMs = options.expiryLagMs ?? (() => 0);
+  constructor(
+    options: { now?: () => number; expiryLagMs?: () => number; limits?: StoreLimits } = {},
+  ) {
+    const { now = Date.now, expiryLagMs = () => 0, limits = STORE_LIMITS } = options;
+    this.limits = limits;
+    this.#now = now;
+    this.#expiryLagMs = expiryLagMs;
     this.#database.exec(SCHEMA);
   }
 
@@ -72,7 +77,7 @@ export class ModelStore implements Store {
   /** Synchronous list(). */
   scan(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
     this.#expire();
-    if (limit > STORE_LIMITS.listEntries) throw new StoreRefusedError("Too many entries");
+    if (limit > this.limits.listEntries) throw new StoreRefusedError("Too many entries");
     const { start, end } = encodeRange(range);
     const order = reverse ? "desc" : "asc";
     return this.#entries(`key >= ? and key < ? order by key ${order} limit ?`, start, end, limit);
@@ -86,16 +91,8 @@ export class ModelStore implements Store {
   }
 
   /** Synchronous commit(). */
-  /** Remembers the records. The returned function brings them back; versionstamps still grow from then on. */
-  remember(): () => void {
-    this.#database.exec("create table remembered as select * from records");
-    return () => {
-      this.#database.exec("delete from records; insert into records select * from remembered");
-    };
-  }
-
   apply({ checks, mutations }: Commit): string | null {
-    rejectOversize({ checks, mutations });
+    rejectOversize({ checks, mutations }, this.limits);
     for (const { key, versionstamp } of checks) {
       if ((this.read(key)?.versionstamp ?? null) !== versionstamp) return null;
     }
@@ -131,7 +128,7 @@ export class ModelStore implements Store {
   }
 }
 
-function rejectOversize({ checks, mutations }: Commit): void {
+function rejectOversize({ checks, mutations }: Commit, limits: StoreLimits): void {
   let keys = 0;
   let bytes = 0;
   for (const { key } of checks) bytes += encodeKey(key).length;
@@ -145,7 +142,7 @@ function rejectOversize({ checks, mutations }: Commit): void {
     bytes += keyBytes + length;
     keys += keyBytes;
   }
-  const { commitMutations, commitBytes, commitKeyBytes } = STORE_LIMITS;
+  const { commitMutations, commitBytes, commitKeyBytes } = limits;
   if (mutations.length > commitMutations || bytes > commitBytes || keys > commitKeyBytes) {
     throw new StoreRefusedError("The commit is too large");
   }

@@ -106,17 +106,8 @@ export class Node implements Runtime {
 
   /** The largest offset of the node's clock up to a true time, in milliseconds. */
   mostAhead(until: number): number {
-    return Math.max(...this.#offsetsUntil(until));
-  }
-
-  /** The offset of the node's clock up to a true time, in milliseconds; `undefined` if the clock jumped. */
-  steadyOffset(until: number): number | undefined {
-    const offsets = this.#offsetsUntil(until);
-    return offsets.length === 1 ? offsets[0] : undefined;
-  }
-
-  #offsetsUntil(until: number): number[] {
-    return this.#offsets.filter(({ from }) => from <= until).map(({ offset }) => offset);
+    const offsets = this.#offsets.filter(({ from }) => from <= until);
+    return Math.max(...offsets.map(({ offset }) => offset));
   }
 
   /** The earliest and the latest time that the node's clock showed between two true times. */

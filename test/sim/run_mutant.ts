@@ -1,64 +1,104 @@
-import { cp } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { ROOT, withProjectCopy } from "../support/with_project_copy.ts";
 import * as code from "./code_under_test.ts";
 import { type Mutant, MUTANT_SEEDS } from "./mutants.ts";
 import { simulate } from "./simulate.ts";
 
-/** Where a copy of the code has its copy of the file that imports it. */
-const CODE = "test/sim/code_under_test.ts";
-
-/** Runs `use` with a mutant of the code, in a temporary folder. */
-export function withMutant<T>(mutant: Mutant, use: (mutated: code.Code) => Promise<T>): Promise<T> {
-  return withMutatedProject(mutant, async (folder) => {
-    await cp(ROOT + CODE, `${folder}/${CODE}`);
-    return await use(await import(`${pathToFileURL(folder)}/${CODE}`));
-  });
-}
-
 /** Runs `use` with a copy of the project that has the fault. */
 export function withMutatedProject<T>(
-  { name, file, edits }: Mutant,
+  mutant: Mutant,
   use: (project: string) => Promise<T>,
 ): Promise<T> {
   return withProjectCopy(async (folder) => {
-    let source = await Deno.readTextFile(ROOT + file);
-    for (const [text, instead] of edits) {
-      const places = source.split(text).length - 1;
-      if (places !== 1) {
-        throw new Error(`Mutant "${name}": ${file} has ${JSON.stringify(text)} ${places} times`);
-      }
-      source = source.replace(text, () => instead);
-    }
-    await Deno.writeTextFile(`${folder}/${file}`, source);
+    const source = await Deno.readTextFile(ROOT + mutant.file);
+    await Deno.writeTextFile(`${folder}/${mutant.file}`, mutated(mutant, source));
     return await use(folder);
   });
 }
 
-/**
- * Tries the seed that found the mutant last, then searches the first {@linkcode MUTANT_SEEDS}. Resolves to the seed
- * that finds it, with the first violation, or to `undefined`. Rejects if the real code has a violation with that seed.
- */
-export function findKillingSeed(
-  mutant: Mutant,
-): Promise<{ seed: number; violation: string } | undefined> {
-  return withMutant(mutant, async (mutated) => {
-    const all = Array.from({ length: MUTANT_SEEDS }, (_, index) => index + 1);
-    for (const seed of mutant.seed === undefined ? all : [mutant.seed, ...all]) {
-      const [violation] = (await simulate(mutated, seed)).violations;
-      if (violation === undefined) continue;
-      await expectSound(seed);
-      return { seed, violation };
+function mutated({ name, file, edits }: Mutant, source: string): string {
+  for (const [text, instead] of edits) {
+    const places = source.split(text).length - 1;
+    if (places !== 1) {
+      throw new Error(`Mutant "${name}": ${file} has ${JSON.stringify(text)} ${places} times`);
     }
-  });
+    source = source.replace(text, () => instead);
+  }
+  return source;
 }
 
-const sound = new Set<number>();
+/**
+ * Tries the seed that found the mutant last, for which {@linkcode expectSound} has a test of its own, then searches the
+ * first {@linkcode MUTANT_SEEDS}. Resolves to the seed that finds it, with the first violation, or to `undefined`.
+ */
+export async function findKillingSeed(
+  mutant: Mutant,
+): Promise<{ seed: number; violation: string } | undefined> {
+  const faulty = await importMutant(mutant);
+  for (let seed = mutant.seed ?? 1, tried = 0; tried <= MUTANT_SEEDS; seed = ++tried) {
+    const { violations: [violation] } = await simulate(faulty, seed, { stopsAtViolation: true });
+    if (violation === undefined) continue;
+    if (seed !== mutant.seed) await expectSound(seed);
+    return { seed, violation };
+  }
+}
 
-/** Rejects if the real code has a violation with that seed. Runs each seed once. */
+/** Rejects if the real code has a violation with that seed. */
 export async function expectSound(seed: number): Promise<void> {
-  if (sound.has(seed)) return;
   const { violations } = await simulate(code, seed);
   if (violations.length > 0) throw new Error(`deno task sim --seed ${seed}: ${violations}`);
-  sound.add(seed);
+}
+
+/** The module of all code under test. */
+const CODE = new URL("code_under_test.ts", import.meta.url).href;
+
+const SPECIFIER = /"(\.{1,2}\/[^"]+)"/g;
+
+/** The sources of the code under test and of what it imports, and the modules that import each of them, by URL. */
+const sources = new Map<string, string>();
+const importers = new Map<string, string[]>();
+
+/**
+ * Imports the code with the fault. The modules that import the faulty one, directly or not, are copied with it. They
+ * share all others with the real code, so that little is compiled again.
+ */
+async function importMutant(mutant: Mutant): Promise<code.Code> {
+  if (sources.size === 0) await readSources(CODE);
+  const folder = await Deno.makeTempDir();
+  try {
+    const faulty = pathToFileURL(ROOT + mutant.file).href;
+    const copies = new Map<string, string>();
+    for (const [index, url] of dependentsOf(faulty).entries()) {
+      copies.set(url, `${pathToFileURL(folder)}/${index}.ts`);
+    }
+    for (const [url, copy] of copies) {
+      const source = url === faulty ? mutated(mutant, sources.get(url)!) : sources.get(url)!;
+      const text = source.replace(SPECIFIER, (_, path) => {
+        const { href } = new URL(path, url);
+        return JSON.stringify(copies.get(href) ?? href);
+      });
+      await Deno.writeTextFile(new URL(copy), text);
+    }
+    return await import(copies.get(CODE)!);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function readSources(url: string): Promise<void> {
+  sources.set(url, await Deno.readTextFile(new URL(url)));
+  for (const [, path] of sources.get(url)!.matchAll(SPECIFIER)) {
+    const { href } = new URL(path, url);
+    importers.getOrInsertComputed(href, () => []).push(url);
+    if (href.endsWith(".ts") && !sources.has(href)) await readSources(href);
+  }
+}
+
+/** The URLs of a module and of all that import it, directly or not. */
+function dependentsOf(url: string): string[] {
+  const found = new Set([url]);
+  for (const each of found) {
+    for (const importer of importers.get(each) ?? []) found.add(importer);
+  }
+  return [...found];
 }

@@ -20,15 +20,6 @@ Exit codes: 0 no violation, 1 a violation or a mutant that was not found, 2 it c
 
 const SEEDS_FILE = new URL("mutant_seeds.json", import.meta.url);
 
-const options = {
-  seeds: { type: "string" },
-  from: { type: "string" },
-  seed: { type: "string" },
-  trace: { type: "boolean" },
-  mutants: { type: "boolean" },
-  help: { type: "boolean" },
-} as const;
-
 try {
   Deno.exit(await main() ? 0 : 1);
 } catch (error) {
@@ -37,19 +28,29 @@ try {
 }
 
 async function main(): Promise<boolean> {
-  const { values, positionals: [name = ""] } = parseArgs({ options, allowPositionals: true });
+  const { values, positionals: [name = ""] } = parseArgs({
+    options: {
+      seeds: { type: "string", default: "1000" },
+      from: { type: "string", default: "1" },
+      seed: { type: "string" },
+      trace: { type: "boolean" },
+      mutants: { type: "boolean" },
+      help: { type: "boolean" },
+    },
+    allowPositionals: true,
+  });
   if (values.help) return console.log(HELP.trim()), true;
   if (values.mutants) return await runMutants(name);
   if (values.seed !== undefined) return await runSeeds(parseCount(values.seed), 1, values.trace);
-  return await runSeeds(parseCount(values.from ?? "1"), parseCount(values.seeds ?? "1000"));
+  return await runSeeds(parseCount(values.from), parseCount(values.seeds));
 }
 
 async function runSeeds(first: number, seeds: number, isTraced = false): Promise<boolean> {
-  const onTrace = isTraced ? (line: string) => console.log(line) : undefined;
+  const onTrace = isTraced ? console.log : undefined;
   const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, steps: 0 };
   const start = performance.now();
   for (let seed = first; seed < first + seeds; seed++) {
-    const result = await simulate(code, seed, onTrace);
+    const result = await simulate(code, seed, { onTrace });
     if (result.violations.length > 0) {
       reportFailure(result);
       sums.failed++;

@@ -1,10 +1,11 @@
-import type {
-  Commit,
-  Key,
-  KeyRange,
-  ListOptions,
-  Store,
-  StoreEntry,
+import {
+  type Commit,
+  type Key,
+  type KeyRange,
+  type ListOptions,
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
 } from "../../src/store/store.ts";
 import type { Code } from "./code_under_test.ts";
 import { type CallFault, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
@@ -13,8 +14,8 @@ import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
 import type { Simulation } from "./simulation.ts";
 
-/** Time after which a commit of a client that is locked out is not applied, in milliseconds. */
-const LOCK_LIMIT_MS = 1_000;
+/** Limits of commits that a few events reach. */
+const SMALL_LIMITS = { ...STORE_LIMITS, commitMutations: 20 };
 
 /** Maximum delay of a slow response, in milliseconds. It exceeds the time that the service waits. */
 const SLOW_MS = 4_000;
@@ -31,7 +32,8 @@ export class SimulatedStore {
 
   constructor(simulation: Simulation, expiryLagMs = () => 0) {
     this.simulation = simulation;
-    this.model = new ModelStore({ now: () => simulation.now, expiryLagMs });
+    const limits = simulation.random.pick([STORE_LIMITS, SMALL_LIMITS]);
+    this.model = new ModelStore({ now: () => simulation.now, expiryLagMs, limits });
   }
 
   commit(commit: Commit, node: Node): string | null {
@@ -48,8 +50,6 @@ export class StoreClient implements Store {
   readonly #node: Node;
   readonly #code: Code;
   readonly #random: Random;
-  /** Present while the client is locked out, because only a remote store replaces its primary. */
-  reopen?: Store["reopen"];
   #isClosed = false;
   /** The functions that reject the calls in flight. */
   #inFlight = new Set<(reason: Error) => void>();
@@ -80,18 +80,9 @@ export class StoreClient implements Store {
     const fault = this.#random.weighted(this.#store.faultProfile.commit);
     return this.#call(
       `commit of ${commit.mutations.length}`,
-      this.reopen === undefined ? fault : "lockedOut",
+      fault,
       () => this.#store.commit(commit, this.#node),
     );
-  }
-
-  /**
-   * Makes commits meet a lock until the client connects again, as on a primary that was replaced. Reads stay
-   * fresh here, although such a primary would answer them with old records for a while.
-   */
-  lockOut(): void {
-    this.#store.simulation.trace(`${this.#node.name} is locked out`);
-    this.reopen = () => Promise.resolve(void (this.reopen = undefined));
   }
 
   close(): void {
@@ -105,7 +96,7 @@ export class StoreClient implements Store {
   }
 
   /** Calls the store: `perform` runs at the store, and its outcome travels back to the node. */
-  #call<T>(name: string, fault: CallFault | "lockedOut", perform: () => T): Promise<T> {
+  #call<T>(name: string, fault: CallFault, perform: () => T): Promise<T> {
     const { simulation } = this.#store;
     const { NotAppliedError, StoreAwayError, UnclearOutcomeError } = this.#code;
     if (this.#isClosed) return Promise.reject(new Deno.errors.BadResource("Bad resource ID"));
@@ -143,7 +134,6 @@ export class StoreClient implements Store {
       late: () => send("late", respond),
       // The call never arrives.
       locked: () => respond(lock),
-      lockedOut: () => respond(lock, LOCK_LIMIT_MS),
       failed: () => respond(fail),
       silent: () => {},
       // The sender does not learn the outcome.

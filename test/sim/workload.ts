@@ -14,11 +14,6 @@ import type { Random } from "./random.ts";
 export interface Workload {
   cluster: Cluster;
   code: Code;
-  /**
-   * Requests that fill commits up to the limits of the store, many at once: pets with names of the maximum
-   * length, or creates with an Idempotency-Key.
-   */
-  load: "usual" | "longNames" | "idempotencyKeys";
   /** Whether the faults of the round include jumps of clocks. */
   clocksJump: boolean;
   /** The keys that were issued. */
@@ -71,19 +66,15 @@ export function drawUpdate(
   }
   const operation: UpdateOperation = { kind: "update", petId, patch };
   const { etag, text } = known ?? { etag: '"of-no-pet"', text: "" };
-  const expectation = random.weighted({ none: 4, known: 4, oneOfTwo: 1, weak: 0.5, any: 1 });
-  switch (expectation) {
-    case "none":
-      return operation;
-    case "known":
-      return { ...operation, ifMatch: etag, expected: text };
-    case "oneOfTwo":
-      return { ...operation, ifMatch: `"of-no-pet", ${etag}`, expected: text };
-    case "weak":
-      return { ...operation, ifMatch: `W/${etag}`, expected: "" };
-    case "any":
-      return { ...operation, ifMatch: "*" };
-  }
+  const expectations = {
+    none: {},
+    known: { ifMatch: etag, expected: text },
+    oneOfTwo: { ifMatch: `"of-no-pet", ${etag}`, expected: text },
+    weak: { ifMatch: `W/${etag}`, expected: "" },
+    any: { ifMatch: "*" },
+  };
+  const name = random.weighted({ none: 4, known: 4, oneOfTwo: 1, weak: 0.5, any: 1 });
+  return { ...operation, ...expectations[name] };
 }
 
 /** Changes pets on all instances for some time, some of them at the same moment. */

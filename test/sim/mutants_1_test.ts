@@ -1,0 +1,3 @@
+import { testMutants } from "./test_mutants.ts";
+
+testMutants(0);
