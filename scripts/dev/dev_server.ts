@@ -6,6 +6,7 @@ import { PET_STATUSES } from "../../events/pet.ts";
 import { ConfigError, readDevConfig, type ServiceConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
+import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { ListenError, serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
@@ -18,9 +19,6 @@ import { EXIT, printError } from "../cli/run_command.ts";
 import { COMMANDS, optionsOf } from "../launch/commands.ts";
 
 const LABEL = "development (deno task dev)";
-
-/** Address of the pets for requests in this process. */
-const PETS = "http://localhost/v1/pets";
 
 /** Number of sample pets that are added at once. */
 const WAVE = 500;
@@ -76,7 +74,8 @@ async function addSamples({ handler }: Service, token: string, count: number): P
   const add = async (number: number) => {
     const status = PET_STATUSES[number % PET_STATUSES.length];
     const body = JSON.stringify({ name: `Sample ${number}`, categoryId: number % 10, status });
-    const response = await handler(new Request(PETS, { method: "POST", headers, body }));
+    const init = { method: "POST", headers, body };
+    const response = await handler(new Request("http://localhost/v1/pets", init));
     if (!response.ok) throw new Error(`No sample pet was added: ${await response.text()}`);
   };
   for (let number = 1; number <= count; number += WAVE) {
@@ -108,8 +107,7 @@ function keyPathOf(store: StoreLocation): string | undefined {
 async function keptToken(service: Service, path: string | undefined): Promise<string> {
   if (path !== undefined) {
     const kept = (await Deno.readTextFile(path).catch(() => "")).trim();
-    const headers = { authorization: `Bearer ${kept}` };
-    if ((await service.handler(new Request(PETS, { headers }))).ok) return kept;
+    if (await isLive(service, kept)) return kept;
     await Deno.mkdir(dirname(path), { recursive: true });
   }
   const { token } = await issueKey(service, { label: LABEL }, async ({ token }) => {
@@ -117,4 +115,11 @@ async function keptToken(service: Service, path: string | undefined): Promise<st
     if (path !== undefined) await Deno.writeTextFile(path, `${token}\n`, { mode: 0o600 });
   });
   return token;
+}
+
+async function isLive({ store, heads, runtime }: Service, token: string): Promise<boolean> {
+  const { head } = await heads.fresh();
+  const keys = new ApiKeyReader(store, runtime);
+  const authorize = async () => await keys.authorize(token, head, runtime.now());
+  return await authorize().then(() => true, () => false);
 }

@@ -61,9 +61,9 @@ export const COMMANDS = {
   keys: {
     title: "Issues, lists, rotates and revokes API keys",
     details:
-      `The service applies a change from its next request on. A key is the only text on standard
-      output, and is printed only once. "rotate" prints a successor of a key, and the service refuses
-      the old key after the overlap. "revoke" revokes a key at once.`,
+      `Works while the service runs; the service applies a change from its next request on. A key is
+      the only text on standard output, and is printed only once. "rotate" prints a successor of a
+      key, and the service refuses the old key after the overlap. "revoke" revokes a key at once.`,
     usage: [
       "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
       "deno task keys list [--json]",
@@ -118,8 +118,9 @@ export const COMMANDS = {
   },
   backup: {
     title: "Keeps a backup of the log in a file up to date",
-    details: `Each run appends the new events to the file, which must be new, empty, or an export of
-      this log (deno task log). It first removes an incomplete line of a run that was killed.`,
+    details: `Works while the service runs. Each run appends the new events to the file, which must
+      be new, empty, or an export of this log (deno task log). It first removes an incomplete line
+      of a run that was killed.`,
     usage: ["deno task backup FILE [--follow]"],
     flags: {
       "--follow": `then appends each new event within a second, until Ctrl-C. Waits while the store
@@ -150,7 +151,8 @@ export const COMMANDS = {
     title: "Proves that the log and every record are sound",
     details: `Checks the format, hash, position and data of every line, the head, and every record
       of the projections; in a file or a database also that only idempotency records are set to
-      expire. Writes nothing to the store. Covers the events up to the newest one at its start.`,
+      expire. Writes nothing to the store. Works while the service runs, and covers the events up to
+      the newest one at its start.`,
     usage: ["deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",
@@ -182,7 +184,8 @@ export const COMMANDS = {
     details:
       `Writes C2SP tiles (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder
       for any static host. With deno task prove, outsiders can then verify that an event is in the
-      log, and that the log only grows. Verifies the whole log, and refuses one that is not sound.`,
+      log, and that the log only grows. Works while the service runs. Verifies the whole log, and
+      refuses one that is not sound.`,
     usage: [
       "deno task publish --new-key FILE",
       `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]
@@ -191,7 +194,7 @@ export const COMMANDS = {
     flags: {
       "--new-key FILE": "makes a private key in a new file that only its owner can read",
       "--key FILE":
-        "the key that signs the checkpoint, neither in DIR nor in the folder of the store",
+        "the private key that signs the checkpoint, neither in DIR nor in the folder of the store",
       "--origin NAME": "the address of DIR, without https:// (needed only the first time)",
       "--entries": "also publishes the lines of the log, with all that they reveal",
       "--witness URL…": "publishes nothing unless this witness cosigns the checkpoint (repeatable)",
@@ -214,7 +217,7 @@ export const COMMANDS = {
     details:
       `Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task
       publish wrote, or checks that the published log extends an older checkpoint of it. EVENT is
-      pets/7 (its addition or its last change), keys/ID (the event that issued a key), or a position.`,
+      pets/7 (its newest event), keys/ID (the event that issued a key), or a position.`,
     usage: [
       "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
       "deno task prove --consistency FILE --published DIR",

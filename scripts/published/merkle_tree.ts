@@ -76,6 +76,7 @@ export function isIncluded(
   tree: TreeHead,
   proof: Uint8Array[],
 ): boolean {
+  if (index >= tree.size) return false;
   return leadTo(tree, subtreesOfProof(index, { start: 0, end: tree.size }), [leaf, ...proof]);
 }
 

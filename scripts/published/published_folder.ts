@@ -1,6 +1,5 @@
 /** The folder that holds a published log. */
 
-import { rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -87,7 +86,11 @@ export class WritableFolder {
 
   /** Removes a folder below this one, if it exists. */
   remove(path: string): void {
-    rmSync(`${this.#folder}/${path}`, { recursive: true, force: true });
+    try {
+      Deno.removeSync(`${this.#folder}/${path}`, { recursive: true });
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
 
   /** Removes what a refused run has staged. */

@@ -20,6 +20,7 @@ test("dev prints a curl line that works, keeps its key in a private file, and en
   withProjectCopy(async (project) => {
     await using temp = await TempStore.make();
     const file = `${temp.kvPath}.dev_key`;
+    await Deno.writeTextFile(file, "not a key: 猫\n", { mode: 0o600 });
     await using dev = startDev(project, temp.kvPath);
     const token = await dev.serves();
     assertEquals(await Deno.readTextFile(file), `${token}\n`);
@@ -73,8 +74,11 @@ test("dev waits for a change while the store is of a newer version; --reset move
       await setHead(EMPTY_HEAD);
       await edit(project, (source) => `${source}\n`);
       await dev.serves();
+      await setHead(newer);
+      await edit(project, (source) => `${source}\n`);
+      await dev.reports(/of a newer version; use that version$/);
+      assertEquals(await dev.stop(), 0, "it was waiting");
     }
-    await setHead(newer);
     await using dev = startDev(project, "", "--reset", "--seed", "3");
     const [kept] = await dev.reports(/^Moved the old store to (\.data\/\S+)$/);
     await dev.serves((pets) => assertEquals(pets.map(({ id }) => id), [3, 2, 1]));

@@ -19,9 +19,11 @@ test("publish: publishes what is new; a store and an export give the same files"
   await publish(lines, `${folder}/other`, ...ORIGIN);
   const { "/tile/0/000.p/30": _, ...files } = await filesIn(dir);
   assertEquals(await filesIn(`${folder}/other`), files);
+  await publish(lines, `${folder}/other`, "--entries");
+  assert("/tile/entries/000.p/40" in await filesIn(`${folder}/other`));
 });
 
-test("publish: refuses another log and a damaged store with exit 1, and changes nothing", async (sample) => {
+test("publish: refuses another log and a damaged store with exit 1, a second process with exit 2, and changes nothing", async (sample) => {
   const { dir, key, kvPath, lines, publish, refuses } = sample;
   const files = await filesIn(dir);
   const other = rewritten(lines, 9, lines[9].replace("Zoë", "Zoé"));
@@ -42,6 +44,12 @@ test("publish: refuses another log and a damaged store with exit 1, and changes 
   assertEquals(unknown.code, 1);
   assertStringIncludes(unknown.stderr, "with status 404 (it does not know the origin)");
   assertEquals(await filesIn(dir), files);
+  using lock = await Deno.open(dir);
+  await lock.lock(true);
+  const staged = `${dir}/.staging`;
+  await Deno.writeTextFile(staged, "of another process");
+  await refuses(2, `Another process publishes in ${dir}`, "publish", dir, "--key", key);
+  await Deno.remove(staged);
 });
 
 test("publish: refuses a store file that was copied without its -wal", async ({ folder, key }) => {

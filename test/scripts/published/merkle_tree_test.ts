@@ -120,7 +120,7 @@ function plainRoot(leaves: Uint8Array[], end: number, start = 0): Uint8Array {
   });
 }
 
-Deno.test("a proof that was altered or cut leads to another root", () => {
+Deno.test("a proof that was altered, cut, lengthened or is of another leaf proves nothing", () => {
   const tiles = new Tiles();
   const push = (size: number) => {
     while (tiles.builder.size < size) tiles.builder.push(lineHash(tiles.builder.size));
@@ -130,9 +130,10 @@ Deno.test("a proof that was altered or cut leads to another root", () => {
   const tree = tiles.tree();
   const altered = (proof: Uint8Array[]) => proof.map((hash) => hash.with(0, hash[0] ^ 1));
   const inclusion = tree.inclusionProof(300);
-  for (const bad of [altered(inclusion), inclusion.slice(1), []]) {
+  for (const bad of [altered(inclusion), inclusion.slice(1), [...inclusion, old.root], []]) {
     assert(!isIncluded(tree.leaf(300), 300, head, bad));
   }
+  assert(!isIncluded(tree.leaf(699), 700, head, tree.inclusionProof(699)));
   const consistency = tree.consistencyProof(300);
   assert(isConsistent(old, head, consistency));
   for (const bad of [altered(consistency), consistency.slice(1), [...consistency, old.root], []]) {
