@@ -7,7 +7,7 @@ import { HEAD_KEY } from "../keyspace.ts";
 import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { defectOf, type Logger, reasonOf } from "../runtime/logger.ts";
-import { backoffMs, sleep } from "../runtime/runtime.ts";
+import { backoffMs, outsideRequests, sleep } from "../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import {
   mayHaveLanded,
@@ -102,7 +102,7 @@ export class Appender {
       throw new ServiceError("overloaded", "Too many additions and changes are waiting");
     }
     const { outcome } = this.#queue.add(command, runtime.monotonicNow() + appendLimitMs);
-    this.#running ??= this.#run();
+    this.#running ??= outsideRequests(() => this.#run());
     return await outcome;
   }
 
