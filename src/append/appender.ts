@@ -7,7 +7,7 @@ import { HEAD_KEY } from "../keyspace.ts";
 import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { defectOf, type Logger, reasonOf } from "../runtime/logger.ts";
-import { backoffMs, sleep } from "../runtime/runtime.ts";
+import { backoffMs, outsideRequests, sleep } from "../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import {
   mayHaveLanded,
@@ -97,7 +97,7 @@ export class Appender {
     }
     const queued = new QueuedCommand(command, runtime.monotonicNow() + appendLimitMs);
     this.#waiting.push(queued);
-    this.#running ??= this.#run();
+    this.#running ??= outsideRequests(() => this.#run());
     return await queued.outcome;
   }
 

@@ -124,7 +124,9 @@ async function listEvents(
     const leave = () => waiter.end();
     client.signal.addEventListener("abort", leave);
     try {
-      do await waiter.wait(); while (!waiter.isEnded && !await isComplete());
+      do {
+        await waiter.wait();
+      } while (!waiter.isEnded && !await isComplete());
       // At a shutdown, an empty batch is a true response.
       const { error } = waiter;
       if (error !== undefined && serviceErrorCode(error) !== "shutting_down") throw error;

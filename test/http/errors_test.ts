@@ -450,8 +450,8 @@ Deno.test("the paths in a message are those of the address for clients", async (
   const production = "https://shop.example/store/v1";
   await using service = await openTestService(undefined, { addresses: { production } });
   const { message } = await (await service.send("/pets")).json();
-  const paths = ["/pets", "/pets/{petId} or /store/v1/events"].join(", /store/v1");
-  assertEquals(message, `The path does not exist: use /store/v1${paths}`);
+  const paths = "/store/v1/pets, /store/v1/pets/{petId} or /store/v1/events";
+  assertEquals(message, `The path does not exist: use ${paths}`);
 });
 
 function addStream(

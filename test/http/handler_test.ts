@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { assert, assertEquals, assertGreater } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
@@ -6,6 +7,7 @@ import { EMPTY_HEAD, encodeHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Mutation } from "../../src/store/store.ts";
+import { type FaultyStore, faultyStore } from "../support/faulty_store.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import {
   assertError,
@@ -74,6 +76,26 @@ Deno.test("an addition during the loss of the head does not overwrite the log", 
   await assertError(await adding, { status: 503, code: "outcome_unknown" });
   assertEquals(await service.store.get(HEAD_KEY), null);
   assertEquals((await service.store.list({ prefix: ["~log"] }, { limit: 10 })).length, 2);
+});
+
+Deno.test("commits, and looks at the head for followers, run outside of the request that is the first", async () => {
+  let store!: FaultyStore;
+  await using service = await openTestService((inner) => store = faultyStore(inner));
+  const request = new AsyncLocalStorage<string>();
+  const callers: unknown[] = [];
+  const note = <T>(apply: () => Promise<T>) => {
+    callers.push(request.getStore());
+    return apply();
+  };
+  store.onCommit = note;
+  assertEquals((await request.run("addition", () => service.add(REX))).status, 201);
+  const headers = { accept: "text/event-stream" };
+  const stream = await request.run("stream", () => service.send("/v1/events", { headers }));
+  store.onGet = note;
+  await service.runtime.advance(1_000);
+  assertGreater(callers.length, 2);
+  assertEquals(new Set(callers), new Set([undefined]));
+  await stream.body!.cancel();
 });
 
 /** Sends an addition and a change, and asserts that each is refused without a read of its body. */

@@ -7,7 +7,10 @@ const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 /** The part of playwright-core that the tests use. */
 export interface Browser extends AsyncDisposable {
   /** Opens a page in a session of its own. */
-  newPage(options: { viewport: { width: number; height: number } }): Promise<Page>;
+  newPage(options: {
+    colorScheme?: "dark";
+    viewport: { width: number; height: number };
+  }): Promise<Page>;
 }
 
 export interface Page {

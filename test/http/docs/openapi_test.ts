@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type BaseAddresses, describeInterface } from "../../../src/http/docs/openapi.ts";
+import { ERRORS } from "../../../src/http/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
 import { permitted } from "../../support/permitted.ts";
@@ -43,6 +44,35 @@ Deno.test("describeInterface() names the configured servers and the contact", ()
     assertEquals(info.contact, contact);
   }
 });
+
+Deno.test("describeInterface() lists the errors of one operation only there", () => {
+  const operations = Object.values(DESCRIPTION.paths).flatMap((methods) => Object.values(methods));
+  const operationsOf = (code: string) =>
+    operations.flatMap(({ operationId, responses }) => {
+      const bodies = Object.values(responses).map(({ content }) => content?.["application/json"]);
+      return bodies.some((body) => code in (body?.examples ?? {})) ? [operationId] : [];
+    }).sort();
+  const writes = ["createPet", "updatePet"];
+  const all = [...writes, "getPet", "listEvents", "listPets"].sort();
+  const some: Record<string, string[]> = {
+    ...Object.fromEntries(WRITE_ERRORS.map((code) => [code, writes])),
+    feed_reset: ["listEvents"],
+    overloaded: [...writes, "listEvents"].sort(),
+    pet_not_found: ["getPet", "updatePet"],
+    precondition_failed: ["updatePet"],
+    ...Object.fromEntries(["method_not_allowed", "not_found", "not_ready"].map((it) => [it, []])),
+  };
+  for (const code of Object.keys(ERRORS)) {
+    assertEquals([code, ...operationsOf(code)], [code, ...some[code] ?? all]);
+  }
+});
+
+/** Errors about a body, its Idempotency-Key, or a commit. */
+const WRITE_ERRORS = [
+  ...["body_too_large", "invalid_body", "malformed_body", "request_timeout"],
+  ...["unsupported_media_type", "idempotency_key_reused", "invalid_idempotency_key"],
+  ...["outcome_unknown", "read_only_key", "storage_full"],
+];
 
 Deno.test("describeInterface() gives the bounds of int64 with all their digits", () => {
   const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807';

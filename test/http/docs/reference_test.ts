@@ -1,4 +1,4 @@
-import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
@@ -20,7 +20,7 @@ interface Parts {
   service: TestService;
   origin: string;
   /** Opens the reference in a session of its own. */
-  open: (width?: number) => Promise<Page>;
+  open: (options?: { colorScheme?: "dark"; width?: number }) => Promise<Page>;
 }
 
 const PREFIX = "/shop";
@@ -36,8 +36,8 @@ function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): vo
     await using browser = await launchChromium(chromium);
     const origin = `http://127.0.0.1:${server.port}${PREFIX}`;
     const complaints: string[] = [];
-    const open: Parts["open"] = async (width = 1280) => {
-      const page = await browser.newPage({ viewport: { width, height: 844 } });
+    const open: Parts["open"] = async ({ colorScheme, width = 1280 } = {}) => {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } });
       page.on("console", (message) => complaints.push(message.text()));
       page.on("pageerror", (error) => complaints.push(error.message));
       page.on("request", (request) => {
@@ -113,12 +113,14 @@ testInBrowser("the reference keeps the key for the session only", async (parts) 
   assertEquals(await page.evaluate("indexedDB.databases()"), []);
 });
 
-testInBrowser("the reference fits a phone", async ({ open }) => {
-  const page = await open(390);
+testInBrowser("the reference fits a phone and follows the colour mode", async ({ open }) => {
+  const page = await open({ colorScheme: "dark", width: 390 });
   for (const name of ["Paging", "Limits", "Errors"]) {
     await page.locator("main").getByRole("heading", { name }).first().waitFor();
   }
   assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 390);
+  const colour = "getComputedStyle(document.querySelector('main')).color";
+  assertGreater(Number(/\d+/.exec(await page.evaluate<string>(colour))), 191);
 });
 
 testInBrowser(

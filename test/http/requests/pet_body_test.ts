@@ -81,13 +81,12 @@ const PATCHES: Bodies = [
   ['{"name":1,"categoryId":null}', `Field "name" must be a string; ${INT64}, or be left out`],
 ];
 
-const PARSERS = [["PetInput", parseNewPet, NEW_PETS], [
-  "PetPatch",
-  parsePetPatch,
-  PATCHES,
-]] as const;
+const SCHEMAS = {
+  PetInput: [parseNewPet, NEW_PETS],
+  PetPatch: [parsePetPatch, PATCHES],
+} as const;
 
-for (const [name, parse, bodies] of PARSERS) {
+for (const [name, [parse, bodies]] of Object.entries(SCHEMAS)) {
   Deno.test(`${parse.name}() accepts exactly what the schema ${name} describes, and else says what is wrong`, () => {
     for (const [body, expected] of bodies) {
       const isAccepted = typeof expected === "object";

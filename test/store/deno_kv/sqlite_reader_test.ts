@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { petKey, projectionKey } from "../../../src/keyspace.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
@@ -36,7 +36,7 @@ test("audit() finds a value of another program, whatever its type, also if the f
     assertEquals(missed, []);
     const theirs = new Error("theirs");
     await kv.set(["theirs"], theirs);
-    assertEquals((await new KvStore(kv, reader).get(["theirs"]))?.value, theirs);
+    assertEquals((await new KvStore(kv, { reader }).get(["theirs"]))?.value, theirs);
     await kv.delete(["theirs"]);
     assertEquals((await audit({ store, runtime })).faults, []);
   }));
@@ -63,6 +63,18 @@ test("audit() of a damaged file reports a record that cannot be decoded", () =>
     assert(faults.some((it) => it.message === message));
     const { events, fault } = await recoverLog(store);
     assertEquals([events, fault?.startsWith("Line 36: ")], [35, true]);
+    // A service reports the damage, too.
+    using kv = await Deno.openKv(":memory:");
+    const served = new KvStore(kv, { reader: store });
+    const reads = [
+      () => served.get(PET_KEY),
+      () => served.getMany([PET_KEY]),
+      () => served.list({ prefix: PET_KEY.slice(0, -1) }, { limit: 10 }),
+    ];
+    for (const read of reads) {
+      const error = await assertRejects(read, StoreDamagedError);
+      assertEquals(error.reason, "The value encoding 3 is not one of the service");
+    }
   }));
 
 test("Damage of any page of the file is found, and every line before it can be recovered", () =>
