@@ -36,7 +36,7 @@ test("audit() finds a value of another program, whatever its type, also if the f
     assertEquals(missed, []);
     const theirs = new Error("theirs");
     await kv.set(["theirs"], theirs);
-    assertEquals((await new KvStore(kv, { reader }).get(["theirs"]))?.value, theirs);
+    assertEquals((await new KvStore(kv, reader).get(["theirs"]))?.value, theirs);
     await kv.delete(["theirs"]);
     assertEquals((await audit({ store, runtime })).faults, []);
   }));
