@@ -65,7 +65,7 @@ test("audit() of a damaged file reports a record that cannot be decoded", () =>
     assertEquals([events, fault?.startsWith("Line 36: ")], [35, true]);
     // A service reports the damage, too.
     using kv = await Deno.openKv(":memory:");
-    const served = new KvStore(kv, { reader: store });
+    const served = new KvStore(kv, store);
     const reads = [
       () => served.get(PET_KEY),
       () => served.getMany([PET_KEY]),
