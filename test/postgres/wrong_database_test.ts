@@ -77,12 +77,18 @@ test("a role with few rights: it cannot create the schema, and needs nothing but
   const database = await server().createDatabase();
   await server().sql("create role service login password 'secret'");
   const address = server().url(database, { user: "service", password: "secret" });
-  await expectRefused(address, "the role may not create the schema animal_store");
+  await expectRefused(
+    address,
+    "the role may not create the schema animal_store; see deno task schema",
+  );
   const { code, stdout, stderr } = await run(["schema", "--role", "service"], ":memory:");
   assertEquals([code, stderr], [0, ""]);
   const [created, grants] = stdout.split(/(?=grant usage on schema)/);
   await server().sql(created, database);
-  await expectRefused(address, "the role lacks rights on the schema animal_store");
+  await expectRefused(
+    address,
+    "the role lacks rights on the schema animal_store; see deno task schema --role",
+  );
   const [usage, ...rights] = grants.split(/(?<=;)\n/);
   await server().sql(usage + rights[0], database);
   await expectRefused(address, "the role lacks rights on the schema animal_store");

@@ -16,7 +16,7 @@ import {
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 
 /** The folder of the newest installed server's programs; `undefined` if none is installed. */
-export function findPostgres(): string | undefined {
+function findPostgres(): string | undefined {
   try {
     const versions = [...Deno.readDirSync(DEBIAN_FOLDER)].map(({ name }) => name);
     const folders = versions.sort((one, other) => Number(other) - Number(one))
@@ -248,7 +248,7 @@ export function commandLine(program: string, args: string[]): string[] {
 }
 
 /** Runs a program of PostgreSQL that must succeed, and resolves to its standard output. */
-export function runProgram(program: string, args: string[]): Promise<string> {
+function runProgram(program: string, args: string[]): Promise<string> {
   return run(commandLine(program, args));
 }
 

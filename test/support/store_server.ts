@@ -95,13 +95,13 @@ export async function until<T>(attempt: () => T | Promise<T>, message: string): 
 }
 
 /** Kills a process and all that it started. */
-export async function killTree(process: Deno.ChildProcess): Promise<void> {
+async function killTree(process: Deno.ChildProcess): Promise<void> {
   signalTree(process.pid, "SIGKILL");
   await process.status;
 }
 
 /** Sends a signal to a process and all that it started; to the parent first, so that it starts no others meanwhile. */
-export function signalTree(pid: number, signal: Deno.Signal): void {
+function signalTree(pid: number, signal: Deno.Signal): void {
   const children = childrenOf(pid);
   try {
     Deno.kill(pid, signal);
