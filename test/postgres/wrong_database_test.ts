@@ -9,6 +9,7 @@ import { freePort } from "../support/free_port.ts";
 import { openDatabase, POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
+import { until } from "../support/store_server.ts";
 import { testIf } from "../support/test_if.ts";
 
 const test = testIf(!POSTGRES.ignore);
@@ -46,13 +47,16 @@ test("a program says on one line why it cannot use its database, and no password
   }
 });
 
-test("open() refuses tables of another program, and a schema animal_store that is not ours", async () => {
+test("open() refuses tables of another program, and a schema animal_store that is not ours, and leaves no connection", async () => {
   const database = await server().createDatabase();
   const reason = "it holds tables of another program, such as";
   await server().sql("create table orders (id integer)", database);
   await expectRefused(server().url(database), `${reason} public.orders; use another database`);
   await server().sql("create schema animal_store; create table animal_store.z ()", database);
   await expectRefused(server().url(database), `${reason} animal_store.z; use another database`);
+  const left = "select count(*) from pg_stat_activity " +
+    `where application_name = 'animal-store' and datname = '${database}'`;
+  await until(async () => assertEquals(await server().sql(left), "0"), "Connections stay open");
 });
 
 test("a schema of another version, and a database in which nothing was written yet", async () => {
