@@ -30,7 +30,10 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
   readGuard(): Promise<Guard>;
   /** Whether this commit landed, according to a guard that has changed. */
   hasLanded(guard: Guard): boolean | Promise<boolean>;
-  /** Whether the commit also checks other records. As versionstamps never return, it cannot land after such a failure. */
+  /**
+   * Whether the commit also checks other records, so that a failed check may be theirs. It cannot land later then,
+   * because versionstamps never return to an earlier value.
+   */
   checksOthers?: boolean;
   /** Whether to stop. `isUnclear` is false if no attempt so far can have landed. */
   isOver(isUnclear: boolean): boolean;

@@ -9,6 +9,7 @@ import { freePort } from "../support/free_port.ts";
 import { openDatabase, POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
+import { until } from "../support/until.ts";
 import { testIf } from "../support/test_if.ts";
 
 const test = testIf(!POSTGRES.ignore);
@@ -46,13 +47,16 @@ test("a program says on one line why it cannot use its database, and no password
   }
 });
 
-test("open() refuses tables of another program, and a schema animal_store that is not ours", async () => {
+test("open() refuses tables of another program, and a schema animal_store that is not ours, and leaves no connection", async () => {
   const database = await server().createDatabase();
   const reason = "it holds tables of another program, such as";
   await server().sql("create table orders (id integer)", database);
   await expectRefused(server().url(database), `${reason} public.orders; use another database`);
   await server().sql("create schema animal_store; create table animal_store.z ()", database);
   await expectRefused(server().url(database), `${reason} animal_store.z; use another database`);
+  const left = "select count(*) from pg_stat_activity " +
+    `where application_name = 'animal-store' and datname = '${database}'`;
+  await until(async () => assertEquals(await server().sql(left), "0"), "Connections stay open");
 });
 
 test("a schema of another version, and a database in which nothing was written yet", async () => {
@@ -77,12 +81,18 @@ test("a role with few rights: it cannot create the schema, and needs nothing but
   const database = await server().createDatabase();
   await server().sql("create role service login password 'secret'");
   const address = server().url(database, { user: "service", password: "secret" });
-  await expectRefused(address, "the role may not create the schema animal_store");
+  await expectRefused(
+    address,
+    "the role may not create the schema animal_store; see deno task schema",
+  );
   const { code, stdout, stderr } = await run(["schema", "--role", "service"], ":memory:");
   assertEquals([code, stderr], [0, ""]);
   const [created, grants] = stdout.split(/(?=grant usage on schema)/);
   await server().sql(created, database);
-  await expectRefused(address, "the role lacks rights on the schema animal_store");
+  await expectRefused(
+    address,
+    "the role lacks rights on the schema animal_store; see deno task schema --role",
+  );
   const [usage, ...rights] = grants.split(/(?<=;)\n/);
   await server().sql(usage + rights[0], database);
   await expectRefused(address, "the role lacks rights on the schema animal_store");

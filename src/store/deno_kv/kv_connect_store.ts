@@ -104,13 +104,13 @@ function fetcherOf(signal: AbortSignal): typeof fetch {
     }
     const { status } = response;
     if (status === 200) return response;
+    // Shown on one line.
+    const text = (await response.text().catch(() => "")).split("\n")[0].slice(0, 200);
+    const reason = `it answers with status ${status}${text === "" ? "" : `: ${text}`}`;
     // The token of a call is another one: it comes from the answer to the first request, and expires.
     if (!isCall && (status === 401 || status === 403)) {
       throw new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
     }
-    // Shown on one line.
-    const text = (await response.text().catch(() => "")).split("\n")[0].slice(0, 200);
-    const reason = `it answers with status ${status}${text === "" ? "" : `: ${text}`}`;
     // A bad request or too large a content refuses a call; a time-out or too many requests refuse nothing.
     const isRefused = isCall
       ? [400, 413].includes(status)

@@ -17,7 +17,7 @@ export interface WatchFileOptions {
 
 /**
  * Watches whether the path of an open store still leads to the files that SQLite has open: the database and its
- * write-ahead log. Resolves to a function that ends the watch.
+ * write-ahead log. If not, what is stored vanishes with the process. Resolves to a function that ends the watch.
  */
 export async function watchFile(
   path: string,

@@ -53,7 +53,7 @@ const CONFIGURE = `
       then 'on' else pg_catalog.current_setting('synchronous_commit') end)
   ) as needed (name, setting)`;
 
-/** Columns: whether the server is a standby; its start, which tells it from others; its process of this connection. */
+/** Columns: whether it is a standby; its start, which tells it even from its standbys; the process of this connection. */
 const DESCRIBE = `
   select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time()),
     pg_catalog.pg_backend_pid()`;

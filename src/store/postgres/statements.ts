@@ -103,7 +103,8 @@ export const SKIP_LIMIT = 1_000_000;
 
 /**
  * Skips the versions that the sequence is behind the records with the given keys. It needs no right beyond those of a
- * commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version, and the number behind it.
+ * commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version of the records, and how many
+ * versions the sequence was behind it.
  */
 export const SKIP = `
   with gap as materialized (

@@ -65,13 +65,12 @@ export class ResilientStore implements Store {
   list: Store["list"] = (range, options) =>
     this.#read("list", range.prefix ?? range.start, () => this.#store.list(range, options));
 
-  commit: Store["commit"] = (commit) => {
-    return this.#call("commit", undefined, async () => {
+  commit: Store["commit"] = (commit) =>
+    this.#call("commit", undefined, async () => {
       const versionstamp = await this.#store.commit(commit);
       if (versionstamp !== null) this.#appliedAt = this.#options.runtime.monotonicNow();
       return versionstamp;
     });
-  };
 
   close(): void {
     this.#circuitBreaker.stop();

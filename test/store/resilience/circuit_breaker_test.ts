@@ -155,6 +155,7 @@ Deno.test("CircuitBreaker rejects all calls on stop(), and makes no probe and no
     circuitBreaker.trip();
     await runtime.advance(10_000);
     assertEquals([report.calls, runtime.waits()], [[], []]);
+    await assertRejects(() => run("late"), StoreClosedError);
     assertEquals(probe.calls.map(({ args: [signal] }) => signal.aborted), Array(length).fill(true));
   }
 });

@@ -17,7 +17,7 @@ function makeStore() {
     accept: () => Promise.resolve(void log.push("accept")),
     onRefused: () => log.push("refused"),
   });
-  const reopen = () => store.reopen(new AbortController().signal);
+  const reopen = (signal = new AbortController().signal) => store.reopen(signal);
   const connection = (name: string): Store =>
     Object.assign(new ModelStore(), {
       get: () => Promise.resolve({ key: [], value: name, versionstamp: "" }),
@@ -67,4 +67,16 @@ Deno.test("reconnectingStore() reports a refusal before the first connection", a
   attempts[0].reject(new StoreRefusedError("there is no database pets"));
   await assertRejects(() => first, StoreRefusedError);
   assertEquals(log, ["refused"]);
+});
+
+Deno.test("reconnectingStore() closes a connection that comes after its signal aborted, or after close()", async () => {
+  const { store, log, attempts, reopen, connection } = makeStore();
+  const aborted = reopen(AbortSignal.abort(new StoreAwayError("late")));
+  attempts[0].resolve(connection("first"));
+  await assertRejects(() => aborted, StoreAwayError, "late");
+  const closed = reopen();
+  store.close();
+  attempts[1].resolve(connection("second"));
+  await assertRejects(() => closed, StoreAwayError, "The store is closed");
+  assertEquals(log, ["close first", "accept", "close second"]);
 });
