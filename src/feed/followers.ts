@@ -1,9 +1,8 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKeyReader } from "../keys/api_key_reader.ts";
 import { Alarm } from "./alarm.ts";
-import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
+import { backoffMs, outsideRequests, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
 
@@ -17,9 +16,6 @@ const LOOK_MS = 250;
 /** Minimum time between two looks, and how much longer it is for each follower, because a look may wake all of them. */
 const PAUSE_MS = 10;
 const PAUSE_PER_FOLLOWER_MS = 0.1;
-
-/** Runs a function outside of the trace of a request. */
-const outsideRequests = AsyncLocalStorage.snapshot();
 
 export interface FollowersDeps {
   heads: HeadReader;

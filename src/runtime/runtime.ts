@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 /** Time and randomness: everything that the service takes from its machine except the store. */
 export interface Runtime {
   /** Milliseconds since the Unix epoch, by a clock that may be adjusted at any time. */
@@ -15,6 +17,9 @@ export interface Runtime {
   /** A new ULID (https://github.com/ulid/spec). */
   newId(): string;
 }
+
+/** Calls a function outside of the traces of requests, for work that goes on after the request that begins it. */
+export const outsideRequests = AsyncLocalStorage.snapshot();
 
 export function sleep(runtime: Runtime, ms: number): Promise<void> {
   return new Promise((resolve) => runtime.setTimer(ms, resolve));
