@@ -30,7 +30,7 @@ export const APPEND_LIMIT_MS = 3_500;
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
 
-/** Commits that are not applied are reported after this time, because a lock is usually shorter, and then at most so often. */
+/** Commits that are not applied are reported this long after the first began, as a lock is usually shorter; then at most so often. */
 const SHORT_LOCK_MS = 500;
 const NOT_APPLIED_REPORT_MS = 10_000;
 
@@ -140,6 +140,10 @@ export class Appender {
   async #commitNext(): Promise<"landed" | "lost" | "nothing" | "failed"> {
     const { report, runtime } = this.deps;
     try {
+      if (this.#notApplied === 0) {
+        const end = runtime.monotonicNow() + SHORT_LOCK_MS;
+        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, end);
+      }
       const base = await this.#base();
       const candidates = this.#waiting.splice(0).filter(({ isSettled }) => !isSettled);
       this.#taken = candidates;
@@ -221,9 +225,7 @@ export class Appender {
       if (step === "commit" && !isRefused) this.deps.instrumentation.count("commit.unclear");
     } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
       const now = runtime.monotonicNow();
-      if (this.#notApplied++ === 0) {
-        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, now + SHORT_LOCK_MS);
-      }
+      this.#notApplied++;
       if (now < this.#reportNotAppliedFrom) return;
       this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
       report("warn", "commits_not_applied", { reason, count: this.#notApplied });

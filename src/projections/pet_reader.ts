@@ -108,11 +108,17 @@ export class PetReader {
   }
 
   /** Reads a page of one list. The store reads it at one moment, which may be later than the head. */
-  async #readList({ limit, status, cursor }: PageQuery, head: Head): Promise<Page> {
+  async #readList(query: PageQuery, head: Head): Promise<Page> {
+    const { limit, status, cursor } = query;
     const list = petListOf(status);
     const end = petKeyOf(head, list, cursor ?? Number.MAX_SAFE_INTEGER);
     const range = { start: petKeyOf(head, list, 1), end };
     const entries = await this.#store.list(range, { limit: limit + 1, reverse: true });
+    // On a page that seems to be the last, others may be missing: a replay removes a generation from its first pets on.
+    if (entries.length <= limit) {
+      const { head: now } = await this.#readNewestHead();
+      if (now.generation !== head.generation) return await this.#readList(query, now);
+    }
     return pageOf(entries.map(petOf), limit);
   }
 
@@ -139,6 +145,7 @@ export class PetReader {
       if (wrong === -1 && pets.length === ids.length) return pageOf(pets, limit);
       const { head: now } = await this.#readNewestHead();
       if (now.generation === head.generation && now.changePosition <= head.position) {
+        // Without a wrong one, the last is there twice.
         throw damagedError(petKeyOf(head, "", ids.at(wrong)!), "is missing, or is there twice");
       }
       head = now;

@@ -18,10 +18,7 @@ export interface Runtime {
   newId(): string;
 }
 
-/**
- * Calls a function outside of every request, for work that goes on after the request that starts it: its logs are not in
- * the trace of that request.
- */
+/** Calls a function outside of the traces of requests, for work that goes on after the request that begins it. */
 export const outsideRequests = AsyncLocalStorage.snapshot();
 
 export function sleep(runtime: Runtime, ms: number): Promise<void> {

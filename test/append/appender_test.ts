@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { assert, assertEquals, assertGreater, assertLessOrEqual, assertRejects } from "@std/assert";
 import type { RecordedLine } from "../../events/event.ts";
 import { PET_STATUSES } from "../../events/pet.ts";
@@ -8,7 +9,8 @@ import type { Command } from "../../src/append/command.ts";
 import { type Head, headEntryOf } from "../../src/log/head.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { SetMutation, Store } from "../../src/store/store.ts";
-import { StoreAwayError } from "../../src/store/store_errors.ts";
+import { NotAppliedError, StoreAwayError } from "../../src/store/store_errors.ts";
+import { sleep } from "../../src/runtime/runtime.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { failing, failingInstrumentation } from "../support/failing.ts";
@@ -145,6 +147,23 @@ test("append() reports commits that are not applied for half a second, then once
   store.nextCommits = [isLocked];
   await addFor(1);
   assertEquals(takeReports(), []);
+  store.nextCommits = [async () => {
+    await sleep(service.runtime, 1_000);
+    throw new NotAppliedError("The store is locked");
+  }];
+  await addFor(1);
+  assertEquals(takeReports().length, 1, "a lock that only one attempt meets, for a second");
+});
+
+test("append() commits outside of the request that began it", async ({ service, store }) => {
+  const request = new AsyncLocalStorage<string>();
+  const contexts: unknown[] = [];
+  store.onCommit = (apply) => {
+    contexts.push(request.getStore());
+    return apply();
+  };
+  await request.run("first", () => service.add(REX));
+  assertEquals(contexts, [undefined]);
 });
 
 Deno.test("append() rejects with storage_full at once while the disk is full, and the service recovers by itself", async () => {

@@ -18,10 +18,11 @@ Deno.test("ContentionBackoff pauses once after half a second and 16 commits with
   }
 });
 
-Deno.test("ContentionBackoff pauses after conflicts for as many commits as it lost, up to four and half a second", () => {
+Deno.test("ContentionBackoff pauses after conflicts for as many commits as it lost, up to four and half a second, and starves after every six", () => {
   const backoff = new ContentionBackoff(new FakeRuntime());
-  for (const losses of [1, 3, 4, 9]) {
+  for (const losses of [1, 3, 6, 9, 12]) {
     for (let loss = 0; loss < losses; loss++) backoff.onConflict();
+    assertEquals(backoff.isStarving, losses % 6 === 0);
     assertEquals(backoff.onCommitted(COMMIT_MS), Math.min(4, losses) * COMMIT_MS);
   }
   backoff.onConflict();

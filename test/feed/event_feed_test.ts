@@ -65,6 +65,17 @@ test("EventFeed shows a head only what was in the log then", async (sample) => {
   assertEquals(rest.at(-1)!.position, 300);
 });
 
+Deno.test("EventFeed lets many read different parts at once, each of them once", async () => {
+  using sample = await openFeed(40 * PART_LENGTH);
+  const places = (await readAll(sample)).filter(({ position }) => position % PART_LENGTH === 5);
+  const { lists } = sample.store;
+  lists.length = 0;
+  const cold = { ...sample, feed: feedOf(sample.store) };
+  await Promise.all(places.map((place) => cold.feed.linesAfter(place, cold.entry)));
+  const starts = new Set(lists.map(({ start }) => String(start)));
+  assertEquals(starts.size, lists.length, "No part was read again");
+});
+
 test("EventFeed lets others run between the lines that are far behind the head, and only between these", async (sample) => {
   const runtime = new FakeRuntime();
   const { monotonicNow, nextTurn } = runtime;

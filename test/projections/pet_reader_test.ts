@@ -234,17 +234,19 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
         await history.commit(steps);
         states.push(history.pets);
       }
-      // A request that has seen the change begins new caches.
-      if (isReversed) await reader.get(1, history.entry);
+      // A request that has seen the change begins new caches, and joins no read from before it.
+      if (isReversed) {
+        const { text } = (await read(history.entry))!;
+        assert(showsOneOf([history.pets], query, text), `${words}: ${text}`);
+      }
       return early ?? await apply();
     };
     const store = faultyStore(history.store, { onGet: raced, onGetMany: raced, onList: raced });
     const reader = new PetReader(store);
-    const { entry } = history;
-    const shown = typeof query === "number"
-      ? await reader.get(query, entry)
-      : await reader.list(query, entry);
-    assert(showsOneOf(states, query, shown!.text), `${words}: ${shown!.text}`);
+    const read = async (entry: HeadEntry) =>
+      typeof query === "number" ? await reader.get(query, entry) : await reader.list(query, entry);
+    const { text } = (await read(history.entry))!;
+    assert(showsOneOf(states, query, text), `${words}: ${text}`);
     reads = Infinity;
     await assertShowsAll(reader, history, words);
   }
@@ -314,6 +316,17 @@ Deno.test("list() and get() read the records of a new generation, which may corr
   assert((await reader.list({ limit: 100 }, entry)).text.includes("wrong"));
   await assertShowsAll(reader, history);
   assertEquals(await nameOf(entry), "Zoë 1");
+  // A replay that does not wait for requests removes the generation that they read.
+  const deletions = history.store.all(["projection", 1]).map(({ key }) => ({
+    type: "delete",
+    key,
+  }));
+  await history.store.commit({ checks: [], mutations: deletions as Mutation[] });
+  for (const status of LISTED) {
+    const query = { limit: 100, status };
+    const { text } = await new PetReader(history.store).list(query, entry);
+    assertEquals(text, expectedPage(history.pets, query).text);
+  }
 });
 
 Deno.test("list() caches pages up to its size limit, and drops the oldest", async () => {
@@ -368,6 +381,14 @@ Deno.test("list() and get() reject a record that is missing or damaged, and cach
       assertEquals(code, "projection_damaged");
       assert(message.includes(" pet "), message);
     }
+  }
+  // The oldest pet is there twice: at first beside all others, and then instead of another one.
+  const twice = setRecord(pet("sold", 1), `1${encodePet(original.pets[0])}`);
+  const whole = setRecord(sold, `3${encodePet(original.pets[2])}`);
+  for (const [id, mutation] of [[1, whole], [3, { type: "delete", key: sold }]] as const) {
+    await original.store.commit({ checks: [], mutations: [twice, mutation] });
+    const read = async () => await new PetReader(original.store).list({ limit: 9 }, original.entry);
+    await assertRejects(read, ServiceError, `pet ${id} is missing, or is there twice`);
   }
 });
 
