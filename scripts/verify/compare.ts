@@ -19,7 +19,7 @@ import { readHead } from "../../src/log/head.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import { CLOCK_TOLERANCE_MS, LogVerifier } from "./log_verifier.ts";
 import { LogDamagedError, readEventAt, readLog } from "../../src/log/read_log.ts";
-import { positionIn, project, textIn } from "../../src/projections/project.ts";
+import { project, textIn } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { checkedContent } from "../../src/store/checksum.ts";
@@ -183,8 +183,8 @@ export class Comparison {
     const isPet = isPetKind(recordKey[0]);
     const position = isPet ? pets.valueAt(number) : number;
     const isRight = isPet
-      ? content !== undefined && positionIn(content) === position &&
-        pets.has(number, textIn(content)) && belongsUnder(recordKey, content)
+      ? content !== undefined && pets.has(number, textIn(content)) &&
+        belongsUnder(recordKey, position, content)
       : others.has(number, keyAndContent(recordKey, content));
     if (!isRight) {
       // Only a digest of the record is known, so ask the event.
@@ -236,15 +236,20 @@ export class Comparison {
   }
 }
 
-/** Whether a pet with that content belongs to the list, and to the category, that a key names. */
-function belongsUnder(key: ProjectionKey, { buffer, byteOffset, length }: Uint8Array): boolean {
+/** Whether a content has that position, and a pet of the list, and of the category, that a key names. */
+function belongsUnder(
+  key: ProjectionKey,
+  position: number,
+  { buffer, byteOffset, length }: Uint8Array,
+): boolean {
   // Each byte as a character. TextDecoder takes several times as long.
   const text = Buffer.from(buffer, byteOffset, length).toString("latin1");
   const list = key.at(-2);
   const isOfList = list === petListOf(null)
     ? !text.includes(',"status":"')
     : text.includes(`,"status":"${list}"`);
-  return isOfList && (key[0] === "pet" || hasCategory(text, String(key[1])));
+  return isOfList && text.startsWith(`${position}{`) &&
+    (key[0] === "pet" || hasCategory(text, String(key[1])));
 }
 
 /** The bytes that identify a record that is not of a pet. */
