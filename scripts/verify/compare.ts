@@ -160,15 +160,17 @@ export class Comparison {
     for (let position = head.position; position > from; position--) {
       earliestMs[position - 1] = Math.min(earliestMs[position - 1], earliestMs[position]);
     }
-    for (let position = from; position <= head.position; position++) {
-      if (!isMissing(position)) continue;
-      const made = (await readEventAt(store, position))!;
-      const { key, expiresAt } = project([made]).find(({ key }) => !isPetKind(key[0]))!;
-      // With a tolerance, because clocks differ slightly.
-      const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
-      const isExcused = expiresAt !== undefined && Date.parse(made.event.time) > latestMs;
-      if (isExcused) this.removedByWrongClock++;
-      else this.#add({ kind: "missing", key: projectionKey(generation, key), position });
+    for await (const lines of readLog(store, { from, to: head.position })) {
+      for (const { position, line } of lines.filter(({ position }) => isMissing(position))) {
+        const event = eventOf(line)!;
+        const records = project([{ event, line }]);
+        const { key, expiresAt } = records.find(({ key }) => !isPetKind(key[0]))!;
+        // With a tolerance, because clocks differ slightly.
+        const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
+        const isExcused = expiresAt !== undefined && Date.parse(event.time) > latestMs;
+        if (isExcused) this.removedByWrongClock++;
+        else this.#add({ kind: "missing", key: projectionKey(generation, key), position });
+      }
       await progress();
     }
   }
@@ -187,8 +189,9 @@ export class Comparison {
         belongsUnder(recordKey, position, content)
       : others.has(number, keyAndContent(recordKey, content));
     if (!isRight) {
-      // Only a digest of the record is known, so ask the event.
-      const made = position <= head.position ? await readEventAt(store, position) : undefined;
+      // Only a digest of the record is known, so ask the event, unless a later event has added the pet or the record.
+      const isKnown = position > 0 && position <= head.position;
+      const made = isKnown ? await readEventAt(store, position) : undefined;
       const isOfEvent = made !== undefined &&
         project([made]).some((record) =>
           record.content !== undefined && formatKey(record.key) === formatKey(recordKey)
