@@ -128,6 +128,7 @@ async function fill(
 Deno.test("replay() withdraws the new generation if any of its records does not match the log", async () => {
   using sound = await openSampleStore(100);
   const mutations = await fill(sound);
+  assertGreater(mutations.length, 2 * smallCommits(sound.store).limits.commitMutations);
   const keys = mutations.map(({ key }) => formatKey(key));
   // A later commit that writes the same record again corrects the fault. A record that was never there need not be deleted.
   const lasting = mutations.keys().toArray().filter((index) =>

@@ -306,6 +306,10 @@ Deno.test({
       }
       assertEquals(missed, []);
       assertEquals((await audit(deps)).faults, []);
+      const similar = projectionKey(1, ["event_by_idempotency_keys", 1]);
+      await put(store, similar, "{}");
+      assertEquals((await audit(deps)).counts, { record_extra: 1 });
+      await put(store, similar, undefined);
       const { key, value } = entries.find(({ key }) => key[0] === "~log")!;
       const line: Mutation = { type: "set", key, value: value as Uint8Array, expireIn: 3_600_000 };
       await commit(store, [line, { type: "delete", key: HEAD_KEY }]);
