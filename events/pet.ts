@@ -127,9 +127,7 @@ export function decodePet(text: string): Pet {
 
 /** Whether the text of a pet has that category. It is exact, because a string contains no bare quotation mark. */
 export function hasCategory(petText: string, categoryId: string): boolean {
-  const member = `,"categoryId":${categoryId}`;
-  const start = petText.indexOf(member);
-  return start !== -1 && /[,}]/.test(petText[start + member.length]);
+  return /,"categoryId":([^,}]*)/.exec(petText)?.[1] === categoryId;
 }
 
 /** Text of 1 to `maxLength` characters, counted in Unicode code points. */

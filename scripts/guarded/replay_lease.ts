@@ -65,7 +65,10 @@ export class ReplayLease {
     this.#commit = guardRecord(store, runtime, {
       key: REPLAY_KEY,
       versionstamp: found?.versionstamp ?? null,
-      lostError: () => new ReplayUnderWayError("Another replay has taken over from this one"),
+      lostError: () => {
+        const what = this.#beat === 0 ? "is under way" : "has taken over from this one";
+        return new ReplayUnderWayError(`Another replay ${what}`);
+      },
     });
     this.#runtime = runtime;
     this.#owner = runtime.newId();
@@ -75,7 +78,8 @@ export class ReplayLease {
 
   /**
    * Takes the lease: at once if there is none, or if its replay does not renew it for {@linkcode LEASE_LIMIT_MS} by
-   * this clock, because the clocks of two machines may differ. Otherwise throws `ReplayUnderWayError`.
+   * this clock, because the clocks of two machines may differ. Otherwise, and if another replay takes it at the same
+   * moment, throws `ReplayUnderWayError`.
    */
   static async take(store: Store, runtime: Runtime, onWait: () => void): Promise<ReplayLease> {
     let found = await store.get(REPLAY_KEY);

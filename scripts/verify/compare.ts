@@ -19,7 +19,7 @@ import { readHead } from "../../src/log/head.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import { CLOCK_TOLERANCE_MS, LogVerifier } from "./log_verifier.ts";
 import { LogDamagedError, readEventAt, readLog } from "../../src/log/read_log.ts";
-import { positionIn, project, textIn } from "../../src/projections/project.ts";
+import { project, textIn } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { checkedContent } from "../../src/store/checksum.ts";
@@ -160,15 +160,17 @@ export class Comparison {
     for (let position = head.position; position > from; position--) {
       earliestMs[position - 1] = Math.min(earliestMs[position - 1], earliestMs[position]);
     }
-    for (let position = from; position <= head.position; position++) {
-      if (!isMissing(position)) continue;
-      const made = (await readEventAt(store, position))!;
-      const { key, expiresAt } = project([made]).find(({ key }) => !isPetKind(key[0]))!;
-      // With a tolerance, because clocks differ slightly.
-      const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
-      const isExcused = expiresAt !== undefined && Date.parse(made.event.time) > latestMs;
-      if (isExcused) this.removedByWrongClock++;
-      else this.#add({ kind: "missing", key: projectionKey(generation, key), position });
+    for await (const lines of readLog(store, { from, to: head.position })) {
+      for (const { position, line } of lines.filter(({ position }) => isMissing(position))) {
+        const event = eventOf(line)!;
+        const records = project([{ event, line }]);
+        const { key, expiresAt } = records.find(({ key }) => !isPetKind(key[0]))!;
+        // With a tolerance, because clocks differ slightly.
+        const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
+        const isExcused = expiresAt !== undefined && Date.parse(event.time) > latestMs;
+        if (isExcused) this.removedByWrongClock++;
+        else this.#add({ kind: "missing", key: projectionKey(generation, key), position });
+      }
       await progress();
     }
   }
@@ -183,12 +185,13 @@ export class Comparison {
     const isPet = isPetKind(recordKey[0]);
     const position = isPet ? pets.valueAt(number) : number;
     const isRight = isPet
-      ? content !== undefined && positionIn(content) === position &&
-        pets.has(number, textIn(content)) && belongsUnder(recordKey, content)
+      ? content !== undefined && pets.has(number, textIn(content)) &&
+        belongsUnder(recordKey, position, content)
       : others.has(number, keyAndContent(recordKey, content));
     if (!isRight) {
-      // Only a digest of the record is known, so ask the event.
-      const made = position <= head.position ? await readEventAt(store, position) : undefined;
+      // Only a digest of the record is known, so ask the event, unless a later event has added the pet or the record.
+      const isKnown = position > 0 && position <= head.position;
+      const made = isKnown ? await readEventAt(store, position) : undefined;
       const isOfEvent = made !== undefined &&
         project([made]).some((record) =>
           record.content !== undefined && formatKey(record.key) === formatKey(recordKey)
@@ -236,15 +239,20 @@ export class Comparison {
   }
 }
 
-/** Whether a pet with that content belongs to the list, and to the category, that a key names. */
-function belongsUnder(key: ProjectionKey, { buffer, byteOffset, length }: Uint8Array): boolean {
+/** Whether a content has that position, and a pet of the list, and of the category, that a key names. */
+function belongsUnder(
+  key: ProjectionKey,
+  position: number,
+  { buffer, byteOffset, length }: Uint8Array,
+): boolean {
   // Each byte as a character. TextDecoder takes several times as long.
   const text = Buffer.from(buffer, byteOffset, length).toString("latin1");
   const list = key.at(-2);
   const isOfList = list === petListOf(null)
     ? !text.includes(',"status":"')
     : text.includes(`,"status":"${list}"`);
-  return isOfList && (key[0] === "pet" || hasCategory(text, String(key[1])));
+  return isOfList && text.startsWith(`${position}{`) &&
+    (key[0] === "pet" || hasCategory(text, String(key[1])));
 }
 
 /** The bytes that identify a record that is not of a pet. */

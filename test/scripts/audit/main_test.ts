@@ -46,8 +46,9 @@ test("audit: a sound store exits 0, another one 1, and both reports have the res
       "  deno task audit",
       "",
     ]);
-    const { stdout: json } = await runTask(["audit", "--json"], { kvPath });
-    const { counts, advice } = JSON.parse(json);
+    const inJson = await runTask(["audit", "--json"], { kvPath });
+    assertEquals(inJson.code, 1);
+    const { counts, advice } = JSON.parse(inJson.stdout);
     assertEquals(counts, { record_missing: 1 });
     assertMatch(advice.record_missing, /^Write all records again from the log/);
   }));

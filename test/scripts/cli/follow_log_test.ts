@@ -8,7 +8,7 @@ import { StoreRefusedError } from "../../../src/store/store_errors.ts";
 import type { Mutation } from "../../../src/store/store.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
-import { openTestService, type TestService } from "../../support/test_service.ts";
+import { openTestService, otherInstance, type TestService } from "../../support/test_service.ts";
 
 /** Follows the log of a service, and collects the positions. */
 function follow(service: TestService, range: { from: number; to?: number }) {
@@ -58,7 +58,10 @@ Deno.test("followLog() yields new lines at the next look, one per interval, and 
   const ahead = follow(service, { from: 5, to: 6 });
   await runtime.advance(0);
   assertEquals([endless.positions, ahead.positions], [[2, 3], []]);
-  await addPets(service, 4);
+  // Two instances write at the same time.
+  const { appender } = otherInstance(service);
+  const both = [addPets(service, 2), addPets({ ...service, appender }, 2)];
+  await runtime.settle(Promise.all(both));
   await runtime.advance(FOLLOW_INTERVAL_MS);
   await ahead.done;
   assertEquals([endless.positions, ahead.positions], [[2, 3, 4, 5, 6, 7], [5, 6]]);

@@ -88,7 +88,7 @@ test("log prints the requested part, and refuses arguments that are not valid", 
       await positions("--last", "2", "--to", "3", "--actor", "operator", "--follow"),
       [2, 3],
     );
-    assertEquals(await positions("--type", "PetUpdated"), []);
+    assertEquals(await positions("--follow", "--to", "3", "--type", "PetUpdated"), []);
     const wrong: [string[], RegExp][] = [
       [["--from", "0"], /--from takes a whole number from 1 on, not "0"/],
       [["--from", "1", "--last", "1"], /cannot be used together/],

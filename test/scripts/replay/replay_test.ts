@@ -128,6 +128,7 @@ async function fill(
 Deno.test("replay() withdraws the new generation if any of its records does not match the log", async () => {
   using sound = await openSampleStore(100);
   const mutations = await fill(sound);
+  assertGreater(mutations.length, 2 * smallCommits(sound.store).limits.commitMutations);
   const keys = mutations.map(({ key }) => formatKey(key));
   // A later commit that writes the same record again corrects the fault. A record that was never there need not be deleted.
   const lasting = mutations.keys().toArray().filter((index) =>
@@ -270,8 +271,7 @@ Deno.test("replay() rejects while another one holds the lease, or if that takes 
     const both = [first, replay(sample, { graceMs: 20_000 })];
     const outcomes = await sample.runtime.settle(Promise.allSettled(both));
     const reasons = outcomes.flatMap((it) => it.status === "rejected" ? [it.reason] : []);
-    const reason = isLater ? "is under way" : "has taken over from this one";
-    assertEquals(reasons.map(String), [`ReplayUnderWayError: Another replay ${reason}`]);
+    assertEquals(reasons.map(String), ["ReplayUnderWayError: Another replay is under way"]);
     assertEquals((await audit(sample)).faults, []);
   }
 });

@@ -24,7 +24,7 @@ import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts"
 import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { contentOfGeneration, readLogLines } from "../../support/sound_log.ts";
-import { openTestService } from "../../support/test_service.ts";
+import { openTestService, otherInstance } from "../../support/test_service.ts";
 import { setRecord } from "../../support/set_record.ts";
 
 const LINES = sampleLog(1_300);
@@ -78,6 +78,15 @@ Deno.test("restore() writes exactly the content that the service had written", a
   assertEquals(await readLogLines(store), lines);
   assertEquals(await contentOfGeneration(store, 1), await contentOfGeneration(service.store, 1));
   assertEquals((await audit({ store, runtime })).faults, []);
+
+  const copy = otherInstance({ ...service, store });
+  const pet = { name: "Zoë 0", categoryId: 0, status: "available" };
+  const retried = await copy.add(pet, { "idempotency-key": "once-0" });
+  assertEquals([retried.status, (await retried.json()).id], [201, 1]);
+  const path = "/v1/pets?status=sold&limit=7";
+  const [ofCopy, original] = await Promise.all([copy.send(path), service.send(path)]);
+  assertEquals(await ofCopy.text(), await original.text());
+  assertEquals(await readLogLines(store), lines);
 });
 
 Deno.test("restore() writes each pet once, as it is after its last change", async () => {

@@ -101,9 +101,12 @@ function* damagesToPet(entry: StoreEntry, entries: StoreEntry[]): Generator<Dama
     yield [`${name} like ${formatKey(other.key)}`, [key, contentOf(other)]];
   }
   if (key[2] === "pet_by_category") {
-    const copy = key.with(3, "4711");
-    yield [`copy of ${name} in another category`, [copy, own]];
-    yield [`move of ${name} to another category`, [key, undefined], [copy, own]];
+    // The second one occurs in the text of the pet after the name of the member, too.
+    for (const category of ["4711", `${key[3]},"status":"${key.at(-2)}"`]) {
+      const copy = key.with(3, category);
+      yield [`copy of ${name} in category ${category}`, [copy, own]];
+      yield [`move of ${name} to category ${category}`, [key, undefined], [copy, own]];
+    }
   }
   for (const line of logOf(entries).flatMap(({ lines }) => lines)) {
     const event = decodeEvent(decoder.decode(line));
@@ -133,6 +136,7 @@ function* damagesToAny(entry: StoreEntry, other: StoreEntry): Generator<Damage> 
   yield [`text of ${name}`, [key, decoder.decode(own)]];
   yield [`no byte in ${name}`, [key, new Uint8Array()]];
   yield [`one more byte in ${name}`, [key, joined(own, encoder.encode(" "))]];
+  yield [`zero before the content of ${name}`, [key, joined(encoder.encode("0"), own)]];
   yield [`deletion of ${name}`, [key, undefined]];
   const last = key.at(-1);
   const copy = [...key.slice(0, -1), typeof last === "number" ? last + 1_000 : `${String(last)}2`];

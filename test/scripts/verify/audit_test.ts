@@ -306,6 +306,10 @@ Deno.test({
       }
       assertEquals(missed, []);
       assertEquals((await audit(deps)).faults, []);
+      const similar = projectionKey(1, ["event_by_idempotency_keys", 1]);
+      await put(store, similar, "{}");
+      assertEquals((await audit(deps)).counts, { record_extra: 1 });
+      await put(store, similar, undefined);
       const { key, value } = entries.find(({ key }) => key[0] === "~log")!;
       const line: Mutation = { type: "set", key, value: value as Uint8Array, expireIn: 3_600_000 };
       await commit(store, [line, { type: "delete", key: HEAD_KEY }]);
@@ -521,6 +525,7 @@ const FOREIGN_KEYS = [
   ["log", 5],
   ["~log"],
   ["~log", 0],
+  ["~log", 5.5],
   ["~log", 5, "x"],
   ["~log", 31],
   ["~log", "5"],
@@ -528,6 +533,7 @@ const FOREIGN_KEYS = [
   ["projection", 1],
   ["projection", 0, "pet", "sold", 1],
   ["projection", 2, "pet", "sold", 1],
+  ["projection", 1.5, "pet", "sold", 1],
   ["projection", "1", "pet", "sold", 1],
   projectionKey(1, ["pet"]),
   projectionKey(1, ["pet", 2]),
@@ -536,6 +542,8 @@ const FOREIGN_KEYS = [
   projectionKey(1, ["pet", "sold", 2.5]),
   projectionKey(1, ["pet", "sold", 2, 3]),
   projectionKey(1, ["pet", "lost", 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 1]),
+  projectionKey(1, ["key_by_token", "0".repeat(64), 2]),
   projectionKey(1, ["key_by_token", "0".repeat(64), 31]),
   projectionKey(1, ["key_by_token", "0".repeat(64)]),
   projectionKey(1, ["event_by_idempotency_key", "a", "b", 3]),
