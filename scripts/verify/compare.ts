@@ -69,7 +69,8 @@ export class SoundLog {
   /** The next lines of a store, up to a position, in batches. Throws `UnsoundError` and `LogDamagedError`. */
   async *readTo(store: Store, to: number): AsyncGenerator<RecordedLine[]> {
     for await (const lines of readLog(store, { from: this.verifier.position + 1, to })) {
-      const sound = lines.map(({ line }) => this.verifier.expectSound(line));
+      const advice = "; run deno task audit";
+      const sound = lines.map(({ line }) => this.verifier.expectSound(line, advice));
       this.follow(sound);
       yield sound;
     }

@@ -106,12 +106,12 @@ export class LogVerifier {
     return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
-  /** Verifies the next line. Throws `UnsoundError` if it has a fault. */
-  expectSound(line: Uint8Array): RecordedLine {
+  /** Verifies the next line. Throws `UnsoundError` if it has a fault, with `advice` at the end. */
+  expectSound(line: Uint8Array, advice = ""): RecordedLine {
     const number = this.position + 1;
     const { event, faults } = this.verify(line);
     if (event !== undefined && faults.length === 0) return { event, line };
-    throw new UnsoundError(`Line ${number}: ${faults.join("; ")}`);
+    throw new UnsoundError(`Line ${number}: ${faults.join("; ")}${advice}`);
   }
 
   /** Continues after a position, with the hash of its line if that is known. The lines up to there cannot be read. */
