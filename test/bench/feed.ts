@@ -10,13 +10,7 @@ import { issueKey } from "../../src/keys/write_key.ts";
 import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/feed/followers.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { quantile, requestBytes, runLoad } from "./load.ts";
-import {
-  fillByCheckout,
-  ROOT,
-  type ServerProcess,
-  startBareServer,
-  startService,
-} from "./processes.ts";
+import { fillByCheckout, ROOT, type ServerProcess, startService } from "./processes.ts";
 
 /** Pets that are added per second, and streams that wait for them. */
 const ADDED_PER_SECOND = 100;
@@ -37,8 +31,8 @@ await measureCatchingUp();
 /** How long after its 201 an event arrives, on the instance that appended it and on another one. */
 async function measureDelays(): Promise<void> {
   const token = await temp.issueKey();
-  await using one = await startService(temp.kvPath, ROOT, {});
-  await using two = await startService(temp.kvPath, ROOT, {});
+  await using one = await startService(temp.kvPath, ROOT);
+  await using two = await startService(temp.kvPath, ROOT);
   for (const [name, followed] of [["the same instance", one], ["another instance", two]] as const) {
     const arrivals = new Map<string, number[]>();
     using _following = await openAll(followed.port, Array(FOLLOWING).fill(token), NOW, (text) => {
@@ -81,7 +75,7 @@ async function addPets({ port }: ServerProcess, token: string): Promise<Map<stri
   return acknowledged;
 }
 
-/** The memory of open streams and of idle connections, here and of a bare Deno.serve. */
+/** The memory of open streams. */
 async function measureMemory(): Promise<void> {
   const tokens = await temp.use(async (service) => {
     const keys = FOLLOWERS_LIMIT / FOLLOWERS_OF_KEY_LIMIT;
@@ -89,31 +83,22 @@ async function measureMemory(): Promise<void> {
     return (await Promise.all(issued)).map(({ token }) => token);
   });
   const all = Array.from({ length: FOLLOWERS_LIMIT }, (_, index) => tokens[index % tokens.length]);
-  await using own = await startService(temp.kvPath, ROOT, {});
-  await using bare = await startBareServer({ status: 200, isStream: true });
-  await using idle = await startService(temp.kvPath, ROOT, {});
-  const cases: [name: string, server: ServerProcess, query?: string][] = [
-    ["an open stream", own, NOW],
-    ["an open stream of a bare Deno.serve", bare, NOW],
-    ["an idle connection", idle],
-  ];
-  for (const [name, server, query] of cases) {
-    // What the first requests load is not counted.
-    using _first = await openAll(server.port, all.slice(0, 20), query);
-    await sleep(1_000);
-    const before = server.memoryMiB();
-    using _rest = await openAll(server.port, all.slice(20), query);
-    await sleep(2_000);
-    const kib = (server.memoryMiB() - before) * 1_024 / (FOLLOWERS_LIMIT - 20);
-    console.log(`Memory of ${name}: ${kib.toFixed(1)} KiB (${FOLLOWERS_LIMIT} of them)`);
-  }
+  await using server = await startService(temp.kvPath, ROOT);
+  // What the first requests load is not counted.
+  using _first = await openAll(server.port, all.slice(0, 20), NOW);
+  await sleep(1_000);
+  const before = server.memoryMiB();
+  using _rest = await openAll(server.port, all.slice(20), NOW);
+  await sleep(2_000);
+  const kib = (server.memoryMiB() - before) * 1_024 / (FOLLOWERS_LIMIT - 20);
+  console.log(`Memory of an open stream: ${kib.toFixed(1)} KiB (${FOLLOWERS_LIMIT} of them)`);
 }
 
 /** Requests, one at a time, while clients read the log from its beginning again and again and want none of its events. */
 async function measureCatchingUp(): Promise<void> {
   const kvPath = `${temp.folder}/catching_up.sqlite3`;
   const token = await fillByCheckout(ROOT, kvPath, CAUGHT_UP);
-  await using server = await startService(kvPath, ROOT, {});
+  await using server = await startService(kvPath, ROOT);
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const list = requestBytes({ method: "GET", path: "/v1/pets?limit=5", headers });
   const add = requestBytes({ method: "POST", path: "/v1/pets", headers, body: PET });
@@ -170,11 +155,11 @@ async function measureConnections(port: number, request: Uint8Array) {
   return { p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
 }
 
-/** Opens a stream, or an idle connection, for each token. `take` gets all that arrives later. */
+/** Opens a stream for each token. `take` gets all that arrives later. */
 async function openAll(
   port: number,
   tokens: string[],
-  query: string | undefined,
+  query: string,
   take: (text: string) => void = () => {},
 ): Promise<Disposable> {
   const sockets: Deno.Conn[] = [];
@@ -182,9 +167,8 @@ async function openAll(
     const socket = await Deno.connect({ hostname: "127.0.0.1", port });
     sockets.push(socket);
     const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
-    const path = query === undefined ? "/readyz" : `/v1/events?${query}`;
-    await socket.write(requestBytes({ method: "GET", path, headers }));
-    const buffer = new Uint8Array(query !== undefined ? 16 * 1_024 : 1_024);
+    await socket.write(requestBytes({ method: "GET", path: `/v1/events?${query}`, headers }));
+    const buffer = new Uint8Array(16 * 1_024);
     const decoder = new TextDecoder();
     let text = "";
     // The head of the response and the first chunk.

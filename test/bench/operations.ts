@@ -104,21 +104,6 @@ export async function measure(
   return { ...measured, cpuUs: (server.cpuMs() - cpuMs) * 1_000 / measured.requests };
 }
 
-/** The response of a service to an operation, for a server that only repeats it. */
-export async function exampleResponse(
-  { port }: ServerProcess,
-  token: string,
-  { method, path, body, ...operation }: Operation,
-) {
-  const headers = headersOf(token, { body, ...operation });
-  const url = `http://127.0.0.1:${port}${path.replace("{id}", "1")}`;
-  const response = await fetch(url, { method, headers, body: bodyOf({ body }) });
-  // The server adds these itself.
-  const own = ["content-length", "date"];
-  const shown = [...response.headers].filter(([name]) => !own.includes(name));
-  return { status: response.status, headers: shown, body: await response.text() };
-}
-
 let bodies = 0;
 
 function bodyOf({ body }: Pick<Request, "body">): string | undefined {
