@@ -3,6 +3,7 @@ import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
 import { LAUNCH, type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
+import { isInstalled } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { testIf } from "../../support/test_if.ts";
 
@@ -135,49 +136,39 @@ test("backup --follow ends with 1 instead of confirming events that are not in i
   }
 });
 
-Deno.test({
-  name: "backup --follow rewrites one line on a terminal",
-  // `script` of util-linux makes a terminal.
-  ignore: !isPermitted || Deno.build.os !== "linux" || !await isInstalled("script"),
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const file = `${temp.folder}/pets.jsonl`;
-    // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.
-    const command = ["exec", Deno.execPath(), ...LAUNCH, "backup", file, "--follow"].join(" ");
-    const terminal = new Deno.Command("script", {
-      args: ["--quiet", "--return", "--command", command, "/dev/null"],
-      env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
-      stdin: "piped",
-      stdout: "piped",
-    }).spawn();
-    const keyboard = terminal.stdin.getWriter();
-    let text = "";
-    for await (const chunk of terminal.stdout.pipeThrough(new TextDecoderStream())) {
-      const before = text;
-      text += chunk;
-      const reaches = (position: number) => {
-        const shown = `Backed up: ${position} events`;
-        return text.includes(shown) && !before.includes(shown);
-      };
-      if (reaches(1)) await service.add({ name: "Rex", categoryId: 1 }, token);
-      if (reaches(2)) await keyboard.write(new Uint8Array([3])); // Ctrl-C
-    }
-    assertEquals((await terminal.status).code, 0);
-    assertMatch(
-      text,
-      /^([^\n]*\n.\[A.\[K)*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
-    );
-    assert(!text.includes("hash"), text);
-    await keyboard.close();
-  },
-});
+// `script` of util-linux makes a terminal.
+const withTerminal = isPermitted && Deno.build.os === "linux" && isInstalled("/usr/bin/script");
 
-async function isInstalled(command: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(command, { args: ["--version"] }).output()).success;
-  } catch {
-    return false;
+testIf(withTerminal)("backup --follow rewrites one line on a terminal", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const file = `${temp.folder}/pets.jsonl`;
+  // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.
+  const command = ["exec", Deno.execPath(), ...LAUNCH, "backup", file, "--follow"].join(" ");
+  const terminal = new Deno.Command("script", {
+    args: ["--quiet", "--return", "--command", command, "/dev/null"],
+    env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const keyboard = terminal.stdin.getWriter();
+  let text = "";
+  for await (const chunk of terminal.stdout.pipeThrough(new TextDecoderStream())) {
+    const before = text;
+    text += chunk;
+    const reaches = (position: number) => {
+      const shown = `Backed up: ${position} events`;
+      return text.includes(shown) && !before.includes(shown);
+    };
+    if (reaches(1)) await service.add({ name: "Rex", categoryId: 1 }, token);
+    if (reaches(2)) await keyboard.write(new Uint8Array([3])); // Ctrl-C
   }
-}
+  assertEquals((await terminal.status).code, 0);
+  assertMatch(
+    text,
+    /^([^\n]*\n.\[A.\[K)*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
+  );
+  assert(!text.includes("hash"), text);
+  await keyboard.close();
+});
