@@ -39,6 +39,8 @@ const PATCH = {
   body: '{"name":"Rex {number}","status":"{status}"}',
 } as const;
 const READ = { ...GET, path: "/v1/pets/{id}", ids: 500 };
+/** They read the events of a store from the beginning again and again, and want none of them. */
+const CATCHING_UP = { ...GET, connections: 10, path: "/v1/events?type=PetUpdated" };
 const BESIDE_WRITERS = { ...READ, beside: { ...POST, connections: 8 } };
 
 /** Reads come first, because creates and changes make the store another one. */
@@ -57,6 +59,8 @@ export const OPERATIONS: Operation[] = [
   { ...GET, name: "list, unchanged", path: "/v1/pets", headers: { "if-none-match": "*" } },
   { ...BESIDE_WRITERS, name: "read by id beside 8 writers" },
   { ...BESIDE_WRITERS, name: "read by id beside 8 writers, fsync + 5 ms", fsyncDelayMs: 5 },
+  { ...READ, name: "read by id beside 10 that catch up, c=1", connections: 1, beside: CATCHING_UP },
+  { ...POST, name: "create beside 10 that catch up, c=1", connections: 1, beside: CATCHING_UP },
   {
     ...GET,
     name: "list status, 100, beside 100 changes per second",
