@@ -6,6 +6,7 @@
 
 import { pathToFileURL } from "node:url";
 import { EXIT, runCommand, UsageError } from "../../scripts/cli/run_command.ts";
+import { TempStore } from "../support/temp_store.ts";
 import { type CommandFiles, COMMANDS, exportLog } from "./commands.ts";
 import { fillByCheckout, ROOT, startService } from "./processes.ts";
 import { measure, type Operation, OPERATIONS, slowDisk } from "./operations.ts";
@@ -66,22 +67,19 @@ await runCommand(BENCH, {
       const names = [...OPERATIONS, ...COMMANDS].map(({ name }) => JSON.stringify(name));
       throw new UsageError(`--only takes a part of one of these names: ${names.join(", ")}`);
     }
+    await using temp = await TempStore.make();
     const options = {
       other: pathToFileURL(`${against}/`),
-      folder: await Deno.makeTempDir({ prefix: "animal-store-bench-" }),
+      folder: temp.folder,
       rounds: parseCount("--rounds", rounds),
       ms: parseCount("--seconds", seconds) * 1_000,
       pets: parseCount("--pets", pets),
       events: parseCount("--events", events),
       sold: sold === undefined ? undefined : parseShare("--sold", sold),
     };
-    try {
-      const failures = await benchRequests(operations, options);
-      if (commands.length > 0) await benchCommands(commands, options);
-      return failures === 0 ? EXIT.done : EXIT.refused;
-    } finally {
-      await Deno.remove(options.folder, { recursive: true });
-    }
+    const failures = await benchRequests(operations, options);
+    if (commands.length > 0) await benchCommands(commands, options);
+    return failures === 0 ? EXIT.done : EXIT.refused;
   },
 });
 
