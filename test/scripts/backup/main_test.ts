@@ -52,21 +52,20 @@ test("backup refuses, with one line and without a change, a file that is not of 
   await using temp = await TempStore.make();
   await temp.issueKey();
   const file = `${temp.folder}/pets.jsonl`;
-  const words = new TextEncoder().encode("Rex\n");
   const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
-  const cases: [content: Uint8Array, name: string, code: number, line: RegExp][] = [
-    [words, file, 1, /^error: The file does not begin with the first event of a log\n$/],
-    [words, temp.folder, 2, /^error: Is a directory .*\n$/],
-    [words, "-", 2, /^error: The name of a file is required; see --help\n$/],
-    [words, temp.kvPath, 2, isStore],
-    [words, `${temp.kvPath}-wal`, 2, isStore],
+  const cases: [name: string, code: number, line: RegExp][] = [
+    [file, 1, /^error: The file does not begin with the first event of a log\n$/],
+    [temp.folder, 2, /^error: Is a directory .*\n$/],
+    ["-", 2, /^error: The name of a file is required; see --help\n$/],
+    [temp.kvPath, 2, isStore],
+    [`${temp.kvPath}-wal`, 2, isStore],
   ];
-  for (const [content, name, code, line] of cases) {
-    await Deno.writeFile(file, content);
+  await Deno.writeTextFile(file, "Rex\n");
+  for (const [name, code, line] of cases) {
     const outcome = await runTask(["backup", name], temp);
     assertEquals([outcome.code, outcome.stdout], [code, ""], outcome.stderr);
     assertMatch(outcome.stderr, line);
-    assertEquals(await Deno.readFile(file), content);
+    assertEquals(await Deno.readTextFile(file), "Rex\n");
   }
 });
 
