@@ -1,17 +1,18 @@
 /**
- * Measures this checkout and another one, or a bare Deno.serve, in turns, and prints ratios.
+ * Measures this checkout and another one in turns, and prints ratios.
  *
  *     deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N] [--sold SHARE] [--only TEXT]
  */
 
 import { pathToFileURL } from "node:url";
 import { EXIT, runCommand, UsageError } from "../../scripts/cli/run_command.ts";
+import { TempStore } from "../support/temp_store.ts";
 import { type CommandFiles, COMMANDS, exportLog } from "./commands.ts";
-import { fillByCheckout, ROOT, startBareServer, startService } from "./processes.ts";
-import { exampleResponse, measure, type Operation, OPERATIONS, slowDisk } from "./operations.ts";
+import { fillByCheckout, ROOT, startService } from "./processes.ts";
+import { measure, type Operation, OPERATIONS, slowDisk } from "./operations.ts";
 
 const BENCH = {
-  title: "Compares this checkout with another one, or with a bare Deno.serve, on loopback",
+  title: "Compares this checkout with another one, on loopback",
   details: "Measures each workload in turns, in a temporary folder, and prints ratios.",
   usage: [
     `deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N]
@@ -19,14 +20,14 @@ const BENCH = {
   ],
   flags: {
     "--against DIR": `the folder of the other checkout, such as git worktree add DIR COMMIT makes
-      (default: a bare Deno.serve that returns the same bytes, and no commands)`,
+      (default: this one)`,
     "--rounds N": "measures each workload N times on each (default: 5)",
     "--seconds S": "how long each measurement of requests takes (default: 4)",
     "--pets N": "number of pets in the store of the requests (default: 10000)",
     "--events N": "number of events for replay, restore, audit and export (default: 300000)",
     "--sold SHARE":
       `part of the pets of this checkout that were sold after they were added, such as 0.999,
-      while all pets of the other one were only added; --against . compares this checkout with itself`,
+      while all pets of the other one were only added`,
     "--only TEXT": "only workloads with this text in their names, for example create or replay",
   },
   variables: [],
@@ -35,7 +36,7 @@ const BENCH = {
 
 interface Options {
   /** The other checkout. */
-  other: URL | undefined;
+  other: URL;
   folder: string;
   rounds: number;
   ms: number;
@@ -49,31 +50,36 @@ type Pair<T> = [own: T, other: T];
 
 await runCommand(BENCH, {
   async run(
-    { against, rounds = "5", seconds = "4", pets = "10000", events = "300000", sold, only = "" },
+    {
+      against = ".",
+      rounds = "5",
+      seconds = "4",
+      pets = "10000",
+      events = "300000",
+      sold,
+      only = "",
+    },
   ) {
     const isWanted = ({ name }: { name: string }) => name.includes(only);
     const operations = OPERATIONS.filter(isWanted);
-    const commands = against === undefined ? [] : COMMANDS.filter(isWanted);
+    const commands = COMMANDS.filter(isWanted);
     if (operations.length + commands.length === 0) {
       const names = [...OPERATIONS, ...COMMANDS].map(({ name }) => JSON.stringify(name));
       throw new UsageError(`--only takes a part of one of these names: ${names.join(", ")}`);
     }
+    await using temp = await TempStore.make();
     const options = {
-      other: against === undefined ? undefined : pathToFileURL(`${against}/`),
-      folder: await Deno.makeTempDir({ prefix: "animal-store-bench-" }),
+      other: pathToFileURL(`${against}/`),
+      folder: temp.folder,
       rounds: parseCount("--rounds", rounds),
       ms: parseCount("--seconds", seconds) * 1_000,
       pets: parseCount("--pets", pets),
       events: parseCount("--events", events),
       sold: sold === undefined ? undefined : parseShare("--sold", sold),
     };
-    try {
-      const failures = await benchRequests(operations, options);
-      if (commands.length > 0) await benchCommands(commands, options);
-      return failures === 0 ? EXIT.done : EXIT.refused;
-    } finally {
-      await Deno.remove(options.folder, { recursive: true });
-    }
+    const failures = await benchRequests(operations, options);
+    if (commands.length > 0) await benchCommands(commands, options);
+    return failures === 0 ? EXIT.done : EXIT.refused;
   },
 });
 
@@ -93,7 +99,7 @@ async function benchRequests(operations: Operation[], options: Options): Promise
   if (operations.length === 0) return 0;
   const paths = [`${folder}/own.sqlite3`, `${folder}/other.sqlite3`];
   const token = await fillByCheckout(ROOT, paths[0], pets, sold);
-  const otherToken = other === undefined ? token : await fillByCheckout(other, paths[1], pets);
+  const otherToken = await fillByCheckout(other, paths[1], pets);
   const rows: (string | number)[][] = [];
   let failures = 0;
   for (const operation of operations) {
@@ -101,11 +107,7 @@ async function benchRequests(operations: Operation[], options: Options): Promise
     await using stack = new AsyncDisposableStack();
     const env = await slowDisk(operation, folder);
     const own = stack.use(await startService(paths[0], ROOT, env));
-    const rival = stack.use(
-      other === undefined
-        ? await startBareServer(await exampleResponse(own, token, operation))
-        : await startService(paths[1], other, env),
-    );
+    const rival = stack.use(await startService(paths[1], other, env));
     const samples = await inTurns(rounds, [
       () => measure(own, token, operation, ms, pets),
       () => measure(rival, otherToken, operation, ms, pets),
@@ -139,10 +141,9 @@ async function benchCommands(
   { other, folder, rounds, events, sold = 0 }: Options,
 ): Promise<void> {
   const files: CommandFiles[] = [];
-  for (const root of [ROOT, other!]) {
+  for (const [root, share] of [[ROOT, sold], [other, 0]] as const) {
     const kvPath = `${folder}/commands-${files.length}.sqlite3`;
-    const pets = root === ROOT ? Math.round(events / (1 + sold)) : events;
-    await fillByCheckout(root, kvPath, pets, root === ROOT && sold > 0 ? sold : undefined);
+    await fillByCheckout(root, kvPath, Math.round(events / (1 + share)), share || undefined);
     const own = { root, kvPath, replayedPath: `${kvPath}.copy`, exportPath: `${kvPath}.jsonl` };
     await Deno.copyFile(kvPath, own.replayedPath);
     await exportLog(own);

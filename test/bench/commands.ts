@@ -1,5 +1,6 @@
 /** The operators' commands under measurement, each in its own process. */
 
+import { TempStore } from "../support/temp_store.ts";
 import { cpuMs, memoryMiB } from "./processes.ts";
 
 interface CommandRun {
@@ -37,12 +38,8 @@ export function exportLog({ root, kvPath, exportPath }: CommandFiles): Promise<C
 }
 
 async function restoreIntoNewStore({ root, exportPath }: CommandFiles): Promise<CommandRun> {
-  const folder = await Deno.makeTempDir({ prefix: "animal-store-restored-" });
-  try {
-    return await runCommand(root, ["restore", exportPath], `${folder}/pets.sqlite3`);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using temp = await TempStore.make();
+  return await runCommand(root, ["restore", exportPath], temp.kvPath);
 }
 
 /** Runs a command of a checkout on a store to its end, which must be a success. */

@@ -79,7 +79,7 @@ export function requestBytes({ method, path, headers, body = "" }: {
   return new TextEncoder().encode(head + body);
 }
 
-export function quantile(sorted: Float64Array, share: number): number {
+function quantile(sorted: Float64Array, share: number): number {
   return sorted.length === 0 ? NaN : sorted[Math.floor(share * (sorted.length - 1))];
 }
 

@@ -39,6 +39,8 @@ const PATCH = {
   body: '{"name":"Rex {number}","status":"{status}"}',
 } as const;
 const READ = { ...GET, path: "/v1/pets/{id}", ids: 500 };
+/** They read the events of a store from the beginning again and again, and want none of them. */
+const CATCHING_UP = { ...GET, connections: 10, path: "/v1/events?type=PetUpdated" };
 const BESIDE_WRITERS = { ...READ, beside: { ...POST, connections: 8 } };
 
 /** Reads come first, because creates and changes make the store another one. */
@@ -57,6 +59,8 @@ export const OPERATIONS: Operation[] = [
   { ...GET, name: "list, unchanged", path: "/v1/pets", headers: { "if-none-match": "*" } },
   { ...BESIDE_WRITERS, name: "read by id beside 8 writers" },
   { ...BESIDE_WRITERS, name: "read by id beside 8 writers, fsync + 5 ms", fsyncDelayMs: 5 },
+  { ...READ, name: "read by id beside 10 that catch up, c=1", connections: 1, beside: CATCHING_UP },
+  { ...POST, name: "create beside 10 that catch up, c=1", connections: 1, beside: CATCHING_UP },
   {
     ...GET,
     name: "list status, 100, beside 100 changes per second",
@@ -102,21 +106,6 @@ export async function measure(
   const cpuMs = server.cpuMs();
   const measured = await run(ms);
   return { ...measured, cpuUs: (server.cpuMs() - cpuMs) * 1_000 / measured.requests };
-}
-
-/** The response of a service to an operation, for a server that only repeats it. */
-export async function exampleResponse(
-  { port }: ServerProcess,
-  token: string,
-  { method, path, body, ...operation }: Operation,
-) {
-  const headers = headersOf(token, { body, ...operation });
-  const url = `http://127.0.0.1:${port}${path.replace("{id}", "1")}`;
-  const response = await fetch(url, { method, headers, body: bodyOf({ body }) });
-  // The server adds these itself.
-  const own = ["content-length", "date"];
-  const shown = [...response.headers].filter(([name]) => !own.includes(name));
-  return { status: response.status, headers: shown, body: await response.text() };
 }
 
 let bodies = 0;

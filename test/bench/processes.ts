@@ -1,4 +1,4 @@
-/** Servers under measurement, each in its own process. */
+/** Services under measurement, each in its own process. */
 
 import { readLines } from "../support/service_process.ts";
 
@@ -6,8 +6,8 @@ export interface ServerProcess extends AsyncDisposable {
   port: number;
   /** Processor time of all threads so far, in milliseconds; NaN if the system does not report it. */
   cpuMs(): number;
-  /** Resident memory in MiB, by default its peak; NaN if the system does not report it. */
-  memoryMiB(when?: "now"): number;
+  /** Peak of the resident memory in MiB; NaN if the system does not report it. */
+  memoryMiB(): number;
 }
 
 /** The folder of this checkout. */
@@ -34,29 +34,15 @@ export async function fillByCheckout(
  * The service of a checkout on a store file. It runs without the launcher, because the launcher's memory and
  * processor time are not the service's.
  */
-export function startService(
+export async function startService(
   kvPath: string,
   root: URL,
-  env: Record<string, string>,
-): Promise<ServerProcess> {
-  const variables = { ...env, KV_PATH: kvPath, PORT: "0", HOST: "127.0.0.1" };
-  return start(["src/main.ts"], root, variables);
-}
-
-/** The bare server, which always returns the same response. */
-export function startBareServer(response: object): Promise<ServerProcess> {
-  return start(["test/bench/bare_server.ts", JSON.stringify(response)], ROOT, {});
-}
-
-async function start(
-  program: string[],
-  root: URL,
-  env: Record<string, string>,
+  env: Record<string, string> = {},
 ): Promise<ServerProcess> {
   const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-check", "--allow-all", ...program],
+    args: ["run", "--quiet", "--no-check", "--allow-all", "src/main.ts"],
     cwd: root,
-    env,
+    env: { ...env, KV_PATH: kvPath, PORT: "0", HOST: "127.0.0.1" },
     stdin: "null",
     stdout: "null",
     stderr: "piped",
@@ -71,7 +57,7 @@ async function start(
   return {
     port,
     cpuMs: () => cpuMs(process.pid),
-    memoryMiB: (when) => memoryMiB(process.pid, when),
+    memoryMiB: () => memoryMiB(process.pid),
     async [Symbol.asyncDispose]() {
       process.kill("SIGTERM");
       await process.status;
@@ -87,10 +73,9 @@ export function cpuMs(pid: number, of: "process" | "children" = "process"): numb
   return (Number(user) + Number(system)) * 10;
 }
 
-/** Resident memory of a process in MiB, by default its peak; NaN if the system does not report it. */
-export function memoryMiB(pid: number, when?: "now"): number {
-  const line = when === "now" ? /VmRSS:\s+(\d+) kB/ : /VmHWM:\s+(\d+) kB/;
-  return Number(line.exec(readProc(pid, "status"))?.[1]) / 1_024;
+/** Peak of the resident memory of a process in MiB; NaN if the system does not report it. */
+export function memoryMiB(pid: number): number {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readProc(pid, "status"))?.[1]) / 1_024;
 }
 
 function readProc(pid: number, file: string): string {

@@ -2,11 +2,8 @@ import { assertEquals } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
+import { DenokvServer, testDenokv as test } from "../support/denokv_server.ts";
 import { until } from "../support/until.ts";
-import { testIf } from "../support/test_if.ts";
-
-const test = testIf(!DENOKV.ignore);
 
 test("with the variables of Deno Deploy, the service uses their address and the attached database", async () => {
   await using server = await DenokvServer.start();

@@ -7,15 +7,11 @@ import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { StoreRefusedError, UnclearOutcomeError } from "../../src/store/store_errors.ts";
 import { put, testStoreContract } from "../support/store_contract.ts";
-import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
-import { testIf } from "../support/test_if.ts";
-
-const { ignore } = DENOKV;
-const test = testIf(!ignore);
+import { DENOKV, DenokvServer, testDenokv as test } from "../support/denokv_server.ts";
 
 testStoreContract({
   name: "KvConnectStore",
-  ignore,
+  ignore: DENOKV.ignore,
   async open() {
     const server = await DenokvServer.start();
     return { store: await connectTo(server), dispose: () => server[Symbol.asyncDispose]() };
@@ -24,7 +20,7 @@ testStoreContract({
 
 testStoreContract({
   name: "KvStore of Deno.openKv() on denokv, as on Deno Deploy",
-  ignore,
+  ignore: DENOKV.ignore,
   async open() {
     const server = await DenokvServer.start();
     Deno.env.set("DENO_KV_ACCESS_TOKEN", server.secret);

@@ -7,9 +7,11 @@
 import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { storeVariables } from "../support/real_store.ts";
+import { outcomeOf } from "../support/run_task.ts";
 import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { LoadClient } from "../support/load_client.ts";
+import { ROOT } from "../support/with_project_copy.ts";
 
 const CONNECTIONS = 16;
 
@@ -95,15 +97,13 @@ function runCommand([script, ...args]: string[], kvPath: string) {
   // Without a launcher, so that SIGKILL ends the command itself.
   const child = new Deno.Command(DENO_RUN[0], {
     args: [...DENO_RUN.slice(1), `scripts/${script}/main.ts`, ...args],
-    cwd: new URL("../../", import.meta.url),
+    cwd: ROOT,
     env: { NO_COLOR: "1", ...storeVariables(kvPath) },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const ended = child.output().then(({ code, stderr }) => {
-    return { code, stderr: new TextDecoder().decode(stderr) };
-  });
+  const ended = outcomeOf(child);
   const kill = () => {
     try {
       child.kill("SIGKILL");

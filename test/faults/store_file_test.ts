@@ -91,10 +91,9 @@ async function startLoad(store: TempStore, count = 1) {
 }
 
 for (const [name, trouble] of Object.entries(TROUBLES)) {
-  Deno.test({
-    name: `while ${name}, additions get 503, and the service recovers by itself`,
-    ignore: !trouble.isPossible,
-    async fn() {
+  testIf(trouble.isPossible)(
+    `while ${name}, additions get 503, and the service recovers by itself`,
+    async () => {
       await using disk = name === FULL ? await mountDisk() : undefined;
       await using store = await TempStore.make(disk?.folder);
       await using loaded = await startLoad(store);
@@ -131,7 +130,7 @@ for (const [name, trouble] of Object.entries(TROUBLES)) {
         assertEquals(events, ["listening", ...reports, "shutting_down", "stopped"]);
       }
     },
-  });
+  );
 }
 
 async function readinessOf(service: ServiceProcess): Promise<number> {
@@ -149,14 +148,12 @@ const LOSSES: Record<string, (store: TempStore) => Promise<void>> = {
     await Deno.copyFile(kvPath, `${kvPath}.new`);
     await Deno.rename(`${kvPath}.new`, kvPath);
   },
-  moved: ({ kvPath }) => Deno.rename(kvPath, `${kvPath}.old`),
 };
 
 for (const [name, lose] of Object.entries(LOSSES)) {
-  Deno.test({
-    name: `if the store's file is ${name}, additions stop, and the logged command saves every pet`,
-    ignore: !isPermitted || Deno.build.os !== "linux",
-    async fn() {
+  testIf(isPermitted && Deno.build.os === "linux")(
+    `if the store's file is ${name}, additions stop, and the logged command saves every pet`,
+    async () => {
       await using store = await TempStore.make();
       await using copy = await TempStore.make();
       await using loaded = await startLoad(store);
@@ -182,7 +179,7 @@ for (const [name, lose] of Object.entries(LOSSES)) {
       await load.expectServed(successor);
       assertEquals(await successor.add({ name: "Rex", categoryId: 1 }, token), 201);
     },
-  });
+  );
 }
 
 test("only the owner may read the files of a new store, and existing files keep their mode", async () => {

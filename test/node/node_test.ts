@@ -16,41 +16,28 @@ import { install } from "../support/third_party_tools.ts";
 
 const server = serverOfFile();
 
-/** Opens an empty store that Deno made, as a path or the URL of a database, with a key. */
-const STORES: Record<string, () => Promise<{ store: string; token: string } & AsyncDisposable>> = {
-  "a file": async () => {
-    const temp = await TempStore.make();
-    return {
-      ...await withKey(temp.kvPath),
-      [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose](),
-    };
-  },
+/** Each makes an empty store, and names it by a path or the URL of a database. */
+const STORES: Record<string, (stack: AsyncDisposableStack) => Promise<string>> = {
+  "a file": async (stack) => stack.use(await TempStore.make()).kvPath,
 };
 if (!POSTGRES.ignore) {
-  STORES.PostgreSQL = async () => {
-    const database = await server().createDatabase();
-    return { ...await withKey(server().url(database)), async [Symbol.asyncDispose]() {} };
-  };
-}
-
-async function withKey(store: string) {
-  const { token } = await useRealStore(store, (service) => issueKey(service, { label: "test" }));
-  return { store, token };
+  STORES.PostgreSQL = async () => server().url(await server().createDatabase());
 }
 
 if (await install("Node", installNode)) {
-  for (const [name, open] of Object.entries(STORES)) {
+  for (const [name, makeStore] of Object.entries(STORES)) {
     OTHER_SERVICES[`Node, ${name}`] = async () => {
-      const { store, token, [Symbol.asyncDispose]: removeStore } = await open();
-      const service = await startOnNode(store);
-      const opened = await openRealStore(store);
-      const client = service.client(token);
+      const stack = new AsyncDisposableStack();
+      const path = await makeStore(stack);
+      const { token } = await useRealStore(path, (service) => issueKey(service, { label: "test" }));
+      const service = await startOnNode(path);
+      const store = await openRealStore(path);
       const close = async () => {
-        opened.close();
+        store.close();
         assertEquals(await service.stop(), 0, service.lines.join("\n"));
-        await removeStore();
+        await stack.disposeAsync();
       };
-      return { ...client, store: opened, token, [Symbol.asyncDispose]: close };
+      return { ...service.client(token), store, token, [Symbol.asyncDispose]: close };
     };
   }
   await import("../http/interface_test.ts");

@@ -19,6 +19,7 @@ import {
   POSTGRES,
   PostgresServer,
   serverOfFile,
+  testPostgres as test,
 } from "../support/postgres_server.ts";
 import { settingsOf } from "../support/real_store.ts";
 import { startPair } from "./failover.ts";
@@ -26,17 +27,13 @@ import { until } from "../support/until.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
 import { freePort } from "../support/free_port.ts";
 import { put, set, testStoreContract } from "../support/store_contract.ts";
-import { testIf } from "../support/test_if.ts";
 import { utf8 } from "../support/utf8.ts";
-
-const { ignore } = POSTGRES;
-const test = testIf(!ignore);
 
 const server = serverOfFile();
 
 testStoreContract({
   name: "PostgresStore",
-  ignore,
+  ignore: POSTGRES.ignore,
   open: async () => ({ store: await openNew() }),
 });
 

@@ -1,10 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
+import { serverOfFile, testPostgres as test } from "../support/postgres_server.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { testIf } from "../support/test_if.ts";
-
-const test = testIf(!POSTGRES.ignore);
 
 const server = serverOfFile();
 

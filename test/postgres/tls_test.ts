@@ -1,15 +1,13 @@
 import { assertMatch } from "@std/assert";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { makeCertificates } from "../support/certificates.ts";
-import { openDatabase, POSTGRES, PostgresServer } from "../support/postgres_server.ts";
-import { testIf } from "../support/test_if.ts";
-
-const test = testIf(!POSTGRES.ignore);
+import { openDatabase, PostgresServer, testPostgres as test } from "../support/postgres_server.ts";
+import { TempStore } from "../support/temp_store.ts";
 
 test("sslmode and sslrootcert are honoured", async () => {
-  const folder = await Deno.makeTempDir();
+  await using temp = await TempStore.make();
+  const { folder } = temp;
   await Deno.chmod(folder, 0o755);
-  await using _folder = { [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }) };
   const { authority, certificate, key } = await makeCertificates(folder, "DNS:localhost");
   await PostgresServer.own(key);
   await using server = await PostgresServer.start({

@@ -6,13 +6,10 @@ import type { PostgresSettings } from "../../src/store/postgres/database_url.ts"
 import { encodeKey } from "../../src/store/key_encoding.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { freePort } from "../support/free_port.ts";
-import { openDatabase, POSTGRES, serverOfFile } from "../support/postgres_server.ts";
+import { openDatabase, serverOfFile, testPostgres as test } from "../support/postgres_server.ts";
 import { runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { until } from "../support/until.ts";
-import { testIf } from "../support/test_if.ts";
-
-const test = testIf(!POSTGRES.ignore);
 
 const server = serverOfFile();
 

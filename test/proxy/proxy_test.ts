@@ -65,10 +65,10 @@ function test(
 function testOnFakeService(
   name: string,
   isSilent: boolean,
-  check: (proxy: Proxy, service: FakeService) => Promise<void>,
+  check: (proxy: Proxy, service: Awaited<ReturnType<typeof startFakeService>>) => Promise<void>,
 ): void {
   testIfInstalled(`the proxy ${name}`, async () => {
-    using service = new FakeService(isSilent);
+    using service = await startFakeService(isSilent);
     await using proxy = await startProxy(service.host);
     await check(proxy, service);
   });
@@ -172,7 +172,7 @@ testOnFakeService(
       assertLess(sentBytes, 16 * 2 ** 20);
     }
     await assertError(stopped.response, 408, "request_timeout");
-    assertEquals(service.connections, 0);
+    assertEquals(service.connections(), 0);
   },
 );
 
@@ -244,26 +244,22 @@ for (const [fault, code, isSilent, isAway] of UNANSWERED) {
     assertEquals(response.headers.get("retry-after"), "1");
     await assertError(response, 503, code);
     // No request is sent to the service a second time.
-    assertEquals(service.connections, isAway ? 0 : 1);
+    assertEquals(service.connections(), isAway ? 0 : 1);
   });
 }
 
-testOnFakeService(
-  "refuses HTTP/2, with ALPN and with prior knowledge",
-  false,
-  async (proxy) => {
-    for (const alpnProtocols of [["h2", "http/1.1"], []]) {
-      using connection = await connectTo(proxy, alpnProtocols);
-      const { alpnProtocol } = await connection.handshake();
-      assert(alpnProtocol !== "h2");
-      await connection.write(new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-      const buffer = new Uint8Array(1_024);
-      const length = await connection.read(buffer);
-      const response = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
-      assert(response.startsWith("HTTP/1.1 400 "), response);
-    }
-  },
-);
+testOnFakeService("refuses HTTP/2, with ALPN and with prior knowledge", false, async (proxy) => {
+  for (const alpnProtocols of [["h2", "http/1.1"], []]) {
+    using connection = await connectTo(proxy, alpnProtocols);
+    const { alpnProtocol } = await connection.handshake();
+    assert(alpnProtocol !== "h2");
+    await connection.write(new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+    const buffer = new Uint8Array(1_024);
+    const length = await connection.read(buffer);
+    const response = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+    assert(response.startsWith("HTTP/1.1 400 "), response);
+  }
+});
 
 /** Lists and adds in turn, each time with a new connection and with a kept one. */
 async function assertServes(proxy: Proxy, token: string, requests: number): Promise<void> {
@@ -329,46 +325,34 @@ class HostileClients implements Disposable {
   }
 }
 
-/** A service that responds only to checks: it closes a connection when bytes arrive, or keeps it open. */
-class FakeService implements Disposable {
-  connections = 0;
-  readonly host: string;
-  #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  #open: Deno.Conn[] = [];
-
-  constructor(isSilent: boolean) {
-    this.host = `127.0.0.1:${this.#listener.addr.port}`;
-    this.#accept(isSilent);
-  }
-
-  /** Closes the port. */
-  close(): void {
-    this.#listener.close();
-  }
-
-  async #accept(isSilent: boolean): Promise<void> {
-    for await (const connection of this.#listener) {
-      const bytes = new Uint8Array(1_024);
-      await connection.read(bytes);
-      if (new TextDecoder().decode(bytes).startsWith("GET /readyz ")) {
-        await connection.write(new TextEncoder().encode("HTTP/1.0 200 OK\r\n\r\n"));
-        connection.close();
-        continue;
+/** Starts a service that responds only to checks: it closes a connection when bytes arrive, or keeps it open. */
+async function startFakeService(isSilent: boolean) {
+  const open: net.Socket[] = [];
+  let connections = 0;
+  const listener = net.createServer((socket) => {
+    open.push(socket);
+    socket.on("error", () => {});
+    socket.once("data", (bytes) => {
+      if (bytes.toString().startsWith("GET /readyz ")) socket.end("HTTP/1.0 200 OK\r\n\r\n");
+      else {
+        connections++;
+        if (!isSilent) socket.destroy();
       }
-      this.connections++;
-      if (isSilent) this.#open.push(connection);
-      else connection.close();
-    }
-  }
-
-  [Symbol.dispose](): void {
-    try {
-      this.close();
-    } catch {
-      // It is already closed.
-    }
-    for (const connection of this.#open) connection.close();
-  }
+    });
+  });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const { port } = listener.address() as net.AddressInfo;
+  return {
+    host: `127.0.0.1:${port}`,
+    /** Number of connections with a request. */
+    connections: () => connections,
+    /** Closes the port. */
+    close: () => listener.close(),
+    [Symbol.dispose]() {
+      listener.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
 }
 
 /** Sends a text, then repeats another one until a response comes, and resolves to that response. */
@@ -443,48 +427,43 @@ interface Proxy extends AsyncDisposable {
 }
 
 /**
- * Starts HAProxy with the configuration that operators install, on loopback and a free port. Resolves when it
- * listens. The services have addresses such as `127.0.0.1:8000`; there may be one of them.
+ * Starts HAProxy with the configuration that operators install, but with other addresses and files, and without another
+ * user, on loopback and a free port. Resolves when it listens. The services have addresses such as `127.0.0.1:8000`;
+ * there may be one of them.
  */
 async function startProxy(first: string, second = first): Promise<Proxy> {
-  const folder = await Deno.makeTempDir();
+  const temp = await TempStore.make();
+  const { folder } = temp;
   const port = freePort();
   const paths = await makeCertificates(folder, "DNS:localhost,IP:127.0.0.1");
   const [authority, certificate, key] = await Promise.all(
     [paths.authority, paths.certificate, paths.key].map((path) => Deno.readTextFile(path)),
   );
   await Deno.writeTextFile(`${folder}/pets.pem`, certificate + key);
+  const changes = {
+    "    user haproxy\n": "",
+    "    group haproxy\n": "",
+    "    chroot /var/lib/haproxy\n": "",
+    "bind :443,:::443 v6only ": `bind 127.0.0.1:${port} `,
+    "/etc/haproxy/pets.pem": `${folder}/pets.pem`,
+    "127.0.0.1:8000": first,
+    "127.0.0.1:8001": second,
+  };
+  let text = await Deno.readTextFile(new URL("../../scripts/deploy/haproxy.cfg", import.meta.url));
+  for (const [from, to] of Object.entries(changes)) {
+    assert(text.includes(from), `the configuration has ${JSON.stringify(from)}`);
+    text = text.replaceAll(from, to);
+  }
   const configuration = `${folder}/haproxy.cfg`;
-  await Deno.writeTextFile(configuration, await readConfiguration({ folder, port, first, second }));
+  await Deno.writeTextFile(configuration, text);
   await expectDone(HAPROXY, ["-c", "-f", configuration]);
   const process = new Deno.Command(HAPROXY, { args: ["-f", configuration], stderr: "null" })
     .spawn();
   const stop = async () => {
     process.kill("SIGTERM");
     await process.status;
-    await Deno.remove(folder, { recursive: true });
+    await temp[Symbol.asyncDispose]();
   };
   await until(async () => (await Deno.connect({ hostname: "127.0.0.1", port })).close());
   return { port, address: `https://127.0.0.1:${port}`, authority, [Symbol.asyncDispose]: stop };
-}
-
-/** The configuration, with other addresses and files, and without another user. */
-async function readConfiguration(
-  { folder, port, first, second }: { folder: string; port: number; first: string; second: string },
-): Promise<string> {
-  const changes: [from: string, to: string][] = [
-    ["    user haproxy\n", ""],
-    ["    group haproxy\n", ""],
-    ["    chroot /var/lib/haproxy\n", ""],
-    ["bind :443,:::443 v6only ", `bind 127.0.0.1:${port} `],
-    ["/etc/haproxy/pets.pem", `${folder}/pets.pem`],
-    ["127.0.0.1:8000", first],
-    ["127.0.0.1:8001", second],
-  ];
-  let text = await Deno.readTextFile(new URL("../../scripts/deploy/haproxy.cfg", import.meta.url));
-  for (const [from, to] of changes) {
-    assert(text.includes(from), `the configuration has ${JSON.stringify(from)}`);
-    text = text.replaceAll(from, to);
-  }
-  return text;
 }

@@ -14,10 +14,10 @@ import { VERSION } from "../../src/settings/version.ts";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
 import { testIf } from "../support/test_if.ts";
+import { run } from "../support/third_party_tools.ts";
+import { ROOT } from "../support/with_project_copy.ts";
 
 const isPermitted = permitted("env", "net", "read", "run", "write");
-
-const ROOT = new URL("../../", import.meta.url);
 
 /** A path where even root cannot create a file. */
 const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
@@ -99,17 +99,9 @@ Deno.test("--help repeats what the code says: the types of events, and the grace
 
 /** The names of the variables that a command may read, and does read. */
 async function variablesReadBy(module: string, args: string[]): Promise<Set<string>> {
-  const { stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "--quiet", "--allow-all", "--preload", "test/scripts/record_env.ts"],
-      module,
-      ...args,
-    ],
-    cwd: ROOT,
-    env: { KV_PATH: NO_STORE.kvPath },
-    stdin: "null",
-  }).output();
-  const lines = new TextDecoder().decode(stderr).split("\n");
-  const { permissions } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
-  return new Set(lines.filter((line) => permissions.program.env.includes(line)));
+  const preload = ["run", "--quiet", "--allow-all", "--preload", "test/scripts/record_env.ts"];
+  const env = { KV_PATH: NO_STORE.kvPath };
+  const { output } = await run(Deno.execPath(), [...preload, module, ...args], { cwd: ROOT, env });
+  const { permissions } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  return new Set(output.split("\n").filter((line) => permissions.program.env.includes(line)));
 }

@@ -6,7 +6,7 @@ import { decodeHeadRecord } from "../../src/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "../../src/keyspace.ts";
 import type { Key } from "../../src/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
-import { type Outcome, runTask, spawnTask } from "../support/run_task.ts";
+import { type Outcome, outcomeOf, runTask, spawnTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { until } from "../support/until.ts";
 import { TempStore } from "../support/temp_store.ts";
@@ -20,11 +20,9 @@ const INTERRUPTED = 130;
 
 /** Sends SIGINT to a task and all its processes, as a terminal does. */
 async function interrupt(task: Deno.ChildProcess): Promise<Outcome> {
-  const output = task.output();
+  const outcome = outcomeOf(task);
   Deno.kill(-task.pid, "SIGINT");
-  const { code, stdout, stderr } = await output;
-  const decoder = new TextDecoder();
-  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  return await outcome;
 }
 
 /** Interrupts a task that waits for the rest of its standard input. */

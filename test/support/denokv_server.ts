@@ -1,4 +1,5 @@
 import { isInstalled, isWanted, StoreServer, type StoreServers } from "./store_server.ts";
+import { testIf } from "./test_if.ts";
 import { until } from "./until.ts";
 
 /** The task installs it (https://crates.io/crates/denokv). */
@@ -11,6 +12,9 @@ export const DENOKV: StoreServers = {
   cutShare: 0.05,
   start: () => DenokvServer.start(),
 };
+
+/** Declares tests that need a server. */
+export const testDenokv = testIf(!DENOKV.ignore);
 
 /** A real `denokv` on loopback, with its own file and token. */
 export class DenokvServer extends StoreServer {

@@ -6,6 +6,7 @@ import type { PostgresSettings } from "../../src/store/postgres/database_url.ts"
 import { type DatabaseOptions, PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import { settingsOf } from "./real_store.ts";
 import { isWanted, StoreServer, type StoreServers } from "./store_server.ts";
+import { testIf } from "./test_if.ts";
 import { expectDone } from "./third_party_tools.ts";
 import { HANG_LIMIT_MS, until } from "./until.ts";
 
@@ -175,6 +176,9 @@ export const POSTGRES: StoreServers = {
     return server;
   },
 };
+
+/** Declares tests that need a server. */
+export const testPostgres = testIf(!POSTGRES.ignore);
 
 /** Starts a server before the tests of a file, and ends it after them. */
 export function serverOfFile(): () => PostgresServer {

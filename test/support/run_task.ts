@@ -31,7 +31,12 @@ export async function runTask(args: string[], options: RunOptions): Promise<Outc
   const child = spawnTask(args, options);
   // A task that rejects its input early closes it. The test must not fail then.
   await ReadableStream.from(stdin ? [stdin] : []).pipeTo(child.stdin).catch(() => {});
-  const { code, stdout, stderr } = await child.output();
+  return await outcomeOf(child);
+}
+
+/** The outcome of a process whose output nobody else reads, when it has ended. */
+export async function outcomeOf(process: Pick<Deno.ChildProcess, "output">): Promise<Outcome> {
+  const { code, stdout, stderr } = await process.output();
   const decoder = new TextDecoder();
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }

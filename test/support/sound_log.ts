@@ -7,7 +7,7 @@ import { readHead } from "../../src/log/head.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { checkedContent } from "../../src/store/checksum.ts";
 import { scan } from "../../src/store/scan.ts";
-import type { Store, StoreEntry } from "../../src/store/store.ts";
+import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 
 /**
  * Asserts that each line names its position and the SHA-256 of the line before, and that the pets have the
@@ -36,6 +36,12 @@ export async function readLogLines(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
   const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));
   return batches.flat().map(({ line }) => new TextDecoder().decode(line));
+}
+
+/** The keys and values of all records. */
+export async function recordsOf(store: Store): Promise<[key: Key, value: unknown][]> {
+  const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
+  return entries.map(({ key, value }) => [key, value]);
 }
 
 /** The contents of the records of a generation by their keys, which do not name the generation. */

@@ -242,12 +242,13 @@ const CONTRACT: Record<string, (store: Store) => Promise<void>> = {
   },
 };
 
-/** Commits one record without checks, and resolves to its versionstamp. */
+/** Commits one record without checks, and resolves to the versionstamp. */
 export function put(store: Store, key: Key, value: string | Uint8Array): Promise<string> {
   return commit(store, [set(key, value)]);
 }
 
-async function commit(store: Store, mutations: Mutation[]): Promise<string> {
+/** Commits without checks, and resolves to the versionstamp. */
+export async function commit(store: Store, mutations: Mutation[]): Promise<string> {
   const versionstamp = await store.commit({ checks: [], mutations });
   assert(versionstamp !== null, "a commit without checks finds no conflict");
   return versionstamp;

@@ -3,6 +3,7 @@ import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
 import { LAUNCH, type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
+import { isInstalled } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { testIf } from "../../support/test_if.ts";
 
@@ -51,21 +52,20 @@ test("backup refuses, with one line and without a change, a file that is not of 
   await using temp = await TempStore.make();
   await temp.issueKey();
   const file = `${temp.folder}/pets.jsonl`;
-  const words = new TextEncoder().encode("Rex\n");
   const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
-  const cases: [content: Uint8Array, name: string, code: number, line: RegExp][] = [
-    [words, file, 1, /^error: The file does not begin with the first event of a log\n$/],
-    [words, temp.folder, 2, /^error: Is a directory .*\n$/],
-    [words, "-", 2, /^error: The name of a file is required; see --help\n$/],
-    [words, temp.kvPath, 2, isStore],
-    [words, `${temp.kvPath}-wal`, 2, isStore],
+  const cases: [name: string, code: number, line: RegExp][] = [
+    [file, 1, /^error: The file does not begin with the first event of a log\n$/],
+    [temp.folder, 2, /^error: Is a directory .*\n$/],
+    ["-", 2, /^error: The name of a file is required; see --help\n$/],
+    [temp.kvPath, 2, isStore],
+    [`${temp.kvPath}-wal`, 2, isStore],
   ];
-  for (const [content, name, code, line] of cases) {
-    await Deno.writeFile(file, content);
+  await Deno.writeTextFile(file, "Rex\n");
+  for (const [name, code, line] of cases) {
     const outcome = await runTask(["backup", name], temp);
     assertEquals([outcome.code, outcome.stdout], [code, ""], outcome.stderr);
     assertMatch(outcome.stderr, line);
-    assertEquals(await Deno.readFile(file), content);
+    assertEquals(await Deno.readTextFile(file), "Rex\n");
   }
 });
 
@@ -135,49 +135,39 @@ test("backup --follow ends with 1 instead of confirming events that are not in i
   }
 });
 
-Deno.test({
-  name: "backup --follow rewrites one line on a terminal",
-  // `script` of util-linux makes a terminal.
-  ignore: !isPermitted || Deno.build.os !== "linux" || !await isInstalled("script"),
-  async fn() {
-    await using temp = await TempStore.make();
-    const token = await temp.issueKey();
-    await using service = await ServiceProcess.start(temp.kvPath);
-    const file = `${temp.folder}/pets.jsonl`;
-    // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.
-    const command = ["exec", Deno.execPath(), ...LAUNCH, "backup", file, "--follow"].join(" ");
-    const terminal = new Deno.Command("script", {
-      args: ["--quiet", "--return", "--command", command, "/dev/null"],
-      env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
-      stdin: "piped",
-      stdout: "piped",
-    }).spawn();
-    const keyboard = terminal.stdin.getWriter();
-    let text = "";
-    for await (const chunk of terminal.stdout.pipeThrough(new TextDecoderStream())) {
-      const before = text;
-      text += chunk;
-      const reaches = (position: number) => {
-        const shown = `Backed up: ${position} events`;
-        return text.includes(shown) && !before.includes(shown);
-      };
-      if (reaches(1)) await service.add({ name: "Rex", categoryId: 1 }, token);
-      if (reaches(2)) await keyboard.write(new Uint8Array([3])); // Ctrl-C
-    }
-    assertEquals((await terminal.status).code, 0);
-    assertMatch(
-      text,
-      /^([^\n]*\n.\[A.\[K)*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
-    );
-    assert(!text.includes("hash"), text);
-    await keyboard.close();
-  },
-});
+// `script` of util-linux makes a terminal.
+const withTerminal = isPermitted && Deno.build.os === "linux" && isInstalled("/usr/bin/script");
 
-async function isInstalled(command: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(command, { args: ["--version"] }).output()).success;
-  } catch {
-    return false;
+testIf(withTerminal)("backup --follow rewrites one line on a terminal", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath);
+  const file = `${temp.folder}/pets.jsonl`;
+  // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.
+  const command = ["exec", Deno.execPath(), ...LAUNCH, "backup", file, "--follow"].join(" ");
+  const terminal = new Deno.Command("script", {
+    args: ["--quiet", "--return", "--command", command, "/dev/null"],
+    env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const keyboard = terminal.stdin.getWriter();
+  let text = "";
+  for await (const chunk of terminal.stdout.pipeThrough(new TextDecoderStream())) {
+    const before = text;
+    text += chunk;
+    const reaches = (position: number) => {
+      const shown = `Backed up: ${position} events`;
+      return text.includes(shown) && !before.includes(shown);
+    };
+    if (reaches(1)) await service.add({ name: "Rex", categoryId: 1 }, token);
+    if (reaches(2)) await keyboard.write(new Uint8Array([3])); // Ctrl-C
   }
-}
+  assertEquals((await terminal.status).code, 0);
+  assertMatch(
+    text,
+    /^([^\n]*\n.\[A.\[K)*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
+  );
+  assert(!text.includes("hash"), text);
+  await keyboard.close();
+});

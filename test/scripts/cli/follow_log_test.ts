@@ -5,9 +5,9 @@ import { FOLLOW_INTERVAL_MS, followLog } from "../../../scripts/cli/follow_log.t
 import { LogDamagedError } from "../../../src/log/read_log.ts";
 import { HEAD_KEY, LOG_PREFIX, logKey } from "../../../src/keyspace.ts";
 import { StoreRefusedError } from "../../../src/store/store_errors.ts";
-import type { Mutation } from "../../../src/store/store.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
+import { commit, put } from "../../support/store_contract.ts";
 import { openTestService, otherInstance, type TestService } from "../../support/test_service.ts";
 
 /** Follows the log of a service, and collects the positions. */
@@ -32,9 +32,6 @@ async function addPets({ appender, runtime, keyId }: TestService, count: number)
     Array.from({ length: count }, () => appender.append(addPetCommand(runtime, keyId, pet))),
   );
 }
-
-const change = ({ store }: TestService, mutation: Mutation) =>
-  store.commit({ checks: [], mutations: [mutation] });
 
 Deno.test("followLog() yields the present lines of any range, within records of several lines", async () => {
   await using service = await openTestService();
@@ -100,13 +97,12 @@ Deno.test("followLog() rejects if a line is missing or the log became shorter", 
   const { done } = follow(service, { from: 1 });
   const outcome = assertRejects(() => done, HeadLostError, "is an older one, version ");
   await service.runtime.advance(0);
-  const value = encodeHead({ ...head, position: 2 });
-  await change(service, { type: "set", key: HEAD_KEY, value });
+  await put(service.store, HEAD_KEY, encodeHead({ ...head, position: 2 }));
   await service.runtime.advance(FOLLOW_INTERVAL_MS);
   await outcome;
 
-  await change(service, { type: "set", key: HEAD_KEY, value: encodeHead(head) });
-  await change(service, { type: "delete", key: logKey(3) });
+  await put(service.store, HEAD_KEY, encodeHead(head));
+  await commit(service.store, [{ type: "delete", key: logKey(3) }]);
   const gap = follow(service, { from: 1 });
   await assertRejects(() => gap.done, LogDamagedError, "Position 2 of the log is missing");
 });

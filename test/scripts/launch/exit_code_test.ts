@@ -1,11 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS, moduleOf } from "../../../scripts/launch/commands.ts";
-import { permitted } from "../../support/permitted.ts";
 import { runTask } from "../../support/run_task.ts";
+import { test } from "../../support/test_processes.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
-import { testIf } from "../../support/test_if.ts";
-
-const test = testIf(permitted("env", "read", "run", "write"));
 
 /** Not `schema`, which uses no store. */
 const { dev: _dev, schema: _schema, ...LAUNCHED } = COMMANDS;

@@ -54,7 +54,6 @@ test("prove: what cannot be proved exits 1 with one line, wrong arguments exit 2
       [2, "is neither pets/ID, keys/ID nor a position", "pet/7", ...from],
       [2, "is neither pets/ID, keys/ID nor a position", "0", ...from],
       [2, "is neither pets/ID, keys/ID nor a position", "pets/X", ...from],
-      [2, "Unexpected argument", "1", "2", ...from],
       [2, "No such file", "--consistency", `${folder}/none`, ...from],
     ] as const
   ) await refuses(code, message, "prove", ...args);

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { dirname } from "node:path";
 import { logKey } from "../../../src/keyspace.ts";
-import { runTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { rewritten } from "../../support/sample_log.ts";
 import { filesIn, ORIGIN, testPublished as test } from "./with_published.ts";
@@ -52,29 +51,6 @@ test("publish: refuses another log and a damaged store with exit 1, a second pro
   await Deno.remove(staged);
 });
 
-test("publish: refuses a store file that was copied without its -wal", async ({ folder, key }) => {
-  const [kvPath, copyPath] = ["store", "copy"].map((name) => `${folder}/${name}/pets.sqlite3`);
-  for (const path of [kvPath, copyPath]) await Deno.mkdir(dirname(path));
-  const publish = (kvPath: string) =>
-    runTask(["publish", `${folder}/dir`, "--key", key, ...ORIGIN], { kvPath });
-  const issue = () => runTask(["keys", "issue", "--label", "one"], { kvPath });
-  assertEquals((await issue()).code, 0);
-  // While a process has the store open, its newest commits are only in the -wal file.
-  const kv = await Deno.openKv(kvPath);
-  try {
-    assertEquals((await issue()).code, 0);
-    assert((await Deno.stat(`${kvPath}-wal`)).size > 0);
-    assertEquals((await publish(kvPath)).code, 0);
-    await Deno.copyFile(kvPath, copyPath);
-  } finally {
-    kv.close();
-  }
-  assertEquals((await runTask(["audit"], { kvPath: copyPath })).code, 0, "the copy is sound");
-  const refused = await publish(copyPath);
-  assertEquals([refused.code, refused.stdout], [1, ""]);
-  assertMatch(refused.stderr, /^error: The log ends at position 1, but 2 events were published$/m);
-});
-
 test("publish --new-key: only the owner can read the key, which is not shown", async (sample) => {
   const { dir, key, publish, lines } = sample;
   assertEquals((await Deno.stat(key)).mode! & 0o777, 0o600);
@@ -111,7 +87,6 @@ test("publish: arguments and keys that cannot be used exit 2, and publish nothin
       ["--witness takes an http(s)", ...signed, "--witness", "w.example"],
       ["--witness takes an http(s)", ...signed, "--witness", "http://.."],
       ["is not the vkey", ...signed, "--witness-vkey", "w"],
-      ['Unexpected argument "extra"', dir, "extra", "--key", key],
       ["exists already; a key is never overwritten", "--new-key", key],
       ["must not be in the folder of the store", "--new-key", `${storeFolder}/log.key`],
       ["must not be in the folder of the store", "--new-key", `${link}/log.key`],

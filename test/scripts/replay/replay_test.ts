@@ -14,18 +14,16 @@ import { LogDamagedError } from "../../../src/log/read_log.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { ReplayUnderWayError } from "../../../scripts/guarded/replay_lease.ts";
 import { createService } from "../../../src/service.ts";
-import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { HEAD_KEY, logKey, petKey, projectionKey, REPLAY_KEY } from "../../../src/keyspace.ts";
 import { PetReader } from "../../../src/projections/pet_reader.ts";
 import { formatKey } from "../../../src/store/key_encoding.ts";
-import { scan } from "../../../src/store/scan.ts";
 import type { Commit, Mutation, Store } from "../../../src/store/store.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
-import { contentOfGeneration } from "../../support/sound_log.ts";
-import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { contentOfGeneration, recordsOf } from "../../support/sound_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { atCommit, dyingStore, faultyStore, hold } from "../../support/faulty_store.ts";
 import { setRecord } from "../../support/set_record.ts";
+import { commit } from "../../support/store_contract.ts";
 import { SAMPLE_STEP } from "../../support/permitted.ts";
 
 type Sample = Awaited<ReturnType<typeof openSampleStore>>;
@@ -55,13 +53,8 @@ Deno.test("replay() reports how the old generation differed, and corrects it", a
   const [missing, altered] = pets.map(({ key }) => key);
   const extra = [petKey("none", altered.at(-1) as number), petKey("sold", 7_000)]
     .map((key) => projectionKey(1, key));
-  await sample.store.commit({
-    checks: [],
-    mutations: [
-      { type: "delete", key: missing },
-      ...[altered, ...extra].map((key) => setRecord(key, "{}")),
-    ],
-  });
+  const changed = [altered, ...extra].map((key) => setRecord(key, "{}"));
+  await commit(sample.store, [{ type: "delete", key: missing }, ...changed]);
   const { differences } = await replay(sample, NO_GRACE);
   assertEquals(differences.counts, { record_missing: 1, record_extra: 2, record_altered: 1 });
   assertEquals((await audit(sample)).faults, []);
@@ -76,9 +69,8 @@ Deno.test("replay() of an unsound log rejects and restores the store, even while
   for (const [length, missing, fault] of SAMPLE_STEP === 1 ? cases : cases.slice(0, 1)) {
     using sample = await openSampleStore(length);
     const { runtime } = sample;
-    const key = logKey(missing);
-    await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
-    const before = await allOf(sample.store);
+    await commit(sample.store, [{ type: "delete", key: logKey(missing) }]);
+    const before = await recordsOf(sample.store);
     const store = faultyStore(sample.store, {
       async onCommit(apply) {
         const versionstamp = await apply();
@@ -88,7 +80,7 @@ Deno.test("replay() of an unsound log rejects and restores the store, even while
       },
     });
     await assertRejects(() => replay({ store, runtime }, NO_GRACE), LogDamagedError, fault);
-    assertEquals(await allOf(sample.store), before);
+    assertEquals(await recordsOf(sample.store), before);
   }
 });
 
@@ -99,10 +91,7 @@ function isNew({ key }: Mutation): boolean {
 const WRONG_WRITES: Record<string, (mutation: Mutation) => Mutation[]> = {
   missing: () => [],
   altered: ({ key }) => [setRecord(key, "{}")],
-  extra: (mutation) => [
-    mutation,
-    setRecord([...mutation.key, "again"], "{}"),
-  ],
+  extra: (mutation) => [mutation, setRecord([...mutation.key, "again"], "{}")],
 };
 
 /** Replays in several commits, and resolves to the mutations that fill. Mutation number `wrong` gets a fault. */
@@ -163,7 +152,7 @@ Deno.test("replay() also compares what an earlier run has written", async () => 
   replay({ store, runtime }, NO_GRACE);
   await reached;
   const [{ key }] = await sample.store.list({ prefix: projectionKey(2, ["pet"]) }, { limit: 1 });
-  await sample.store.commit({ checks: [], mutations: [{ type: "delete", key }] });
+  await commit(sample.store, [{ type: "delete", key }]);
   const message = "The rebuilt projections differ";
   const next = assertRejects(() => replay(sample, NO_GRACE), UnsoundError, message);
   await runtime.settle(next);
@@ -211,9 +200,8 @@ Deno.test("replay() loses no event that is appended before any of its commits", 
         return await apply();
       },
     });
-    const { events } = await sample.runtime.settle(
-      replay({ store, runtime: sample.runtime }, NO_GRACE),
-    );
+    const { runtime } = sample;
+    const { events } = await runtime.settle(replay({ store, runtime }, NO_GRACE));
     assertGreater(events, sample.head.position);
     assertEquals(faultsBefore, {});
     const { faults, position } = await audit(sample);
@@ -235,9 +223,8 @@ Deno.test("replay() catches up if more events than a commit stores are appended 
       return await apply();
     },
   });
-  const { events } = await sample.runtime.settle(
-    replay({ store, runtime: sample.runtime }, NO_GRACE),
-  );
+  const { runtime } = sample;
+  const { events } = await runtime.settle(replay({ store, runtime }, NO_GRACE));
   assertEquals([conflicts, events], [2, (await readHead(sample.store)).head.position]);
   assertEquals((await audit(sample)).faults, []);
 });
@@ -256,10 +243,10 @@ Deno.test("replay() writes nothing after another replay has taken over its lease
     overtaken.catch(() => {});
     await reached;
     await sample.runtime.settle(replay(sample, NO_GRACE));
-    const before = await allOf(sample.store);
+    const before = await recordsOf(sample.store);
     release();
     await assertRejects(() => sample.runtime.settle(overtaken), ReplayUnderWayError);
-    assertEquals(await allOf(sample.store), before, `held at commit ${last} of ${commits}`);
+    assertEquals(await recordsOf(sample.store), before, `held at commit ${last} of ${commits}`);
   }
 });
 
@@ -290,10 +277,9 @@ Deno.test("replay() keeps the old generation for the whole grace period", async 
 });
 
 Deno.test("replay() of an empty store writes nothing", async () => {
-  const store = new KvStore(await Deno.openKv(":memory:"));
-  assertEquals((await replay({ store, runtime: new FakeRuntime() }, NO_GRACE)).events, 0);
-  assertEquals(await allOf(store), []);
-  store.close();
+  using empty = await openSampleStore(0);
+  assertEquals((await replay(empty, NO_GRACE)).events, 0);
+  assertEquals(await recordsOf(empty.store), []);
 });
 
 Deno.test("replay() omits expired records from the new generation", async () => {
@@ -339,11 +325,8 @@ async function write({ store, runtime, keyId: actor }: Sample, rounds: number): 
 }
 
 async function generationsIn(store: Store): Promise<number[]> {
-  const entries = await Array.fromAsync(scan(store, { prefix: ["projection"] }));
-  return [...new Set(entries.flat().map(({ key }) => key[1] as number))];
-}
-
-async function allOf(store: Store) {
-  const entries = await Array.fromAsync(scan(store, { prefix: [] }));
-  return entries.flat().map(({ key, value }) => [key, value]);
+  const keys = (await recordsOf(store)).map(([key]) => key);
+  return [
+    ...new Set(keys.filter(([kind]) => kind === "projection").map((key) => key[1] as number)),
+  ];
 }

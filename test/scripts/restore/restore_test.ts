@@ -17,15 +17,15 @@ import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
-import { scan } from "../../../src/store/scan.ts";
 import type { Key, Mutation, Store } from "../../../src/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
-import { contentOfGeneration, readLogLines } from "../../support/sound_log.ts";
+import { contentOfGeneration, readLogLines, recordsOf } from "../../support/sound_log.ts";
 import { openTestService, otherInstance } from "../../support/test_service.ts";
 import { setRecord } from "../../support/set_record.ts";
+import { commit, set } from "../../support/store_contract.ts";
 
 const LINES = sampleLog(1_300);
 
@@ -52,52 +52,38 @@ async function openStore(): Promise<Store & Disposable> {
   return Object.assign(store, { [Symbol.dispose]: () => store.close() });
 }
 
-/** Every record of a store. */
-async function recordsOf(store: Store): Promise<[Key, unknown][]> {
-  const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
-  return entries.map(({ key, value }) => [key, value]);
-}
-
-Deno.test("restore() writes exactly the content that the service had written", async () => {
+Deno.test("restore() leaves a service the answers that it had, to the same Idempotency-Key and to lists", async () => {
   await using service = await openTestService();
-  const { runtime } = service;
-  for (let index = 0; index < 40; index++) {
-    const status = ["available", "sold", undefined][index % 3];
-    const headers: HeadersInit = index % 2 === 0 ? { "idempotency-key": `once-${index}` } : {};
-    const response = await service.add(
-      { name: `Zoë ${index}`, categoryId: index, status },
-      headers,
-    );
-    assertEquals(response.status, 201);
+  const pet = { name: "Zoë", categoryId: 0, status: "sold" };
+  for (let index = 0; index < 10; index++) {
+    await service.add(pet, { "idempotency-key": `once-${index}` });
   }
   const lines = await readLogLines(service.store);
   using store = await openStore();
-  const head = await restore({ store, runtime }, exportOf(lines));
-  assertEquals(head, (await readHead(service.store)).head);
-  assertEquals((await readHead(store)).head, head);
-  assertEquals(await readLogLines(store), lines);
-  assertEquals(await contentOfGeneration(store, 1), await contentOfGeneration(service.store, 1));
-  assertEquals((await audit({ store, runtime })).faults, []);
-
+  await restore({ store, runtime: service.runtime }, exportOf(lines));
   const copy = otherInstance({ ...service, store });
-  const pet = { name: "Zoë 0", categoryId: 0, status: "available" };
-  const retried = await copy.add(pet, { "idempotency-key": "once-0" });
-  assertEquals([retried.status, (await retried.json()).id], [201, 1]);
+  const retried = await copy.add(pet, { "idempotency-key": "once-4" });
+  assertEquals([retried.status, (await retried.json()).id], [201, 5]);
   const path = "/v1/pets?status=sold&limit=7";
   const [ofCopy, original] = await Promise.all([copy.send(path), service.send(path)]);
   assertEquals(await ofCopy.text(), await original.text());
   assertEquals(await readLogLines(store), lines);
 });
 
-Deno.test("restore() writes each pet once, as it is after its last change", async () => {
+Deno.test("restore() writes exactly the content that the service had written, and each pet once", async () => {
+  using sample = await openSampleStore(1_300);
+  const { runtime, lines } = sample;
   using inner = await openStore();
   const store = faultyStore(inner);
-  const runtime = new FakeRuntime();
-  const { lastPetId } = await restore({ store, runtime }, exportOf(LINES));
+  const head = await restore({ store, runtime }, exportOf(lines));
+  assertEquals(head, sample.head);
+  assertEquals((await readHead(store)).head, head);
+  assertEquals(await readLogLines(store), lines);
+  assertEquals(await contentOfGeneration(store, 1), await contentOfGeneration(sample.store, 1));
   const written = store.commits.flatMap(({ mutations }) => mutations)
     .filter(({ key }) => key[2] === "pet");
   assertEquals(written.filter(({ type }) => type !== "set"), []);
-  assertEquals(written.length, lastPetId);
+  assertEquals(written.length, head.lastPetId);
   assertEquals((await audit({ store: inner, runtime })).faults, []);
 });
 
@@ -141,17 +127,20 @@ Deno.test("restore() refuses a bad line by its number, and writes nothing", asyn
 Deno.test("restore() refuses a store that is not empty, and does not change it", async () => {
   using sample = await openSampleStore(1);
   const { head } = sample;
-  const set = (key: Key, record: unknown): Mutation => setRecord(key, encodeJson(record));
+  const record = (key: Key, content: unknown): Mutation => setRecord(key, encodeJson(content));
   const oldMark = { format: "restore", run: head.lastHash, position: 30, restored: 3 };
   const cases: [mutation: Mutation, refusal: string][] = [
-    [set(HEAD_KEY, head), "already holds a log"],
-    [set(HEAD_KEY, { ...head, format: 1 }), "is not empty: it has format 1, of an older version"],
-    [set(HEAD_KEY, oldMark), "is not empty: it holds an unfinished restore of another version"],
-    [set(["theirs"], "x"), "is not empty; name another"],
+    [record(HEAD_KEY, head), "already holds a log"],
+    [
+      record(HEAD_KEY, { ...head, format: 1 }),
+      "is not empty: it has format 1, of an older version",
+    ],
+    [record(HEAD_KEY, oldMark), "is not empty: it holds an unfinished restore of another version"],
+    [record(["theirs"], "x"), "is not empty; name another"],
   ];
   for (const [mutation, refusal] of cases) {
     using store = await openStore();
-    await store.commit({ checks: [], mutations: [mutation] });
+    await commit(store, [mutation]);
     const before = await recordsOf(store);
     const deps = { store, runtime: new FakeRuntime() };
     await assertRejects(() => restore(deps, exportOf(LINES)), Error, refusal);
@@ -231,14 +220,11 @@ Deno.test("restore() rejects if the export is not the verified one, and then doe
 
 Deno.test("restore() rejects if another process writes to the store", async () => {
   using store = await openStore();
-  const value = encodeHead({ ...(await readHead(store)).head, position: 1 });
+  const head = encodeHead({ ...(await readHead(store)).head, position: 1 });
+  const theirs = [set(HEAD_KEY, head), setRecord(logKey(1), "theirs")];
   const crossed = faultyStore(store, {
     onCommit: atCommit(1, async (apply) => {
-      const mutations: Mutation[] = [
-        { type: "set", key: HEAD_KEY, value },
-        setRecord(logKey(1), "theirs"),
-      ];
-      await store.commit({ checks: [], mutations });
+      await commit(store, theirs);
       return await apply();
     }),
   });
@@ -247,10 +233,7 @@ Deno.test("restore() rejects if another process writes to the store", async () =
     Error,
     "Another restore or a service has begun to write",
   );
-  assertEquals(await recordsOf(store), [[["head"], value], [
-    ["~log", 1],
-    setRecord(logKey(1), "theirs").value,
-  ]]);
+  assertEquals(await recordsOf(store), theirs.map(({ key, value }) => [[...key], value]));
 });
 
 async function readMark(store: Store): Promise<RestoreMark | undefined> {

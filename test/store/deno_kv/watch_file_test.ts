@@ -3,6 +3,7 @@ import type { StoreError } from "../../../src/store/store_errors.ts";
 import { watchFile } from "../../../src/store/deno_kv/watch_file.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { permitted } from "../../support/permitted.ts";
+import { TempStore } from "../../support/temp_store.ts";
 import { testIf } from "../../support/test_if.ts";
 
 const test = testIf(permitted("read", "write") && Deno.build.os !== "windows");
@@ -10,8 +11,8 @@ const test = testIf(permitted("read", "write") && Deno.build.os !== "windows");
 for (const suffix of ["", "-wal"]) {
   for (const reason of ["was deleted or moved", "was replaced"]) {
     test(`watchFile() reports once that the store's file${suffix} ${reason}, and that it is back`, async () => {
-      const folder = await Deno.makeTempDir();
-      const path = `${folder}/pets.sqlite3`;
+      await using temp = await TempStore.make();
+      const path = temp.kvPath;
       for (const file of [path, `${path}-wal`]) await Deno.writeTextFile(file, "");
       const runtime = new FakeRuntime();
       const reports: [level: string, event: string, reason: unknown][] = [];
@@ -49,7 +50,6 @@ for (const suffix of ["", "-wal"]) {
       await lose();
       for (let looks = 0; looks < 3; looks++) await runtime.advance(1_000);
       assertEquals([reports.length, runtime.waits()], [2, []]);
-      await Deno.remove(folder, { recursive: true });
     });
   }
 }
