@@ -19,7 +19,7 @@ import { EMPTY_HEAD } from "../../src/log/head.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import { createService } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import { COMMIT_FAULTS, type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
+import { COMMIT_FAULTS, hold } from "../support/faulty_store.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { testWith } from "../support/test_with.ts";
@@ -31,10 +31,9 @@ const KEY = { idempotencyKey: "order-4711" };
 
 /** A service with Rex, and its commands, as on that instance and on another one. */
 async function openWithRex() {
-  let faulty!: FaultyStore;
-  const service = await openTestService((inner) => faulty = faultyStore(inner));
+  const service = await openTestService();
   await service.add(REX.replace('"id":1,', ""));
-  const { store, runtime } = service;
+  const { store, runtime, faults: faulty } = service;
   const here = commandsOn(service, service);
   const there = commandsOn(createService({ store, runtime, report: () => {} }), service);
   const events = async () => (await readLogLines(store)).slice(2).map(decodeEvent);

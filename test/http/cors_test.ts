@@ -117,7 +117,7 @@ const SHARED = {
 };
 
 /** A service with one configured origin. */
-const openSharing = () => openTestService(undefined, { corsOrigins: [ORIGIN] });
+const openSharing = () => openTestService({ corsOrigins: [ORIGIN] });
 
 function crossOriginHeaders({ headers }: Response): Record<string, string> {
   const isOfCors = (name: string) => name.startsWith("access-control-") || name === "vary";

@@ -41,7 +41,7 @@ testEachWay(
 Deno.test("a store with a lost or older head gets 503, not an empty catalogue", async () => {
   // head_reader_test has other ways to lose a head.
   for (const damagedHead of [undefined, EMPTY_HEAD]) {
-    await using service = await openTestService(undefined, { isDurable: true });
+    await using service = await openTestService({ isDurable: true });
     await service.add(REX);
     await service.send("/v1/pets");
     const mutation: Mutation = damagedHead === undefined

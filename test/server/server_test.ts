@@ -69,7 +69,7 @@ function testOnServer(
   check: (service: TestService, port: number) => Promise<void>,
 ): void {
   test(name, async () => {
-    await using service = await openTestService(undefined, { corsOrigins: [SHOP] });
+    await using service = await openTestService({ corsOrigins: [SHOP] });
     await using server = await serveOnSocket(service);
     await check(service, server.port);
     assertEquals((await service.add(REX)).status, 201);
@@ -312,7 +312,7 @@ test("a client that goes away follows and waits no more, over HTTP/1.1 and HTTP/
   let followers = () => NaN;
   const observe = (gauges: Gauges) => void (followers = gauges.followers);
   const instrumentation = { ...NO_INSTRUMENTATION, observe };
-  await using service = await openTestService(undefined, { instrumentation });
+  await using service = await openTestService({ instrumentation });
   await using server = serveOnSocket(service);
   const headers = { accept: "text/event-stream", authorization: `Bearer ${service.token}` };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -28,6 +28,8 @@ export interface FaultyStore extends Store, Faults {
   readonly gets: Key[];
   readonly lists: KeyRange[];
   readonly commits: Commit[];
+  /** The store without faults. */
+  readonly inner: Store;
 }
 
 /** Decorates a store. Without faults, every call is only recorded. A test may close it before its service does. */
@@ -39,6 +41,7 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
     gets: [],
     lists: [],
     commits: [],
+    inner,
     onGet: passOn,
     onGetMany: passOn,
     onList: passOn,

@@ -71,7 +71,7 @@ Deno.test("the files of the reference are served in each encoding without a key,
 Deno.test("the reference refers to files of this service only, and forbids scripts and requests elsewhere", async () => {
   const production = "https://shop.example/v1";
   for (const [addresses, host] of [[{}, ""], [{ production }, " https://shop.example"]] as const) {
-    await using service = await openTestService(undefined, { addresses });
+    await using service = await openTestService({ addresses });
     const page = await service.sendBare("/docs");
     const references = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)];
     assertEquals(
