@@ -339,19 +339,14 @@ Deno.test("list() and get() reject a record that is missing or damaged, and cach
     projectionKey(1, petKey(petListOf(status), id));
   const sold = pet("sold", 3);
   const original = await History.of(added(8));
-  const value = (await original.store.get(sold))!.value as Uint8Array;
+  // damaged_record_test has the other damages.
   const other = (await original.store.get(pet("sold", 7)))!.value as Uint8Array;
-  const flipped = [...value.keys()].map((index) =>
-    value.with(index, value[index] ^ 1 << index % 8)
-  );
-  const joined = new Uint8Array([...value, ...value]);
-  const damages = [...flipped, value.subarray(0, -1), joined, other, encoder.encode("[]")];
   const queries = [3, { limit: 9 }, { limit: 1, status: "sold", cursor: 4 } as const];
   const cases: [damage: Uint8Array | undefined, read: PageQuery | number][] = [
     [undefined, 3],
     [undefined, { limit: 9 }],
   ];
-  for (const damage of damages) for (const query of queries) cases.push([damage, query]);
+  for (const query of queries) cases.push([other, query]);
   for (const [damage, query] of cases) {
     const mutation: Mutation = damage === undefined
       ? { type: "delete", key: sold }

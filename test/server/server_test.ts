@@ -148,10 +148,8 @@ testOnServer(
       `Content-Length: 29\r\n\r\n${REX.slice(0, 9)}`,
       `Content-Length: 29\r\nContent-Length: 28\r\n\r\n${REX}`,
       `Content-Length: 29\r\nContent-Length: 29\r\n\r\n${REX}`,
-      `Content-Length: 29, 29\r\n\r\n${REX}`,
       `Content-Length: 29\r\nTransfer-Encoding: chunked\r\n\r\n1d\r\n${REX}\r\n0\r\n\r\n`,
       `Content-Length: -1\r\n\r\n${REX}`,
-      `Content-Length: 0x1d\r\n\r\n${REX}`,
       `Content-Length: 99999999999999999999\r\n\r\n${REX}`,
       `Transfer-Encoding: identity\r\nContent-Length: 29\r\n\r\n${REX}`,
       `Transfer-Encoding: chunked\r\n\r\nzz\r\n${REX}\r\n0\r\n\r\n`,
@@ -218,10 +216,6 @@ testOnServer(
     const cases: [status: number, head: string][] = [
       [400, `GET /v1/pets HTTP/1.1\r\nHost: x/healthz?\r\n${key}`],
       [400, "GET /healthz HTTP/1.1\r\nHost: x/v1/pets?\r\n"],
-      [400, "GET /healthz HTTP/1.1\r\nHost: x#\r\n"],
-      [400, "GET /healthz HTTP/1.1\r\nHost: user@x\r\n"],
-      [400, "GET /healthz HTTP/1.1\r\nHost: a, b\r\n"],
-      [400, "GET /healthz HTTP/1.1\r\nHost: a:b\r\n"],
       [400, "GET /healthz HTTP/1.1\r\nHost:\r\n"],
       // Checks of load balancers have no Host.
       [200, "GET /healthz HTTP/1.0\r\n"],

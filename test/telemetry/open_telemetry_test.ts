@@ -36,21 +36,17 @@ function startCollector() {
     texts.push(text);
     // A small part of the OTLP JSON.
     const { resourceSpans = [], resourceMetrics = [], resourceLogs = [] } = JSON.parse(text);
-    for (const { scopeLogs } of resourceLogs) {
-      for (const { logRecords } of scopeLogs) {
-        for (const { severityText, body } of logRecords) {
-          logs.push([severityText, body.stringValue.trimEnd()]);
-        }
+    const scopes = [...resourceSpans, ...resourceMetrics, ...resourceLogs]
+      .flatMap(({ scopeSpans, scopeMetrics, scopeLogs }) =>
+        scopeSpans ?? scopeMetrics ?? scopeLogs
+      );
+    for (const scope of scopes) {
+      spans.push(...scope.spans ?? []);
+      for (const { name, sum, gauge, histogram } of scope.metrics ?? []) {
+        metrics.set(name, (sum ?? gauge ?? histogram).dataPoints);
       }
-    }
-    for (const { scopeSpans } of resourceSpans) {
-      for (const scope of scopeSpans) spans.push(...scope.spans);
-    }
-    for (const { scopeMetrics } of resourceMetrics) {
-      for (const scope of scopeMetrics) {
-        for (const { name, sum, gauge, histogram } of scope.metrics) {
-          metrics.set(name, (sum ?? gauge ?? histogram).dataPoints);
-        }
+      for (const { severityText, body } of scope.logRecords ?? []) {
+        logs.push([severityText, body.stringValue.trimEnd()]);
       }
     }
     return Response.json({});
