@@ -365,29 +365,3 @@ Deno.test("list() and get() reject a record that is missing or damaged, and cach
     }
   }
 });
-
-Deno.test("getProven() refuses a pet that is not as the event at its position says", async () => {
-  const history = await History.of(added(8));
-  await history.commit([{ id: 3, patch: { name: "Max" } }]);
-  const key = projectionKey(1, petKey("sold", 3));
-  const of = async (position: number, pet: Pet) => {
-    const record = setRecord(key, encoder.encode(`${position}${encodePet(pet)}`));
-    await history.store.commit({ checks: [], mutations: [record] });
-    return await new PetReader(history.store).getProven(3, history.entry);
-  };
-  const pet = history.pets[2];
-  assertEquals((await of(9, pet))?.text, encodePet(pet));
-  const wrong: [position: number, pet: Pet][] = [
-    [9, { ...pet, name: "Sex" }],
-    [9, { ...pet, categoryId: 2n }],
-    [8, pet],
-    [3, pet],
-    [10, pet],
-    [0, pet],
-  ];
-  for (const [position, pet] of wrong) {
-    const { code } = await assertRejects(() => of(position, pet), ServiceError);
-    assertEquals(code, "projection_damaged", `${position} ${encodePet(pet)}`);
-  }
-  assertEquals(await new PetReader(history.store).getProven(9, history.entry), undefined);
-});

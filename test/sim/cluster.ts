@@ -21,7 +21,6 @@ const EXPIRY_LAG_MS = 60_000;
 /** Maximum initial offset of a node's clock from the true time, in milliseconds. */
 const CLOCK_OFFSET_MS = 2_000;
 
-/** One instance of the service and its node. */
 interface Instance {
   node: Node;
   service: Service;
@@ -32,7 +31,6 @@ interface Instance {
   onAnswered?: () => void;
 }
 
-/** How to run a command. */
 export interface CommandOptions {
   /**
    * The instance in which to run the command, if that instance is running. Otherwise the command gets a node of

@@ -27,16 +27,6 @@ export type CallFault =
   | ReadFault
   | ("failedAfter" | "resent" | "resentLater" | "silentAfter" | "late" | "lateSilent");
 
-/** Faults of whole nodes and of the whole store, one after another. */
-export interface ClusterFaultProfile {
-  weights: Record<ClusterFault, number>;
-  /** Mean time between two faults, in milliseconds. */
-  intervalMs: number;
-}
-
-/** `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. */
-type ClusterFault = "none" | "kill" | "stop" | "pause" | "clockJump" | "outage";
-
 /**
  * Delay of a `late` commit, in milliseconds. It may be shorter or much longer than the time limits of the
  * service.
@@ -77,7 +67,11 @@ export function drawStoreFaultProfile(random: Random): StoreFaultProfile {
   };
 }
 
-export function drawClusterFaultProfile(random: Random): ClusterFaultProfile {
+/** Faults of whole nodes and of the whole store, one after another. */
+export type ClusterFaultProfile = ReturnType<typeof drawClusterFaultProfile>;
+
+/** `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. */
+export function drawClusterFaultProfile(random: Random) {
   const weights = {
     none: 1,
     kill: random.pick([0, 1, 3]),
@@ -86,5 +80,6 @@ export function drawClusterFaultProfile(random: Random): ClusterFaultProfile {
     clockJump: random.pick([0, 1, 1]),
     outage: random.pick([0, 1, 2]),
   };
-  return { weights, intervalMs: random.pick([300, 2_000, 10_000]) };
+  const meanIntervalMs = random.pick([300, 2_000, 10_000]);
+  return { weights, meanIntervalMs };
 }

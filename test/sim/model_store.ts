@@ -25,7 +25,10 @@ const SCHEMA = `
   create index by_expiry on records (expires_at) where expires_at is not null`;
 const SELECT = "select key, value, versionstamp from records where";
 
-/** A synchronous model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. */
+/**
+ * A model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. `read`, `scan` and `apply` are
+ * the calls of the store, synchronous.
+ */
 export class ModelStore implements Store {
   readonly limits: StoreLimits;
   #now: () => number;
@@ -68,13 +71,11 @@ export class ModelStore implements Store {
     this.#database.close();
   }
 
-  /** Synchronous get(). */
   read(key: Key): StoreEntry | null {
     this.#expire();
     return this.#entries("key = ?", encodeKey(key))[0] ?? null;
   }
 
-  /** Synchronous list(). */
   scan(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
     this.#expire();
     if (limit > this.limits.listEntries) throw new StoreRefusedError("Too many entries");
@@ -90,7 +91,6 @@ export class ModelStore implements Store {
     return this.#entries("key >= ? and key < ? order by key", start, end);
   }
 
-  /** Synchronous commit(). */
   apply({ checks, mutations }: Commit): string | null {
     rejectOversize({ checks, mutations }, this.limits);
     for (const { key, versionstamp } of checks) {

@@ -81,7 +81,6 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
 
 const fail = () => Promise.reject(new TypeError("error sending request"));
 
-/** Possible outcomes of a commit. */
 export const COMMIT_FAULTS = {
   lands: (apply) => apply(),
   landsAndConflicts: (apply) => apply().then(() => null),

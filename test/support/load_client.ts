@@ -4,6 +4,7 @@
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent } from "../../events/event.ts";
 import { encodePet, patchPet, PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
@@ -11,6 +12,7 @@ import { entityTag } from "../../src/http/conditional_read.ts";
 import type { Service } from "../../src/service.ts";
 import type { ServiceProcess } from "./service_process.ts";
 import { assertSoundLog, readLogLines } from "./sound_log.ts";
+import { HANG_LIMIT_MS } from "./until.ts";
 
 export interface LoadOptions {
   /** The services that run now. Each request goes to one of them, at random. */
@@ -34,9 +36,6 @@ export interface LoadOptions {
  * response.
  */
 export type ExpectedFaults = "none" | "store" | "process";
-
-/** Maximum time to a response, so that a hang fails the test. */
-const RESPONSE_LIMIT_MS = 60_000;
 
 /** Pause of a connection after a request that failed. */
 const FAILURE_PAUSE_MS = 20;
@@ -76,7 +75,6 @@ export class LoadClient {
   readonly violations: string[] = [];
   /** How often each outcome occurred. */
   readonly outcomes: Record<string, number> = {};
-  /** The number of additions begun. */
   begun = 0;
   /** The texts of the pets before acknowledged changes, by those after them. */
   readonly changes = new Map<string, string>();
@@ -341,7 +339,7 @@ export class LoadClient {
   /** Resolves to `undefined` if the connection breaks or the client gives up. */
   async #send(
     path: string,
-    { service, token, limitMs = RESPONSE_LIMIT_MS, ...init }: RequestInit & {
+    { service, token, limitMs = HANG_LIMIT_MS, ...init }: RequestInit & {
       service?: ServiceProcess;
       token?: string;
       limitMs?: number;
@@ -353,7 +351,7 @@ export class LoadClient {
       const response = await receiver.send(path, token ?? this.#options.token, { ...init, signal });
       return { status: response.status, headers: response.headers, text: await response.text() };
     } catch (error) {
-      if (error instanceof DOMException && limitMs < RESPONSE_LIMIT_MS) this.#count("gave up");
+      if (error instanceof DOMException && limitMs < HANG_LIMIT_MS) this.#count("gave up");
       else if (error instanceof TypeError) this.#count("connection lost");
       else throw error;
     }
@@ -382,8 +380,4 @@ function pick<T>(choices: readonly T[]): T {
 
 function byChance(percent: number): boolean {
   return Math.random() * 100 < percent;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

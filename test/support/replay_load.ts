@@ -5,7 +5,6 @@ import { useRealStore } from "./real_store.ts";
 import { runTask } from "./run_task.ts";
 import { ServiceProcess } from "./service_process.ts";
 
-/** The commands that run during the replay. */
 const COMMANDS = [["audit"], ["log"], ["keys", "list"], ["keys", "issue", "--label", "second"]];
 
 /**

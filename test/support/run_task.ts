@@ -36,7 +36,6 @@ export async function runTask(args: string[], options: RunOptions): Promise<Outc
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
 
-/** Starts `deno task ARGS`. */
 export function spawnTask(
   args: string[],
   { kvPath, project = ROOT, env = {}, detached = false }: RunOptions,

@@ -48,12 +48,10 @@ export class ServiceProcess implements AsyncDisposable {
     return this.#process.pid;
   }
 
-  /** A client with that key's token. */
   client(token: string): Client {
     return clientOf(token, (path, init) => fetch(`${this.address}${path}`, init));
   }
 
-  /** Sends a request with that key's token. */
   send(path: string, token: string, init?: RequestInit): Promise<Response> {
     return this.client(token).send(path, init);
   }

@@ -31,7 +31,6 @@ export function assertSoundLog(lines: string[]): Pet[] {
   return pets;
 }
 
-/** Reads all lines of the log. */
 export async function readLogLines(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
   const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));

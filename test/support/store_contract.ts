@@ -262,7 +262,6 @@ async function expectRefused(store: Store, mutations: Mutation[]): Promise<void>
   assertEquals(await count(store), 0);
 }
 
-/** The keys of list(). */
 async function keysOf(store: Store, range: KeyRange, limit = 100, reverse = false) {
   return (await store.list(range, { limit, reverse })).map(({ key }) => key);
 }

@@ -20,7 +20,6 @@ export interface TestService extends Service, Client {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Ways to send requests. */
 export interface Client {
   /** Sends a request without a key. */
   sendBare(path: string, init?: RequestInit): Promise<Response>;
