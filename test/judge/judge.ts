@@ -12,7 +12,6 @@ import { LIMIT_MAX } from "../../src/http/requests/query.ts";
 import type { ServiceProcess } from "../support/service_process.ts";
 import { expectDone, run } from "../support/third_party_tools.ts";
 
-/** A store and its instances. */
 export interface Engine extends AsyncDisposable {
   token: string;
   instances: number;
@@ -47,7 +46,6 @@ const STATUSES = [...PET_STATUSES, undefined];
 /** Its fields are those that the checker describes. `undefined` is a read without an answer, which says nothing. */
 type Operation = Record<string, unknown> | undefined;
 
-/** Installs the checker from Go's proxy. */
 export function installChecker(): Promise<unknown> {
   const env = { GOBIN: CACHE, GOFLAGS: "-buildvcs=false" };
   return expectDone("go", ["install", "."], { cwd: CHECKER, env });

@@ -13,7 +13,6 @@ import { drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workloa
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
 
-/** Runs a client that performs `count` actions in sequence. */
 export async function runClient(workload: Workload, name: string, count: number): Promise<void> {
   const random = workload.cluster.simulation.random.fork();
   const client = new Client(workload, name, random);
@@ -113,9 +112,7 @@ class Client {
     return operation;
   }
 
-  /**
-   * Retries with the same Idempotency-Key until it knows the outcome. Sometimes sends two requests at once.
-   */
+  /** Retries with its Idempotency-Key until it knows the outcome, sometimes twice at once. */
   async #writeWithKey(drawn: WriteOperation, name: string): Promise<void> {
     const random = this.#random;
     const operation: WriteOperation = { ...drawn, idempotencyKey: `key-of-${name}` };

@@ -32,10 +32,7 @@ interface Instance {
 }
 
 export interface CommandOptions {
-  /**
-   * The instance in which to run the command, if that instance is running. Otherwise the command gets a node of
-   * its own.
-   */
+  /** The instance in which to run the command if it is running, instead of on a node of its own. */
   slot?: number;
   /** Time after which the command's own node dies if the command has not finished, in milliseconds. */
   diesAfterMs?: number;
@@ -125,10 +122,7 @@ export class Cluster {
     if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
   }
 
-  /**
-   * Sends a request to an instance and records the exchange. Resolves to `undefined` if the instance is not
-   * running. `read` reads the response as its client does.
-   */
+  /** Sends a request, unless the instance is not running, and records the exchange; `read` is its client. */
   async send(
     slot: number,
     operation: Operation,

@@ -2,7 +2,6 @@
 
 import type { Random } from "./random.ts";
 
-/** The faults of one phase of a simulation. */
 export interface FaultProfile {
   /** The phase: a round of the workload, or the restore at the end. */
   phase: string;
@@ -27,10 +26,7 @@ export type CallFault =
   | ReadFault
   | ("failedAfter" | "resent" | "resentLater" | "silentAfter" | "late" | "lateSilent");
 
-/**
- * Delay of a `late` commit, in milliseconds. It may be shorter or much longer than the time limits of the
- * service.
- */
+/** Delay of a `late` commit, in milliseconds: shorter or much longer than the time limits of the service. */
 export const LATE_MS = { low: 500, high: 15_000 };
 
 export const NO_FAULTS: StoreFaultProfile = {

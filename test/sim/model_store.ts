@@ -25,10 +25,7 @@ const SCHEMA = `
   create index by_expiry on records (expires_at) where expires_at is not null`;
 const SELECT = "select key, value, versionstamp from records where";
 
-/**
- * A model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. `read`, `scan` and `apply` are
- * the calls of the store, synchronous.
- */
+/** Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits; also with synchronous calls. */
 export class ModelStore implements Store {
   readonly limits: StoreLimits;
   #now: () => number;
@@ -37,10 +34,7 @@ export class ModelStore implements Store {
   #statements = new Map<string, StatementSync>();
   #version = 0;
 
-  /**
-   * The clock of the store, and the delay until it removes an expired record, both in milliseconds. Deno KV does not
-   * remove them immediately.
-   */
+  /** The clock of the store, and the delay until it removes an expired record; both in milliseconds. */
   constructor(
     options: { now?: () => number; expiryLagMs?: () => number; limits?: StoreLimits } = {},
   ) {
@@ -84,7 +78,6 @@ export class ModelStore implements Store {
     return this.#entries(`key >= ? and key < ? order by key ${order} limit ?`, start, end, limit);
   }
 
-  /** All entries below a prefix. */
   all(prefix: Key): StoreEntry[] {
     this.#expire();
     const { start, end } = encodeRange({ prefix });

@@ -2,19 +2,14 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Random } from "./random.ts";
 import { type Simulation, SIMULATION_START_MS } from "./simulation.ts";
 
-/**
- * A node: one process with a clock of its own, as the service sees it. Its clock may be wrong and may jump. It
- * may die or pause between any two events.
- */
+/** A process with a clock of its own, which may be wrong and jump. It may die or pause between two events. */
 export class Node implements Runtime {
   readonly name: string;
   readonly #simulation: Simulation;
   readonly #random: Random;
   #alive = true;
   #pausedUntil = -Infinity;
-  /**
-   * Offsets of the clock from the true time, each with the true time from which it applies; in milliseconds.
-   */
+  /** Offsets of the clock, each with the true time from which it applies; in milliseconds. */
   #offsets: { from: number; offset: number }[];
   #pauses: { from: number; to: number }[] = [];
   #deathListeners: (() => void)[] = [];

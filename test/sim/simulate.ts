@@ -66,12 +66,10 @@ import { Random } from "./random.ts";
 import { Simulation } from "./simulation.ts";
 import { drawUpdate, noteResponse, runUpdates, type Workload } from "./workload.ts";
 
-/** The result of simulating one seed. */
 export interface SimulationResult {
   seed: number;
   /** The broken promises; empty if the service kept all of them. */
   violations: readonly string[];
-  /** Number of instances of the service. */
   instances: number;
   faultProfiles: readonly FaultProfile[];
   requests: number;

@@ -16,7 +16,6 @@ export interface Workload {
   code: Code;
   /** Whether the faults of the round include jumps of clocks. */
   clocksJump: boolean;
-  /** The keys that were issued. */
   keys: KeyInUse[];
   /** The newest pet id that a client has received. */
   newestPetId: number;
@@ -33,7 +32,6 @@ export const PET_STATUSES = ["available", "pending", "sold"];
 
 export interface KnownPet {
   etag: string;
-  /** The JSON text of the pet. */
   text: string;
 }
 

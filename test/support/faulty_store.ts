@@ -92,7 +92,6 @@ export const COMMIT_FAULTS = {
   hangs: () => new Promise(() => {}),
 } as const satisfies Record<string, CommitFault>;
 
-/** The fault applies to the commit of that number only. */
 export function atCommit(number: number, fault: CommitFault): CommitFault {
   return (apply, commit, current) => current === number ? fault(apply, commit, current) : apply();
 }

@@ -24,20 +24,13 @@ export interface LoadOptions {
   reads?: boolean;
   /** Whether clients also change pets, each time on the condition that nobody else did, until the outcome is known. */
   changes?: boolean;
-  /**
-   * Clients give up an addition after a random time up to this, and send it again under its Idempotency-Key until
-   * they get the pet, with more patience each time. By default they wait, and send nothing again.
-   */
+  /** Clients give up an addition after a random time up to this, and repeat it until they get the pet. */
   giveUpMs?: number;
 }
 
-/**
- * Expected faults: none; the store, so that a response may be a 503; or also processes, so that there may be no
- * response.
- */
+/** `store`: a response may be a 503. `process`: there may also be no response. */
 export type ExpectedFaults = "none" | "store" | "process";
 
-/** Pause of a connection after a request that failed. */
 const FAILURE_PAUSE_MS = 20;
 
 /** The load ends early at this many violations. */
@@ -71,9 +64,7 @@ export class LoadClient {
   readonly unclear = new Set<string>();
   /** Names of pets that were not added, by their responses. */
   readonly refused = new Set<string>();
-  /** Failures and wrong responses that clients saw. */
   readonly violations: string[] = [];
-  /** How often each outcome occurred. */
   readonly outcomes: Record<string, number> = {};
   begun = 0;
   /** The texts of the pets before acknowledged changes, by those after them. */
@@ -129,10 +120,7 @@ export class LoadClient {
     this.#compare(assertSoundLog(await readLogLines(service.store)).map(encodePet));
   }
 
-  /**
-   * Asserts that the log has every acknowledged change once, made on the pet that the client had seen; and that the log
-   * and every record are sound. The load may be running.
-   */
+  /** Asserts that the log has every acknowledged change once, of the pet that the client had seen, and is sound. */
   async expectChanges({ store, runtime }: Service): Promise<void> {
     const acknowledged = [...this.changes.keys()];
     const events = (await readLogLines(store)).map(decodeEvent);
@@ -357,7 +345,6 @@ export class LoadClient {
     }
   }
 
-  /** The texts of all pets that a service lists, page by page. */
   async #listAll(service: ServiceProcess): Promise<string[]> {
     const texts: string[] = [];
     for (let path: string | undefined = `/v1/pets?limit=${LIST_LIMIT}`; path !== undefined;) {

@@ -32,7 +32,6 @@ function locationOf(name: string): StoreLocation {
   return { kind: "file", path: name, isDefault: false };
 }
 
-/** Settings of the store at a URL. */
 export function settingsOf(url: string): PostgresSettings {
   return { ...parseDatabaseUrl(url), passfile: undefined, strictReads: false };
 }

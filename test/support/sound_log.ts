@@ -9,10 +9,7 @@ import { checkedContent } from "../../src/store/checksum.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Store, StoreEntry } from "../../src/store/store.ts";
 
-/**
- * Asserts that each line names its position and the SHA-256 of the line before, and that the pets have the
- * ids 1, 2, 3 … Returns the pets as they are in the end.
- */
+/** Asserts that lines are numbered and chained, and pets have the ids 1, 2, 3 … Returns the pets in the end. */
 export function assertSoundLog(lines: string[]): Pet[] {
   const pets: Pet[] = [];
   let hash = GENESIS_HASH;

@@ -44,7 +44,6 @@ export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
   return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
-/** The expected Error of a refused request. */
 export interface Expected {
   status: number;
   code: string;
