@@ -5,20 +5,16 @@ import { listApiKeys } from "../src/keys/api_key_reader.ts";
 import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
-import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 import { withProjectCopy } from "./support/with_project_copy.ts";
-import { testIf } from "./support/test_if.ts";
+import { test } from "./support/test_processes.ts";
 import { clientOf } from "./support/test_service.ts";
-
-const isPermitted = permitted("env", "net", "read", "run", "write");
-const test = testIf(isPermitted);
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   for (const target of ["the launcher", "its process group"]) {
-    testIf(isPermitted && Deno.build.os !== "windows")(
+    test(
       `start: serves until ${signal} to ${target}, which ends every process`,
       async () => {
         await using temp = await TempStore.make();

@@ -117,7 +117,6 @@ Deno.test("given events, the rule of an addition or of a change decides an event
 const OUTCOMES: [earlier: Body, when: NewPet | Change, isOutcome: boolean][] = [
   [ADDED, NEW, true],
   [ADDED, { ...NEW, name: "rex" }, false],
-  [ADDED, { ...NEW, categoryId: 2n }, false],
   [ADDED, { ...NEW, status: undefined }, false],
   [ADDED, { petId: 1, patch: { name: "Rex" } }, false],
   [CHANGED, IF_REX, true],
@@ -125,7 +124,6 @@ const OUTCOMES: [earlier: Body, when: NewPet | Change, isOutcome: boolean][] = [
   [CHANGED, { ...SELL, petId: 2 }, false],
   [CHANGED, { petId: 1, patch: { status: "pending" } }, false],
   [CHANGED, { petId: 1, patch: { status: "sold", name: "Max" } }, false],
-  [CHANGED, { petId: 1, patch: { name: "Rex" } }, false],
 ];
 
 Deno.test("an event is the outcome of a request that means the same, and of no other", () => {

@@ -33,6 +33,7 @@ import { project } from "../../src/projections/project.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import type { Mutation } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
+import { Random } from "../sim/random.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
 import { setRecord } from "../support/set_record.ts";
@@ -145,17 +146,10 @@ Deno.test("list() returns each page, with the right cursor, and caches it", asyn
   }
 });
 
-/** A generator of numbers below a limit, always the same ones. */
-function randomOf(seed: number) {
-  return (limit: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor(seed / 2 ** 31 * limit);
-  };
-}
-
 Deno.test("list() and get() show every change, with caches of any age, and at an earlier head that state or a later one", async () => {
   for (let seed = 1; seed <= 12; seed += SAMPLE_STEP) {
-    const random = randomOf(seed);
+    const generator = new Random(seed);
+    const random = (limit: number) => generator.integer(0, limit - 1);
     const history = await History.of(added(5));
     const readers = Array.from({ length: 3 }, () => new PetReader(history.store));
     const heads = [history.entry];

@@ -55,9 +55,9 @@ class Client {
     const { idempotentWrites, newestPetId } = this.#workload;
     const actions: Record<typeof action, () => Promise<unknown>> = {
       create: () => this.#send(this.#drawCreate(name)),
-      update: () => this.#send(this.#drawUpdate()),
+      update: () => this.#send(drawUpdate(this.#workload, random)),
       createWithKey: () => this.#writeWithKey(this.#drawCreate(name), name),
-      updateWithKey: () => this.#writeWithKey(this.#drawUpdate(), name),
+      updateWithKey: () => this.#writeWithKey(drawUpdate(this.#workload, random), name),
       // This may be the next day, when the Idempotency-Key has expired and writes again.
       repeat: async () => {
         if (idempotentWrites.length === 0) return;
@@ -74,12 +74,12 @@ class Client {
   /** Changes a pet several times at once, and reads meanwhile. */
   async #race(name: string): Promise<void> {
     const random = this.#random;
-    const update = this.#drawUpdate();
+    const update = drawUpdate(this.#workload, random);
     const { petId } = update;
     const operations: Operation[] = [update];
     while (operations.length < 8 && random.chance(0.8)) {
       const kind = random.weighted({ update: 4, get: 1, list: 3, create: 1 });
-      if (kind === "update") operations.push(this.#drawUpdate(petId));
+      if (kind === "update") operations.push(drawUpdate(this.#workload, random, petId));
       else if (kind === "get") operations.push({ kind, petId });
       else if (kind === "list") operations.push(this.#drawList());
       else operations.push(this.#drawCreate(`${name}-${operations.length}`));
@@ -95,10 +95,6 @@ class Client {
     const random = this.#random;
     const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
     return { kind: "create", name, categoryId: random.integer(-5, 5), status };
-  }
-
-  #drawUpdate(petId?: number) {
-    return drawUpdate(this.#workload, this.#random, petId);
   }
 
   #drawList(): ListOperation {

@@ -7,7 +7,7 @@ export class Node implements Runtime {
   readonly name: string;
   readonly #simulation: Simulation;
   readonly #random: Random;
-  #alive = true;
+  alive = true;
   #pausedUntil = -Infinity;
   /** Offsets of the clock, each with the true time from which it applies; in milliseconds. */
   #offsets: { from: number; offset: number }[];
@@ -56,21 +56,17 @@ export class Node implements Runtime {
   newId = (): string =>
     `0${Array.from({ length: 25 }, () => this.#random.pick(ULID_DIGITS)).join("")}`;
 
-  get alive(): boolean {
-    return this.#alive;
-  }
-
   /** Runs an event that comes from outside: now, after the pause of the node, or never if the node is dead. */
   deliver(run: () => void): void {
-    if (!this.#alive) return;
+    if (!this.alive) return;
     if (this.#simulation.now >= this.#pausedUntil) return run();
     this.#simulation.after(this.#pausedUntil - this.#simulation.now, () => this.deliver(run));
   }
 
   /** Kills the node: nothing runs on it and nothing reaches it afterwards. */
   die(): void {
-    if (!this.#alive) return;
-    this.#alive = false;
+    if (!this.alive) return;
+    this.alive = false;
     this.#simulation.trace(`${this.name} dies`);
     for (const run of this.#deathListeners) run();
   }

@@ -4,10 +4,9 @@ import { permitted } from "./permitted.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The types of playwright-core are not there, because it is imported only at run time. */
+/** A page of playwright-core, whose types are not there because it is imported only at run time. */
 // deno-lint-ignore no-explicit-any
 export type Page = any;
-export type Locator = Page;
 
 /** Path of the browser for the tests of the page; `undefined` if it is missing or permissions are missing. */
 export function chromiumPath(): string | undefined {

@@ -361,7 +361,7 @@ export class LoadClient {
   }
 }
 
-function pick<T>(choices: readonly T[]): T {
+export function pick<T>(choices: readonly T[]): T {
   return choices[Math.floor(Math.random() * choices.length)];
 }
 

@@ -100,9 +100,7 @@ test("A service with OTEL_DENO=true sends metrics, and a span for each request",
   assertEquals(await Promise.all([add(), add(), add(), add(), add()]), Array(5).fill(201));
   for (let times = 0; times < 2; times++) {
     for (const path of ["/v1/pets?status=sold", "/v1/pets/1"]) {
-      const response = await service.send(path, token);
-      assertEquals(response.status, 200);
-      await response.body?.cancel();
+      assertEquals(await statusOf(service.send(path, token)), 200);
     }
   }
   const change = await service.send("/v1/pets/1", token, {
@@ -126,9 +124,8 @@ test("A service with OTEL_DENO=true sends metrics, and a span for each request",
   await until(() => collector.valueOf("animal_store.followers") === 0);
   const bad = "Bearer pets_none";
   for (const authorization of ["", "", bad, bad, bad]) {
-    const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
-    assertEquals(response.status, 401);
-    await response.body?.cancel();
+    const refused = fetch(`${service.address}/v1/pets`, { headers: { authorization } });
+    assertEquals(await statusOf(refused), 401);
   }
   assertEquals(await service.stop(), 0);
 
@@ -172,9 +169,7 @@ test("A key in a path or a query is redacted in the telemetry and on standard er
   for (const key of [token, `pets%5F${secret}`, `pets%255f${secret}`, encoded]) {
     const query = `limit=1&key=${key}&a=1`;
     for (const path of [`/v1/pets/${key}`, `/${key}/v1/pets`, `/v1/pets?${query}`]) {
-      const response = await service.send(path, token);
-      assert(response.status >= 400, path);
-      await response.body?.cancel();
+      assert(await statusOf(service.send(path, token)) >= 400, path);
       // A proxy sends the absolute URL.
       await sendRaw(port, `GET http://localhost${path} HTTP/1.1`);
     }
@@ -225,6 +220,12 @@ test("A restore with OTEL_DENO=true sends its progress, and an audit when it suc
 
 function assertIncludes(texts: string[], text: string): void {
   assert(texts.includes(text), `${text} is not among\n${[...new Set(texts)].join("\n")}`);
+}
+
+async function statusOf(answering: Promise<Response>): Promise<number> {
+  const { status, body } = await answering;
+  await body?.cancel();
+  return status;
 }
 
 /** Sends a request with that first line, and resolves to the response. */

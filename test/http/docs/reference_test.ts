@@ -1,6 +1,6 @@
 import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import type { RequestHandler } from "../../../src/http/handler.ts";
-import { chromiumPath, launchChromium, type Locator, type Page } from "../../support/chromium.ts";
+import { chromiumPath, launchChromium, type Page } from "../../support/chromium.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { testIf } from "../../support/test_if.ts";
 import { openTestService, type TestService } from "../../support/test_service.ts";
@@ -123,7 +123,7 @@ testInBrowser(
   },
 );
 
-function keyField(page: Page): Locator {
+function keyField(page: Page) {
   return page.locator(".scalar-password-input").first();
 }
 
@@ -133,7 +133,7 @@ function holds(storage: string, key: string): string {
 }
 
 /** The section of an operation, such as `pets/GET/pets/{petId}`. */
-function section(page: Page, operation: string): Locator {
+function section(page: Page, operation: string) {
   return page.locator(`[id$="/tag/${operation}"]`);
 }
 
