@@ -33,11 +33,10 @@ export type ExpectedFaults = "none" | "store" | "process";
 
 const FAILURE_PAUSE_MS = 20;
 
-/** The load ends early at this many violations. */
 const VIOLATIONS_LIMIT = 20;
 
-/** How often, in a hundred, a client that repeats requests sends one twice, or again after its response. */
-const DOUBLED_PERCENT = 10;
+/** How often a client that repeats requests sends one twice, or again after its response. */
+const DOUBLED_SHARE = 0.1;
 
 /** The category of the first change. Each change sets another one, by which the log shows it. */
 const FIRST_CHANGE = 1_000_000_001;
@@ -180,7 +179,9 @@ export class LoadClient {
   async #act(): Promise<boolean> {
     const { reads = false, changes = false } = this.#options;
     const choice = reads ? Math.random() : 0;
-    if (choice < 0.4) return changes && byChance(50) ? await this.#change() : await this.#create();
+    if (choice < 0.4) {
+      return changes && Math.random() < 0.5 ? await this.#change() : await this.#create();
+    }
     return choice < 0.7 ? await this.#list() : await this.#read();
   }
 
@@ -242,8 +243,8 @@ export class LoadClient {
   async #postUntilKnown(pet: { name: string }, giveUpMs: number): Promise<Acknowledged> {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const known = new Map<number, Acknowledged>();
-    for (let attempt = 1; known.size === 0 || byChance(DOUBLED_PERCENT); attempt++) {
-      const count = byChance(DOUBLED_PERCENT) ? 2 : 1;
+    for (let attempt = 1; known.size === 0 || Math.random() < DOUBLED_SHARE; attempt++) {
+      const count = Math.random() < DOUBLED_SHARE ? 2 : 1;
       const limitMs = 1 + Math.random() * giveUpMs * attempt;
       const posts = Array.from({ length: count }, () => this.#post(pet, headers, limitMs));
       for (const outcome of await Promise.all(posts)) {
@@ -363,8 +364,4 @@ export class LoadClient {
 
 export function pick<T>(choices: readonly T[]): T {
   return choices[Math.floor(Math.random() * choices.length)];
-}
-
-function byChance(percent: number): boolean {
-  return Math.random() * 100 < percent;
 }

@@ -61,7 +61,6 @@ export function otherInstance({ store, runtime, token }: TestService): Service &
   return { ...service, ...clientOfHandler(token, service.handler) };
 }
 
-/** A client with a key that calls a handler. */
 export function clientOfHandler(token: string, handler: RequestHandler): Client {
   return clientOf(token, (path, init) => handler(new Request(`http://localhost${path}`, init)));
 }
