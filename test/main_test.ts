@@ -5,19 +5,16 @@ import { listApiKeys } from "../src/keys/api_key_reader.ts";
 import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
 import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
-import { permitted } from "./support/permitted.ts";
 import { runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 import { withProjectCopy } from "./support/with_project_copy.ts";
-import { testIf } from "./support/test_if.ts";
-
-const isPermitted = permitted("env", "net", "read", "run", "write");
-const test = testIf(isPermitted);
+import { test } from "./support/test_processes.ts";
+import { clientOf } from "./support/test_service.ts";
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   for (const target of ["the launcher", "its process group"]) {
-    testIf(isPermitted && Deno.build.os !== "windows")(
+    test(
       `start: serves until ${signal} to ${target}, which ends every process`,
       async () => {
         await using temp = await TempStore.make();
@@ -32,12 +29,11 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
           if (report.event === "listening") onListening(report.port);
         });
         const port = await listening;
-        const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-        const created = await fetch(`http://127.0.0.1:${port}/v1/pets`, {
-          method: "POST",
-          headers,
-          body: '{"name":"Rex","categoryId":1}',
-        });
+        const client = clientOf(
+          token,
+          (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init),
+        );
+        const created = await client.add({ name: "Rex", categoryId: 1 });
         const pet = '{"id":1,"name":"Rex","categoryId":1}';
         assertEquals([created.status, await created.text()], [201, pet]);
         Deno.kill(target === "the launcher" ? process.pid : -process.pid, signal);
@@ -116,10 +112,14 @@ test("start: only the folder of the default store is created", () =>
     assert(!names.includes("dta"));
   }));
 
-/** Settings that the service refuses, with the only line of standard error. `DIR` is a temporary folder. */
+/** Settings that the service refuses, with the only line of standard error. `DIR` is a temporary folder, `USED` a port. */
 const REFUSED: [env: Record<string, string>, line: string][] = [
   [{ PORT: "http" }, 'PORT must be a number from 0 to 65535, not "http"'],
   [{ HOST: "192.0.2.1" }, "Cannot listen on 192.0.2.1:0 \\(HOST, PORT\\): .*"],
+  [
+    { HOST: "127.0.0.1", PORT: "USED" },
+    "Cannot listen on 127.0.0.1:USED \\(HOST, PORT\\): the port is in use; set PORT to another",
+  ],
   ...Object.entries({
     "": "it is a folder",
     "/notes.txt": "it is damaged, or not a store: file is not a database; .*",
@@ -153,25 +153,21 @@ test("start: a wrong setting or store exits 2 with one line that says why, and c
   await writeKv(`${folder}/no_head.sqlite3`, ["~log", 1], new Uint8Array(1));
   await writeKv(`${folder}/other_head.sqlite3`, ["head"], "of a list");
   const before = await filesIn(folder);
-  for (const [env, line] of REFUSED) {
-    const inFolder = { PORT: "0", KV_PATH: ":memory:", ...env };
-    inFolder.KV_PATH = inFolder.KV_PATH.replace("DIR", folder);
-    const outcome = await runTask(["start"], { kvPath: inFolder.KV_PATH, env: inFolder });
-    const { code, stdout, stderr } = outcome;
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const named = (text: string) =>
+    text.replace("DIR", folder).replace("USED", `${listener.addr.port}`);
+  for (const [settings, line] of REFUSED) {
+    const { KV_PATH = ":memory:", ...env } = settings;
+    const options = { PORT: "0", ...env };
+    const { code, stdout, stderr } = await runTask(["start"], {
+      kvPath: named(KV_PATH),
+      env: { ...options, PORT: named(options.PORT) },
+    });
     const errors = stderr.split(/(?<=\n)/).filter((it) => !it.includes('"event":"listening"'));
-    assertMatch(errors.join(""), new RegExp(`^error: ${line.replace("DIR", folder)}\n$`));
+    assertMatch(errors.join(""), new RegExp(`^error: ${named(line)}\n$`));
     assertEquals([code, stdout, errors.length], [2, "", 1]);
   }
   assertEquals(await filesIn(folder), before);
-});
-
-test("start: a port in use exits 2 with one line that says so", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  const env = { HOST: "127.0.0.1", PORT: String(port) };
-  const { code, stderr } = await runTask(["start"], { kvPath: ":memory:", env });
-  const message = `error: Cannot listen on 127.0.0.1:${port} (HOST, PORT): the port is in use`;
-  assertEquals([code, stderr], [2, `${message}; set PORT to another\n`]);
 });
 
 async function writeKv(path: string, key: Deno.KvKey, value: unknown): Promise<void> {

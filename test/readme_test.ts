@@ -4,6 +4,7 @@ import { permitted } from "./support/permitted.ts";
 import { ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 import { testIf } from "./support/test_if.ts";
+import { expectDone, install } from "./support/third_party_tools.ts";
 
 const test = testIf(permitted("read"));
 
@@ -12,7 +13,12 @@ const ROOT = new URL("../", import.meta.url);
 /** The programs that the commands of the README use, besides Deno. */
 const PROGRAMS = ["bash", "curl", "sha256sum", "timeout"];
 
-testIf(permitted("env", "net", "read", "run", "write") && PROGRAMS.every(isThere))(
+const arePrograms = await install(
+  "the commands of the README",
+  () => Promise.all(PROGRAMS.map((program) => expectDone(program, ["--version"]))),
+);
+
+testIf(arePrograms)(
   "README: its requests get the responses shown, and the commands for operators work",
   async () => {
     const readme = await allReadmes();
@@ -120,15 +126,6 @@ function readmeUrls(): URL[] {
 async function allReadmes(): Promise<string> {
   const texts = readmeUrls().map((url) => Deno.readTextFile(url));
   return (await Promise.all(texts)).join("\n");
-}
-
-function isThere(program: string): boolean {
-  if (!permitted("run")) return false;
-  try {
-    return new Deno.Command(program, { args: ["--version"] }).outputSync().success;
-  } catch {
-    return false;
-  }
 }
 
 function blocksOf(readme: string, language: string): string[] {

@@ -8,19 +8,13 @@ import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
 import type { Command } from "../../src/append/command.ts";
 import { type Head, headEntryOf } from "../../src/log/head.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import type { SetMutation, Store } from "../../src/store/store.ts";
+import type { SetMutation } from "../../src/store/store.ts";
 import { NotAppliedError, StoreAwayError } from "../../src/store/store_errors.ts";
 import { sleep } from "../../src/runtime/runtime.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { failing, failingInstrumentation } from "../support/failing.ts";
-import {
-  COMMIT_FAULTS,
-  type CommitFault,
-  type FaultyStore,
-  faultyStore,
-  hold,
-} from "../support/faulty_store.ts";
+import { COMMIT_FAULTS, type CommitFault, hold } from "../support/faulty_store.ts";
 import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
@@ -29,13 +23,12 @@ import { testWith } from "../support/test_with.ts";
 const REX = { name: "Rex", categoryId: 1 };
 
 /** A service on a faulty store, after its key was issued. */
-async function open(options?: Parameters<typeof openTestService>[1]) {
-  let store!: FaultyStore;
-  let inner!: Store;
-  const service = await openTestService((it) => store = faultyStore(inner = it), options);
+async function open(options?: Parameters<typeof openTestService>[0]) {
+  const service = await openTestService(options);
+  const { faults: store } = service;
   store.commits.length = 0;
   /** Another instance of the service, whose store has no faults. */
-  const openOther = () => otherInstance({ ...service, store: inner });
+  const openOther = () => otherInstance({ ...service, store: store.inner });
   /** Adds a pet, and resolves when its commit has begun, which goes on after `release()`. */
   const holdFirst = async () => {
     const { fault, reached, release } = hold();

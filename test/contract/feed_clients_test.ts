@@ -108,7 +108,6 @@ testIf(withNode)("cloudevents, npm: reads and validates a batch", async () => {
   assertEquals([read, decoder.decode(stderr)], [events.slice(PETS - 5, PETS + 15), ""]);
 });
 
-/** Reads all events as batches. */
 async function readAll({ address }: ServiceProcess, key: string): Promise<{ id: string }[]> {
   const events = [];
   for (let url = `${address}/v1/events?limit=1000`;;) {

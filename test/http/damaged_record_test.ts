@@ -87,13 +87,15 @@ Deno.test("a flipped bit or a misplaced record leads to no wrong response, and t
   }
 });
 
+type Forgery = [kind: string, from: string | RegExp, to: string];
+
 /** Edits of records that get a fitting checksum: the fault, an expiry, a read-only flag, and others. */
-const FORGERIES: [kind: string, from: string | RegExp, to: string][] = [
+const FORGERIES: Forgery[] = [
   ["pet", "Rex", "Sex"],
   ["pet", '"categoryId":7', '"categoryId":9'],
   ["pet", '"id":1', '"id":2'],
-  ["pet", /^\d+/, "2"],
-  ["pet", /^\d+/, "99"],
+  // The positions of nothing, of the addition of the pet, of another pet and of no event.
+  ...["0", "2", "3", "99"].map((position): Forgery => ["pet", /^\d+/, position]),
   ["pet", "}", ',"color":"red"}'],
   ["key_by_token", '"label":"test"', '"label":"test","expiresAt":"2999-01-01T00:00:00.000Z"'],
   ["key_by_token", '"label":"test"', '"label":"test","readOnly":true'],

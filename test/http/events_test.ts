@@ -10,7 +10,7 @@ import { readLog } from "../../src/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
 import { StoreAwayError } from "../../src/store/store_errors.ts";
 import { describedAnswer, isDescribed } from "../support/assert_described.ts";
-import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
+import { hold } from "../support/faulty_store.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
@@ -187,16 +187,15 @@ Deno.test("listEvents waits for an event of any instance, and at its timeout ret
 });
 
 Deno.test("A wait that begins while its instance appends an event has the event soon", async () => {
-  let store!: FaultyStore;
-  await using service = await openTestService((inner) => store = faultyStore(inner));
-  const { runtime } = service;
+  await using service = await openTestService();
+  const { runtime, faults } = service;
   // Its look at the head shows the event before the wait has begun.
   await openStream(service, "lastEventId=now");
   await runtime.advance(100);
   const { fault, reached, release } = hold("after");
-  const { onGet } = store;
-  store.onGet = (apply) => {
-    store.onGet = onGet;
+  const { onGet } = faults;
+  faults.onGet = (apply) => {
+    faults.onGet = onGet;
     return fault(apply);
   };
   let body = "[]";
@@ -313,22 +312,17 @@ Deno.test("A shutdown ends streams and waits, and refuses others", async () => {
 });
 
 Deno.test("A wait that has to end while it reads ends then", async () => {
-  let faulty!: FaultyStore;
-  await using service = await openTestService((store) => faulty = faultyStore(store));
+  await using service = await openTestService();
   const { runtime } = service;
   let isOver = false;
   ask(service, "lastEventId=now&timeout=30000&type=PetUpdated").then(() => isOver = true);
   await runtime.advance(1_000);
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  let isReached = false;
-  faulty.onList = async (apply) => {
-    isReached = true;
-    await released;
-    return await apply();
-  };
+  const { fault, reached, release } = hold();
+  service.faults.onList = fault;
   const added = service.add(REX);
   await runtime.advance(ELSEWHERE_MS);
-  assertEquals([isReached, isOver], [true, false]);
+  await reached;
+  assertEquals(isOver, false);
   service.endWaiting();
   release();
   await runtime.advance(0);
@@ -336,14 +330,13 @@ Deno.test("A wait that has to end while it reads ends then", async () => {
 });
 
 Deno.test("A key whose record is damaged holds up nobody else", async () => {
-  let faulty!: FaultyStore;
-  await using service = await openTestService((store) => faulty = faultyStore(store));
+  await using service = await openTestService();
   const { runtime } = service;
   const damaged = await issueKey(service, { label: "damaged" });
   const hash = sha256Hex(damaged.token);
   const waiting = ask({ ...service, token: damaged.token }, "lastEventId=now&timeout=30000");
   const stream = await openStream(service, "lastEventId=now");
-  faulty.onList = async (apply, range) => {
+  service.faults.onList = async (apply, range) => {
     const entries = await apply();
     if (!range.prefix?.includes(hash)) return entries;
     return entries.map((entry) => ({ ...entry, value: Uint8Array.of(1) }));
@@ -380,11 +373,10 @@ Deno.test("A client that reads slowly misses nothing, and finds the end of its s
 });
 
 Deno.test("A stream logs no failure if its client disconnects during a read", async () => {
-  let faulty!: FaultyStore;
-  await using service = await openTestService((store) => faulty = faultyStore(store));
+  await using service = await openTestService();
   const stream = await openStream(service, "lastEventId=now");
   const { fault, reached, release } = hold();
-  faulty.onList = fault;
+  service.faults.onList = fault;
   await service.runtime.settle(service.add(REX));
   await service.runtime.advance(ELSEWHERE_MS);
   await reached;
@@ -395,12 +387,11 @@ Deno.test("A stream logs no failure if its client disconnects during a read", as
 });
 
 Deno.test("A defect in a stream is logged once, with the id of its request, and ends it", async () => {
-  let faulty!: FaultyStore;
-  await using service = await openTestService((store) => faulty = faultyStore(store));
+  await using service = await openTestService();
   const stream = await openStream(service, "lastEventId=now");
-  const { onList } = faulty;
+  const { onList } = service.faults;
   await service.add(REX);
-  faulty.onList = (apply, range) =>
+  service.faults.onList = (apply, range) =>
     "start" in range
       ? Promise.resolve([{ key: null }] as never)
       : onList(apply, range, { limit: 1 });
@@ -412,16 +403,15 @@ Deno.test("A defect in a stream is logged once, with the id of its request, and 
 });
 
 Deno.test("A stream waits while the store is away", async () => {
-  let faulty!: FaultyStore;
-  await using service = await openTestService((store) => faulty = faultyStore(store));
+  await using service = await openTestService();
   const stream = await openStream(service);
   const away = () => Promise.reject(new StoreAwayError("gone"));
-  Object.assign(faulty, { onGet: away, onList: away });
+  Object.assign(service.faults, { onGet: away, onList: away });
   stream.text = "";
   await service.runtime.advance(3 * HEARTBEAT_MS);
   assertEquals(stream.text.match(/^:$/gm)?.length, 2, "The connection is kept");
   const there = (apply: () => Promise<unknown>) => apply();
-  Object.assign(faulty, { onGet: there, onList: there });
+  Object.assign(service.faults, { onGet: there, onList: there });
   await service.runtime.advance(5_000);
   await service.runtime.settle(service.add(REX));
   await service.runtime.advance(ELSEWHERE_MS);

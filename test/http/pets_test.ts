@@ -8,7 +8,7 @@ const STATUSES = ["available", "pending", "sold", undefined];
 Deno.test("links begin with PUBLIC_URL, or else with the address that the client called; ETags depend on neither", async () => {
   const production = "https://shop.example/store/v1";
   await using own = await openTestService();
-  await using published = await openTestService(undefined, { addresses: { production } });
+  await using published = await openTestService({ addresses: { production } });
   const tags = new Set<string | null>();
   const cases: [TestService, host: string, base: string][] = [
     [own, "localhost", "http://localhost/v1"],

@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
-import type { Store } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
-import { type Faults, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
+import { type Faults, faultyStore } from "../support/faulty_store.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService } from "../support/test_service.ts";
 
@@ -58,16 +57,15 @@ Deno.test("GET /readyz logs each change of the readiness once", async () => {
 });
 
 Deno.test("GET /readyz returns 503 once any request has met a damage of the store's file", async () => {
-  let store!: FaultyStore;
-  const wrap = (inner: Store) => store = faultyStore(inner);
-  await using service = await openTestService(wrap, { isDurable: true });
-  const { onList } = store;
-  store.onList = () => Promise.reject(new StoreDamagedError("secret words"));
+  await using service = await openTestService({ isDurable: true });
+  const { faults } = service;
+  const { onList } = faults;
+  faults.onList = () => Promise.reject(new StoreDamagedError("secret words"));
   const message = /^The store's file is damaged$/;
   const expected = { status: 503, code: "store_unavailable", message };
   await service.add({ name: "Rex", categoryId: 1 });
   await assertError(await service.send("/v1/pets"), expected);
-  store.onList = onList;
+  faults.onList = onList;
   assertEquals((await service.send("/v1/pets")).status, 200);
   await assertError(await service.sendBare("/readyz"), { ...expected, code: "not_ready" });
 });

@@ -41,8 +41,6 @@ const originFor = (url: string, host?: string) =>
   );
 
 Deno.test("the origin is the scheme of the URL and the Host, or else the authority of the URL", () => {
-  assertEquals(originFor("http://a.example/v1/pets", "a.example"), "http://a.example");
   assertEquals(originFor("https://a.example/v1/pets", "a.example:8443"), "https://a.example:8443");
   assertEquals(originFor("http://a.example:8000/v1/pets?x=/"), "http://a.example:8000");
-  assertEquals(originFor("http://[::1]:8000?x"), "http://[::1]:8000");
 });

@@ -9,10 +9,10 @@ import { PET_STATUSES } from "../../events/pet.ts";
 import type { audit } from "../../scripts/verify/audit.ts";
 import { entityTag } from "../../src/http/conditional_read.ts";
 import { LIMIT_MAX } from "../../src/http/requests/query.ts";
+import { pick } from "../support/load_client.ts";
 import type { ServiceProcess } from "../support/service_process.ts";
 import { expectDone, run } from "../support/third_party_tools.ts";
 
-/** A store and its instances. */
 export interface Engine extends AsyncDisposable {
   token: string;
   instances: number;
@@ -47,7 +47,6 @@ const STATUSES = [...PET_STATUSES, undefined];
 /** Its fields are those that the checker describes. `undefined` is a read without an answer, which says nothing. */
 type Operation = Record<string, unknown> | undefined;
 
-/** Installs the checker from Go's proxy. */
 export function installChecker(): Promise<unknown> {
   const env = { GOBIN: CACHE, GOFLAGS: "-buildvcs=false" };
   return expectDone("go", ["install", "."], { cwd: CHECKER, env });
@@ -197,10 +196,6 @@ async function record(
   for (let cursor = known.length + 1; cursor > 1;) {
     if (await perform(() => list({ limit: LIMIT_MAX, cursor }))) cursor -= LIMIT_MAX;
   }
-}
-
-function pick<T>(choices: readonly T[]): T {
-  return choices[Math.floor(Math.random() * choices.length)];
 }
 
 function now(): number {

@@ -5,20 +5,26 @@ import { ServiceError } from "../../src/service_error.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
 import type { Head } from "../../src/log/head.ts";
-import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
+import { hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 import { testWith } from "../support/test_with.ts";
 import { utf8 } from "../support/utf8.ts";
 
 async function open() {
-  let store!: FaultyStore;
-  const service = await openTestService((inner) => store = faultyStore(inner));
+  const service = await openTestService();
   const keys = new ApiKeyReader(service.store, service.runtime);
   const headNow = async () => (await service.heads.fresh()).head;
   const authorize = async (token: string, head: Head) =>
     await keys.authorize(token, head, service.runtime.now());
   const { [Symbol.asyncDispose]: dispose } = service;
-  return { service, store, keys, headNow, authorize, [Symbol.asyncDispose]: dispose };
+  return {
+    service,
+    store: service.faults,
+    keys,
+    headNow,
+    authorize,
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 const test = testWith(open);

@@ -53,19 +53,6 @@ test("serve() on SIGTERM under load finishes accepted requests and ends with exi
   assertEquals(events, ["listening", "shutting_down", "stopped"]);
 });
 
-test("serve() on SIGTERM ends a stream of events and a wait for them", async () => {
-  await using temp = await TempStore.make();
-  const headers = { authorization: `Bearer ${await temp.issueKey()}` };
-  await using service = await ServiceProcess.start(temp.kvPath);
-  const events = `${service.address}/v1/events`;
-  const waiting = fetch(`${events}?lastEventId=now&timeout=30000`, { headers });
-  const stream = await fetch(events, { headers: { ...headers, accept: "text/event-stream" } });
-  assertEquals(await service.stop(), 0);
-  // Otherwise, a stream lasts for minutes, and a wait for half a minute.
-  assertMatch(await stream.text(), /^retry: 1000\n/);
-  assertEquals(await (await waiting).json(), []);
-});
-
 /** Commands of the launcher, and the exit codes that they mean. A service gets a signal once it listens. */
 const COMMANDS: [args: string[], code: number, signal?: Deno.Signal][] = [
   [["start"], 0, "SIGTERM"],

@@ -4,7 +4,7 @@ import { APPEND_LIMIT_MS } from "../../src/append/appender.ts";
 import { shutDown, SHUTDOWN_MS } from "../../src/life_cycle/shut_down.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
-import { COMMIT_FAULTS, type FaultyStore, faultyStore } from "../support/faulty_store.ts";
+import { COMMIT_FAULTS } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 
 const neverResolves = new Promise<never>(() => {});
@@ -12,19 +12,18 @@ const neverResolves = new Promise<never>(() => {});
 /** A service that records each step of a shutdown. `add` appends a pet, as an accepted request does. */
 async function open() {
   const steps: string[] = [];
-  let store!: FaultyStore;
-  const service = await openTestService((inner) => store = faultyStore(inner));
+  const service = await openTestService();
   const record = <T extends object>(it: T, name: keyof T & string) => {
     const run = (it[name] as () => unknown).bind(it);
     Object.assign(it, { [name]: () => (steps.push(name), run()) });
   };
   record(service, "endWaiting");
   record(service.appender, "drain");
-  record(store, "close");
+  record(service.faults, "close");
   const { appender, runtime } = service;
   const add = () =>
     appender.append(addPetCommand(runtime, OPERATOR, { name: "Rex", categoryId: 1n }));
-  return { service, runtime, store, steps, add };
+  return { service, runtime, store: service.faults, steps, add };
 }
 
 Deno.test("shutDown() closes the store last, and needs no time if no request is open", async () => {

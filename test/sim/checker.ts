@@ -22,10 +22,7 @@ const WRITE_LIMIT_MS = 9_500 + 100;
 const STREAM_LIMIT_MS = 360_000 + 1_000 + READ_LIMIT_MS;
 const IDEMPOTENT_WRITE_LIMIT_MS = WRITE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
 
-/**
- * Checks all requests and responses against what the store really held. Knows the promises of the service, not its code.
- * Returns the broken ones.
- */
+/** Checks every exchange against what the store really held, by the promises alone. Returns the broken ones. */
 export function checkExchanges(exchanges: readonly Exchange[], oracle: Oracle): string[] {
   const keys = keyLifetimes(oracle);
   const violations = exchanges.flatMap((exchange) => {
@@ -128,9 +125,7 @@ function contentOf({ response, operation }: Exchange) {
 
 interface KeyLifetime {
   issued: CommittedLine;
-  /**
-   * Ends of the key. `from` is the clock time from which an end applies; absent if it applies immediately.
-   */
+  /** Ends of the key, each from a clock time, or from its commit if `from` is absent. */
   ends: { from?: number; step: number }[];
 }
 
@@ -153,7 +148,6 @@ function keyLifetimes({ lines }: Oracle): Map<string, KeyLifetime> {
   return lifetimes;
 }
 
-/** The expected page at a head. */
 function pageOf(oracle: Oracle, position: number, operation: ListOperation) {
   const { limit = 20, status, cursor = Infinity } = operation;
   const shown: string[] = [];

@@ -13,7 +13,6 @@ import { drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workloa
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
 
-/** Runs a client that performs `count` actions in sequence. */
 export async function runClient(workload: Workload, name: string, count: number): Promise<void> {
   const random = workload.cluster.simulation.random.fork();
   const client = new Client(workload, name, random);
@@ -56,9 +55,9 @@ class Client {
     const { idempotentWrites, newestPetId } = this.#workload;
     const actions: Record<typeof action, () => Promise<unknown>> = {
       create: () => this.#send(this.#drawCreate(name)),
-      update: () => this.#send(this.#drawUpdate()),
+      update: () => this.#send(drawUpdate(this.#workload, random)),
       createWithKey: () => this.#writeWithKey(this.#drawCreate(name), name),
-      updateWithKey: () => this.#writeWithKey(this.#drawUpdate(), name),
+      updateWithKey: () => this.#writeWithKey(drawUpdate(this.#workload, random), name),
       // This may be the next day, when the Idempotency-Key has expired and writes again.
       repeat: async () => {
         if (idempotentWrites.length === 0) return;
@@ -75,12 +74,12 @@ class Client {
   /** Changes a pet several times at once, and reads meanwhile. */
   async #race(name: string): Promise<void> {
     const random = this.#random;
-    const update = this.#drawUpdate();
+    const update = drawUpdate(this.#workload, random);
     const { petId } = update;
     const operations: Operation[] = [update];
     while (operations.length < 8 && random.chance(0.8)) {
       const kind = random.weighted({ update: 4, get: 1, list: 3, create: 1 });
-      if (kind === "update") operations.push(this.#drawUpdate(petId));
+      if (kind === "update") operations.push(drawUpdate(this.#workload, random, petId));
       else if (kind === "get") operations.push({ kind, petId });
       else if (kind === "list") operations.push(this.#drawList());
       else operations.push(this.#drawCreate(`${name}-${operations.length}`));
@@ -98,10 +97,6 @@ class Client {
     return { kind: "create", name, categoryId: random.integer(-5, 5), status };
   }
 
-  #drawUpdate(petId?: number) {
-    return drawUpdate(this.#workload, this.#random, petId);
-  }
-
   #drawList(): ListOperation {
     const random = this.#random;
     const earlier = [...this.#cached.keys()].filter((text) => text.includes(`"list"`));
@@ -113,9 +108,7 @@ class Client {
     return operation;
   }
 
-  /**
-   * Retries with the same Idempotency-Key until it knows the outcome. Sometimes sends two requests at once.
-   */
+  /** Retries with its Idempotency-Key until it knows the outcome, sometimes twice at once. */
   async #writeWithKey(drawn: WriteOperation, name: string): Promise<void> {
     const random = this.#random;
     const operation: WriteOperation = { ...drawn, idempotencyKey: `key-of-${name}` };

@@ -21,7 +21,6 @@ const EXPIRY_LAG_MS = 60_000;
 /** Maximum initial offset of a node's clock from the true time, in milliseconds. */
 const CLOCK_OFFSET_MS = 2_000;
 
-/** One instance of the service and its node. */
 interface Instance {
   node: Node;
   service: Service;
@@ -32,12 +31,8 @@ interface Instance {
   onAnswered?: () => void;
 }
 
-/** How to run a command. */
 export interface CommandOptions {
-  /**
-   * The instance in which to run the command, if that instance is running. Otherwise the command gets a node of
-   * its own.
-   */
+  /** The instance in which to run the command if it is running, instead of on a node of its own. */
   slot?: number;
   /** Time after which the command's own node dies if the command has not finished, in milliseconds. */
   diesAfterMs?: number;
@@ -127,10 +122,7 @@ export class Cluster {
     if (this.#instances[slot] === instance) this.#instances[slot] = undefined;
   }
 
-  /**
-   * Sends a request to an instance and records the exchange. Resolves to `undefined` if the instance is not
-   * running. `read` reads the response as its client does.
-   */
+  /** Sends a request, unless the instance is not running, and records the exchange; `read` is its client. */
   async send(
     slot: number,
     operation: Operation,

@@ -207,8 +207,8 @@ export class Consumer {
 
   #violate(what: string): void {
     const filter = JSON.stringify(this.#filter);
-    const { node, key } = { node: this.#node?.name, key: this.#key.keyId };
-    const text = `${this.#name} ${shortened(what)}; filter ${filter}, key ${key}, node ${node}`;
+    const sender = `key ${this.#key.keyId}, node ${this.#node?.name}`;
+    const text = `${this.#name} ${shortened(what)}; filter ${filter}, ${sender}`;
     this.#workload.cluster.violations.push(text);
   }
 }

@@ -2,7 +2,6 @@
 
 import type { Random } from "./random.ts";
 
-/** The faults of one phase of a simulation. */
 export interface FaultProfile {
   /** The phase: a round of the workload, or the restore at the end. */
   phase: string;
@@ -27,20 +26,7 @@ export type CallFault =
   | ReadFault
   | ("failedAfter" | "resent" | "resentLater" | "silentAfter" | "late" | "lateSilent");
 
-/** Faults of whole nodes and of the whole store, one after another. */
-export interface ClusterFaultProfile {
-  weights: Record<ClusterFault, number>;
-  /** Mean time between two faults, in milliseconds. */
-  intervalMs: number;
-}
-
-/** `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. */
-type ClusterFault = "none" | "kill" | "stop" | "pause" | "clockJump" | "outage";
-
-/**
- * Delay of a `late` commit, in milliseconds. It may be shorter or much longer than the time limits of the
- * service.
- */
+/** Delay of a `late` commit, in milliseconds: shorter or much longer than the time limits of the service. */
 export const LATE_MS = { low: 500, high: 15_000 };
 
 export const NO_FAULTS: StoreFaultProfile = {
@@ -77,7 +63,11 @@ export function drawStoreFaultProfile(random: Random): StoreFaultProfile {
   };
 }
 
-export function drawClusterFaultProfile(random: Random): ClusterFaultProfile {
+/** Faults of whole nodes and of the whole store, one after another. */
+export type ClusterFaultProfile = ReturnType<typeof drawClusterFaultProfile>;
+
+/** `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. */
+export function drawClusterFaultProfile(random: Random) {
   const weights = {
     none: 1,
     kill: random.pick([0, 1, 3]),
@@ -86,5 +76,6 @@ export function drawClusterFaultProfile(random: Random): ClusterFaultProfile {
     clockJump: random.pick([0, 1, 1]),
     outage: random.pick([0, 1, 2]),
   };
-  return { weights, intervalMs: random.pick([300, 2_000, 10_000]) };
+  const meanIntervalMs = random.pick([300, 2_000, 10_000]);
+  return { weights, meanIntervalMs };
 }

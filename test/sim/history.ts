@@ -24,10 +24,7 @@ export interface CreateOperation {
 export interface UpdateOperation {
   kind: "update";
   petId: number;
-  /**
-   * A `categoryId` from {@linkcode FIRST_TAG} on identifies the update attempt: all requests of the attempt have it, and
-   * no others.
-   */
+  /** A `categoryId` from {@linkcode FIRST_TAG} on is only in the requests of one update attempt. */
   patch: { name?: string; categoryId?: number; status?: string | null };
   ifMatch?: string;
   /** The text of the pet that the ETag of `ifMatch` belongs to; absent if that is any pet. */

@@ -10,13 +10,13 @@ const CLOCK_OFFSET_LIMIT_MS = 1_800_000;
 /** Injects the cluster faults of a profile, one after another, until `isOver`. */
 export async function injectFaults(
   cluster: Cluster,
-  { weights, intervalMs }: ClusterFaultProfile,
+  { weights, meanIntervalMs }: ClusterFaultProfile,
   random: Random,
   isOver: () => boolean,
 ): Promise<void> {
   const { simulation, store } = cluster;
   while (!isOver()) {
-    await simulation.sleep(random.between(0, 2 * intervalMs));
+    await simulation.sleep(random.between(0, 2 * meanIntervalMs));
     const slot = random.integer(0, cluster.size - 1);
     switch (random.weighted(weights)) {
       case "none":

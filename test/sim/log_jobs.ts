@@ -58,16 +58,12 @@ export async function auditStore(
   }
 }
 
-/** The fault of a replay. */
 export interface ReplayFault extends CommandOptions {
   /** Time after which the node dies once the replay fills the new generation, in milliseconds. */
   diesInFillAfterMs?: number;
 }
 
-/**
- * Runs a replay. It must find no differences in the old projections, or fail because another replay is
- * running.
- */
+/** Runs a replay, which must find no differences, or fail because another replay is running. */
 export async function replayLog(
   { cluster, code }: Workload,
   { diesInFillAfterMs, ...options }: ReplayFault = {},
@@ -94,10 +90,7 @@ const FAULTY_RUNS = 4;
 
 const CHUNK_BYTES = 1_000;
 
-/**
- * Restores an export into another store despite faults, and compares the result with the log of the first
- * store.
- */
+/** Restores an export into another store despite faults, and compares the log there with the first one. */
 export async function restoreIntoAnotherStore(
   workload: Workload,
   lines: string[],

@@ -25,7 +25,7 @@ const SCHEMA = `
   create index by_expiry on records (expires_at) where expires_at is not null`;
 const SELECT = "select key, value, versionstamp from records where";
 
-/** A synchronous model of Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits. */
+/** Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits; also with synchronous calls. */
 export class ModelStore implements Store {
   readonly limits: StoreLimits;
   #now: () => number;
@@ -34,10 +34,7 @@ export class ModelStore implements Store {
   #statements = new Map<string, StatementSync>();
   #version = 0;
 
-  /**
-   * The clock of the store, and the delay until it removes an expired record, both in milliseconds. Deno KV does not
-   * remove them immediately.
-   */
+  /** The clock of the store, and the delay until it removes an expired record; both in milliseconds. */
   constructor(
     options: { now?: () => number; expiryLagMs?: () => number; limits?: StoreLimits } = {},
   ) {
@@ -68,13 +65,11 @@ export class ModelStore implements Store {
     this.#database.close();
   }
 
-  /** Synchronous get(). */
   read(key: Key): StoreEntry | null {
     this.#expire();
     return this.#entries("key = ?", encodeKey(key))[0] ?? null;
   }
 
-  /** Synchronous list(). */
   scan(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
     this.#expire();
     if (limit > this.limits.listEntries) throw new StoreRefusedError("Too many entries");
@@ -83,14 +78,12 @@ export class ModelStore implements Store {
     return this.#entries(`key >= ? and key < ? order by key ${order} limit ?`, start, end, limit);
   }
 
-  /** All entries below a prefix. */
   all(prefix: Key): StoreEntry[] {
     this.#expire();
     const { start, end } = encodeRange({ prefix });
     return this.#entries("key >= ? and key < ? order by key", start, end);
   }
 
-  /** Synchronous commit(). */
   apply({ checks, mutations }: Commit): string | null {
     rejectOversize({ checks, mutations }, this.limits);
     for (const { key, versionstamp } of checks) {

@@ -4,7 +4,6 @@ import SEEDS from "./mutant_seeds.json" with { type: "json" };
 
 export interface Mutant {
   name: string;
-  /** Path within the repository. */
   file: string;
   /** Texts that occur exactly once in the file, and what replaces them. */
   edits: [text: string, instead: string][];

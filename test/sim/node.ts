@@ -2,19 +2,14 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Random } from "./random.ts";
 import { type Simulation, SIMULATION_START_MS } from "./simulation.ts";
 
-/**
- * A node: one process with a clock of its own, as the service sees it. Its clock may be wrong and may jump. It
- * may die or pause between any two events.
- */
+/** A process with a clock of its own, which may be wrong and jump. It may die or pause between two events. */
 export class Node implements Runtime {
   readonly name: string;
   readonly #simulation: Simulation;
   readonly #random: Random;
-  #alive = true;
+  alive = true;
   #pausedUntil = -Infinity;
-  /**
-   * Offsets of the clock from the true time, each with the true time from which it applies; in milliseconds.
-   */
+  /** Offsets of the clock, each with the true time from which it applies; in milliseconds. */
   #offsets: { from: number; offset: number }[];
   #pauses: { from: number; to: number }[] = [];
   #deathListeners: (() => void)[] = [];
@@ -61,21 +56,17 @@ export class Node implements Runtime {
   newId = (): string =>
     `0${Array.from({ length: 25 }, () => this.#random.pick(ULID_DIGITS)).join("")}`;
 
-  get alive(): boolean {
-    return this.#alive;
-  }
-
   /** Runs an event that comes from outside: now, after the pause of the node, or never if the node is dead. */
   deliver(run: () => void): void {
-    if (!this.#alive) return;
+    if (!this.alive) return;
     if (this.#simulation.now >= this.#pausedUntil) return run();
     this.#simulation.after(this.#pausedUntil - this.#simulation.now, () => this.deliver(run));
   }
 
   /** Kills the node: nothing runs on it and nothing reaches it afterwards. */
   die(): void {
-    if (!this.#alive) return;
-    this.#alive = false;
+    if (!this.alive) return;
+    this.alive = false;
     this.#simulation.trace(`${this.name} dies`);
     for (const run of this.#deathListeners) run();
   }

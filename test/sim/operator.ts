@@ -13,7 +13,6 @@ const READ_ONLY_EVERY = 4;
 /** Longer than the lifetime of any key that expires, in milliseconds. */
 const CLOCK_JUMP_MS = 60_000;
 
-/** Runs an operator that gives `count` commands in sequence. */
 export async function runOperator(workload: Workload, count: number): Promise<void> {
   const { cluster } = workload;
   const random = cluster.simulation.random.fork();
@@ -117,10 +116,7 @@ function writeDuringRevocation(
   }
 }
 
-/**
- * Sends reads that no instance has cached while a replay changes the generations. Sometimes the node pauses
- * in between, and resumes when the old generation is gone.
- */
+/** Sends reads that no cache has during a replay, and may pause the node until the old generation is gone. */
 function readDuringReplay({ cluster, keys, newestPetId }: Workload, random: Random): void {
   const slot = random.integer(0, cluster.size - 1);
   const spanMs = random.pick([50, 200, 1_000]);

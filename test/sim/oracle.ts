@@ -16,7 +16,6 @@ export interface CommittedLine {
   petText?: string;
   step: number;
   at: number;
-  /** The node that committed the line. */
   node: Node;
 }
 
@@ -31,7 +30,6 @@ export interface PetState extends CommittedLine {
   endStep: number;
 }
 
-/** The head as the oracle reads it. */
 interface StoredHead extends Record<string, unknown> {
   generation: number;
 }
@@ -161,7 +159,6 @@ export class Oracle {
     states.push({ ...line, id, status, petText, before, endStep: Infinity });
   }
 
-  /** The number of pets of each status now. */
   #counts(): Record<string, number> {
     const counts: Record<string, number> = { available: 0, none: 0, pending: 0, sold: 0 };
     for (const states of this.pets) counts[states.at(-1)!.status ?? "none"]++;
@@ -207,7 +204,6 @@ function linesOf(record: { key: Key; value: unknown }): string[] {
   return lines.pop() === "" && !lines.includes("") ? lines : [];
 }
 
-/** A text short enough for a message. */
 export function shortened(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }

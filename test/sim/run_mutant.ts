@@ -4,7 +4,6 @@ import * as code from "./code_under_test.ts";
 import { type Mutant, MUTANT_SEEDS } from "./mutants.ts";
 import { simulate } from "./simulate.ts";
 
-/** Runs `use` with a copy of the project that has the fault. */
 export function withMutatedProject<T>(
   mutant: Mutant,
   use: (project: string) => Promise<T>,
@@ -49,7 +48,6 @@ export async function expectSound(seed: number): Promise<void> {
   if (violations.length > 0) throw new Error(`deno task sim --seed ${seed}: ${violations}`);
 }
 
-/** The module of all code under test. */
 const CODE = new URL("code_under_test.ts", import.meta.url).href;
 
 const SPECIFIER = /"(\.{1,2}\/[^"]+)"/g;
@@ -58,10 +56,7 @@ const SPECIFIER = /"(\.{1,2}\/[^"]+)"/g;
 const sources = new Map<string, string>();
 const importers = new Map<string, string[]>();
 
-/**
- * Imports the code with the fault. The modules that import the faulty one, directly or not, are copied with it. They
- * share all others with the real code, so that little is compiled again.
- */
+/** Imports the code with the fault: copies of the faulty module and all that import it, and the real others. */
 async function importMutant(mutant: Mutant): Promise<code.Code> {
   if (sources.size === 0) await readSources(CODE);
   const folder = await Deno.makeTempDir();

@@ -75,7 +75,6 @@ function reportFailure({ seed, violations, instances, faultProfiles }: Simulatio
   console.log(`To repeat it: deno task sim --seed ${seed} --trace`);
 }
 
-/** Runs all mutants whose names contain a text. */
 async function runMutants(text: string): Promise<boolean> {
   const mutants = MUTANTS.filter(({ name }) => name.includes(text));
   const seeds = Object.fromEntries(MUTANTS.map(({ name, seed }) => [name, seed]));

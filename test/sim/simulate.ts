@@ -19,9 +19,6 @@
  *                                       +----------> violations <-----------+
  *
  * - A node is one process. It runs an instance of the service, or one tool of an operator.
- * - The store is shared by all nodes.
- * - The workload is the requests of clients and the commands of operators.
- * - A fault profile says which faults occur and how often.
  * - The oracle sees every commit, so it knows the true log. It checks the hash chain and the head.
  * - At the end, the checker compares the exchanges with the oracle. Examples: the log holds every acknowledged write
  *   exactly once; the store held every returned page at some moment of its request; the service never accepted
@@ -66,24 +63,16 @@ import { Random } from "./random.ts";
 import { Simulation } from "./simulation.ts";
 import { drawUpdate, noteResponse, runUpdates, type Workload } from "./workload.ts";
 
-/** The result of simulating one seed. */
 export interface SimulationResult {
   seed: number;
   /** The broken promises; empty if the service kept all of them. */
   violations: readonly string[];
-  /** Number of instances of the service. */
   instances: number;
   faultProfiles: readonly FaultProfile[];
   requests: number;
   acknowledged: number;
   events: number;
   steps: number;
-}
-
-export interface SimulateOptions {
-  /** Gets every line of the trace. */
-  onTrace?: (line: string) => void;
-  stopsAtViolation?: boolean;
 }
 
 /** Time within which the service must have recovered after the last fault, in milliseconds. */
@@ -97,11 +86,14 @@ const IDLE_LIMIT_MS = 60_000;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Simulates one seed, from an empty store to the last check, or only to the first violation. */
+/** Simulates one seed, from an empty store to the last check, or only to the first violation. `onTrace` gets each line. */
 export async function simulate(
   code: Code,
   seed: number,
-  { onTrace, stopsAtViolation = false }: SimulateOptions = {},
+  { onTrace, stopsAtViolation = false }: {
+    onTrace?: (line: string) => void;
+    stopsAtViolation?: boolean;
+  } = {},
 ): Promise<SimulationResult> {
   const simulation = new Simulation(seed, onTrace);
   const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));

@@ -51,7 +51,6 @@ export class StoreClient implements Store {
   readonly #code: Code;
   readonly #random: Random;
   #isClosed = false;
-  /** The functions that reject the calls in flight. */
   #inFlight = new Set<(reason: Error) => void>();
 
   constructor(store: SimulatedStore, node: Node, code: Code) {

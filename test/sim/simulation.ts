@@ -9,10 +9,7 @@ interface ScheduledEvent {
   run: () => void;
 }
 
-/**
- * The event loop of one seed. Its time advances only from event to event, and all randomness comes from the
- * seed.
- */
+/** The event loop of one seed, which decides all. Its time advances only from event to event. */
 export class Simulation {
   readonly random: Random;
   /** True time, in milliseconds since the Unix epoch, with a fraction. */
@@ -48,10 +45,7 @@ export class Simulation {
     this.#onTrace?.(`${(this.now - SIMULATION_START_MS).toFixed(3)} #${this.step} ${text}`);
   }
 
-  /**
-   * Runs events in order, and settles all promises after each, until `isOver`. Stops early if no event is
-   * left or at `stepLimit`. Returns whether `isOver`.
-   */
+  /** Runs events in order, each until all promises settle. Resolves to `isOver`, or to false if it cannot go on. */
   async run(isOver: () => boolean, stepLimit: number): Promise<boolean> {
     await settled();
     while (!isOver()) {

@@ -16,26 +16,19 @@ export interface Workload {
   code: Code;
   /** Whether the faults of the round include jumps of clocks. */
   clocksJump: boolean;
-  /** The keys that were issued. */
   keys: KeyInUse[];
   /** The newest pet id that a client has received. */
   newestPetId: number;
   /** Number of update attempts so far that have a tag. */
   tags: number;
   /** The newest response with a pet that a client has received, by the pet's id. */
-  knownPets: Map<number, KnownPet>;
+  knownPets: Map<number, { etag: string; text: string }>;
   consumers: Consumer[];
   /** Requests with an Idempotency-Key, which may be repeated at any time. */
   idempotentWrites: { operation: WriteOperation; key: KeyInUse }[];
 }
 
 export const PET_STATUSES = ["available", "pending", "sold"];
-
-export interface KnownPet {
-  etag: string;
-  /** The JSON text of the pet. */
-  text: string;
-}
 
 /** Lets all clients know the pet of a response. */
 export function noteResponse(workload: Workload, { operation, response }: Exchange): void {

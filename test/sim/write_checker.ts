@@ -10,7 +10,6 @@ import {
 } from "./history.ts";
 import { type Oracle, type PetState, shortened } from "./oracle.ts";
 
-/** A request that adds or changes a pet. */
 type WriteExchange = Exchange & { operation: WriteOperation };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -19,10 +18,7 @@ export function isWriteExchange(exchange: Exchange): exchange is WriteExchange {
   return isWrite(exchange.operation);
 }
 
-/**
- * Without an Idempotency-Key, an attempt causes at most one event. Each event has a request that may have caused it, and
- * was not refused.
- */
+/** Without an Idempotency-Key, an attempt causes one event at most; some request that was not refused caused each. */
 export function* checkAttempts(writes: WriteExchange[], oracle: Oracle): Iterable<string> {
   const attempts = Map.groupBy(writes, ({ operation }) => attemptOf(operation));
   for (const [name, events] of Map.groupBy(oracle.pets.flat(), attemptOfEvent)) {
@@ -135,7 +131,6 @@ function mayHaveCaused(
     Object.keys(data.previous).every((name) => name in operation.patch);
 }
 
-/** Whether a pet has all values of a patch. */
 function isPatched(patch: UpdateOperation["patch"], pet: Record<string, unknown>): boolean {
   return Object.entries(patch).every(([name, value]) => (pet[name] ?? null) === value);
 }

@@ -5,7 +5,6 @@ import { until } from "./until.ts";
 /** The task installs it (https://crates.io/crates/denokv). */
 const PROGRAM = new URL("../../.cache/denokv-0.14.0/bin/denokv", import.meta.url).pathname;
 
-/** The servers for tests that run on several kinds of them. */
 export const DENOKV: StoreServers = {
   name: "denokv",
   ignore: !isWanted("TEST_DENOKV") || !isInstalled(PROGRAM),
@@ -20,7 +19,6 @@ export const testDenokv = testIf(!DENOKV.ignore);
 export class DenokvServer extends StoreServer {
   readonly env = { DENO_KV_ACCESS_TOKEN: this.secret };
 
-  /** Starts a server on an empty store. */
   static async start(): Promise<DenokvServer> {
     const server = new DenokvServer(await Deno.makeTempDir());
     await server.start();

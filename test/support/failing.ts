@@ -14,7 +14,6 @@ export function failing<Args extends unknown[], T>(
   };
 }
 
-/** An instrumentation of which each call may throw. */
 export function failingInstrumentation(whenFailing: () => "before" | "after" | undefined) {
   const calls = Object.entries(NO_INSTRUMENTATION).map(([name, call]) => [
     name,

@@ -28,6 +28,8 @@ export interface FaultyStore extends Store, Faults {
   readonly gets: Key[];
   readonly lists: KeyRange[];
   readonly commits: Commit[];
+  /** The store without faults. */
+  readonly inner: Store;
 }
 
 /** Decorates a store. Without faults, every call is only recorded. A test may close it before its service does. */
@@ -39,6 +41,7 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
     gets: [],
     lists: [],
     commits: [],
+    inner,
     onGet: passOn,
     onGetMany: passOn,
     onList: passOn,
@@ -78,7 +81,6 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
 
 const fail = () => Promise.reject(new TypeError("error sending request"));
 
-/** Possible outcomes of a commit. */
 export const COMMIT_FAULTS = {
   lands: (apply) => apply(),
   landsAndConflicts: (apply) => apply().then(() => null),
@@ -90,7 +92,6 @@ export const COMMIT_FAULTS = {
   hangs: () => new Promise(() => {}),
 } as const satisfies Record<string, CommitFault>;
 
-/** The fault applies to the commit of that number only. */
 export function atCommit(number: number, fault: CommitFault): CommitFault {
   return (apply, commit, current) => current === number ? fault(apply, commit, current) : apply();
 }

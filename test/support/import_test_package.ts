@@ -1,7 +1,4 @@
-/**
- * The npm packages that only tests need. `deno task` downloads every package of `deno.lock`, so it does not hold
- * these: `test/deno.lock` does, which `deno task test` uses.
- */
+/** The npm packages that only tests need: `deno task` downloads all of `deno.lock`, so `test/deno.lock` has them. */
 export const TEST_PACKAGES = {
   "@redocly/openapi-core": "npm:@redocly/openapi-core@2.64.0",
   "openapi-fetch": "npm:openapi-fetch@0.17.0",

@@ -4,6 +4,7 @@
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent } from "../../events/event.ts";
 import { encodePet, patchPet, PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
@@ -11,6 +12,7 @@ import { entityTag } from "../../src/http/conditional_read.ts";
 import type { Service } from "../../src/service.ts";
 import type { ServiceProcess } from "./service_process.ts";
 import { assertSoundLog, readLogLines } from "./sound_log.ts";
+import { HANG_LIMIT_MS } from "./until.ts";
 
 export interface LoadOptions {
   /** The services that run now. Each request goes to one of them, at random. */
@@ -22,30 +24,19 @@ export interface LoadOptions {
   reads?: boolean;
   /** Whether clients also change pets, each time on the condition that nobody else did, until the outcome is known. */
   changes?: boolean;
-  /**
-   * Clients give up an addition after a random time up to this, and send it again under its Idempotency-Key until
-   * they get the pet, with more patience each time. By default they wait, and send nothing again.
-   */
+  /** Clients give up an addition after a random time up to this, and repeat it until they get the pet. */
   giveUpMs?: number;
 }
 
-/**
- * Expected faults: none; the store, so that a response may be a 503; or also processes, so that there may be no
- * response.
- */
+/** `store`: a response may be a 503. `process`: there may also be no response. */
 export type ExpectedFaults = "none" | "store" | "process";
 
-/** Maximum time to a response, so that a hang fails the test. */
-const RESPONSE_LIMIT_MS = 60_000;
-
-/** Pause of a connection after a request that failed. */
 const FAILURE_PAUSE_MS = 20;
 
-/** The load ends early at this many violations. */
 const VIOLATIONS_LIMIT = 20;
 
-/** How often, in a hundred, a client that repeats requests sends one twice, or again after its response. */
-const DOUBLED_PERCENT = 10;
+/** How often a client that repeats requests sends one twice, or again after its response. */
+const DOUBLED_SHARE = 0.1;
 
 /** The category of the first change. Each change sets another one, by which the log shows it. */
 const FIRST_CHANGE = 1_000_000_001;
@@ -72,11 +63,8 @@ export class LoadClient {
   readonly unclear = new Set<string>();
   /** Names of pets that were not added, by their responses. */
   readonly refused = new Set<string>();
-  /** Failures and wrong responses that clients saw. */
   readonly violations: string[] = [];
-  /** How often each outcome occurred. */
   readonly outcomes: Record<string, number> = {};
-  /** The number of additions begun. */
   begun = 0;
   /** The texts of the pets before acknowledged changes, by those after them. */
   readonly changes = new Map<string, string>();
@@ -131,10 +119,7 @@ export class LoadClient {
     this.#compare(assertSoundLog(await readLogLines(service.store)).map(encodePet));
   }
 
-  /**
-   * Asserts that the log has every acknowledged change once, made on the pet that the client had seen; and that the log
-   * and every record are sound. The load may be running.
-   */
+  /** Asserts that the log has every acknowledged change once, of the pet that the client had seen, and is sound. */
   async expectChanges({ store, runtime }: Service): Promise<void> {
     const acknowledged = [...this.changes.keys()];
     const events = (await readLogLines(store)).map(decodeEvent);
@@ -194,7 +179,9 @@ export class LoadClient {
   async #act(): Promise<boolean> {
     const { reads = false, changes = false } = this.#options;
     const choice = reads ? Math.random() : 0;
-    if (choice < 0.4) return changes && byChance(50) ? await this.#change() : await this.#create();
+    if (choice < 0.4) {
+      return changes && Math.random() < 0.5 ? await this.#change() : await this.#create();
+    }
     return choice < 0.7 ? await this.#list() : await this.#read();
   }
 
@@ -256,8 +243,8 @@ export class LoadClient {
   async #postUntilKnown(pet: { name: string }, giveUpMs: number): Promise<Acknowledged> {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const known = new Map<number, Acknowledged>();
-    for (let attempt = 1; known.size === 0 || byChance(DOUBLED_PERCENT); attempt++) {
-      const count = byChance(DOUBLED_PERCENT) ? 2 : 1;
+    for (let attempt = 1; known.size === 0 || Math.random() < DOUBLED_SHARE; attempt++) {
+      const count = Math.random() < DOUBLED_SHARE ? 2 : 1;
       const limitMs = 1 + Math.random() * giveUpMs * attempt;
       const posts = Array.from({ length: count }, () => this.#post(pet, headers, limitMs));
       for (const outcome of await Promise.all(posts)) {
@@ -341,7 +328,7 @@ export class LoadClient {
   /** Resolves to `undefined` if the connection breaks or the client gives up. */
   async #send(
     path: string,
-    { service, token, limitMs = RESPONSE_LIMIT_MS, ...init }: RequestInit & {
+    { service, token, limitMs = HANG_LIMIT_MS, ...init }: RequestInit & {
       service?: ServiceProcess;
       token?: string;
       limitMs?: number;
@@ -353,13 +340,12 @@ export class LoadClient {
       const response = await receiver.send(path, token ?? this.#options.token, { ...init, signal });
       return { status: response.status, headers: response.headers, text: await response.text() };
     } catch (error) {
-      if (error instanceof DOMException && limitMs < RESPONSE_LIMIT_MS) this.#count("gave up");
+      if (error instanceof DOMException && limitMs < HANG_LIMIT_MS) this.#count("gave up");
       else if (error instanceof TypeError) this.#count("connection lost");
       else throw error;
     }
   }
 
-  /** The texts of all pets that a service lists, page by page. */
   async #listAll(service: ServiceProcess): Promise<string[]> {
     const texts: string[] = [];
     for (let path: string | undefined = `/v1/pets?limit=${LIST_LIMIT}`; path !== undefined;) {
@@ -376,14 +362,6 @@ export class LoadClient {
   }
 }
 
-function pick<T>(choices: readonly T[]): T {
+export function pick<T>(choices: readonly T[]): T {
   return choices[Math.floor(Math.random() * choices.length)];
-}
-
-function byChance(percent: number): boolean {
-  return Math.random() * 100 < percent;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -164,7 +164,6 @@ export class PostgresServer extends StoreServer {
   }
 }
 
-/** The servers for tests that run on several kinds of them. */
 export const POSTGRES: StoreServers = {
   name: "PostgreSQL",
   ignore: !isWanted("TEST_POSTGRES") || findPostgres() === undefined,
@@ -192,7 +191,6 @@ export function serverOfFile(): () => PostgresServer {
 
 type OpenOptions = Partial<DatabaseOptions> & { signal?: AbortSignal };
 
-/** Opens the store at a URL. */
 export function openDatabase(
   url: string,
   settings: Partial<PostgresSettings> = {},

@@ -14,7 +14,6 @@ export async function connect(port: number) {
     get received() {
       return received;
     },
-    /** Whether the server has closed the connection. */
     get ended() {
       return ended;
     },

@@ -9,7 +9,6 @@ import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgre
 import type { StoreLocation } from "../../src/store/store_location.ts";
 import type { Store } from "../../src/store/store.ts";
 
-/** The variables that make a program use a store. */
 export function storeVariables(name: string): Record<string, string> {
   return isDatabase(name) ? { DATABASE_URL: name } : { KV_PATH: name };
 }
@@ -32,7 +31,6 @@ function locationOf(name: string): StoreLocation {
   return { kind: "file", path: name, isDefault: false };
 }
 
-/** Settings of the store at a URL. */
 export function settingsOf(url: string): PostgresSettings {
   return { ...parseDatabaseUrl(url), passfile: undefined, strictReads: false };
 }

@@ -5,14 +5,12 @@ import { useRealStore } from "./real_store.ts";
 import { runTask } from "./run_task.ts";
 import { ServiceProcess } from "./service_process.ts";
 
-/** The commands that run during the replay. */
 const COMMANDS = [["audit"], ["log"], ["keys", "list"], ["keys", "issue", "--label", "second"]];
 
 /**
- * Runs a replay and other commands while clients add, change, list and read on two services. Rejects if a client sees
- * a failure, a short list or a stale response, or if a command fails. Resolves to how often each outcome of a request
- * occurred, and to what the services and the commands reported; or to `undefined` if the only failures are commits that
- * missed their time limit, as they do on a machine that is too busy.
+ * Runs a replay and other commands during load on two services. Rejects if a client sees a failure, a short list or a
+ * stale response, or if a command fails. Resolves to `undefined` if all that failed were commits that missed their time
+ * limit, as they do on a machine that is too busy.
  */
 export async function runReplayLoad(path: string, connections: number, pets: number) {
   const token = await fillStore(path, pets);

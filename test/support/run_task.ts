@@ -15,10 +15,7 @@ export interface RunOptions {
   project?: string;
   env?: Record<string, string>;
   stdin?: Uint8Array;
-  /**
-   * Whether the command has a process group of its own, without Deno's task runner: a late signal to the whole group
-   * would sometimes end the task runner with a code of its own.
-   */
+  /** Whether it has a process group, without Deno's task runner, which a late signal to all would end instead. */
   detached?: boolean;
 }
 
@@ -41,7 +38,6 @@ export async function outcomeOf(process: Pick<Deno.ChildProcess, "output">): Pro
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
 
-/** Starts `deno task ARGS`. */
 export function spawnTask(
   args: string[],
   { kvPath, project = ROOT, env = {}, detached = false }: RunOptions,

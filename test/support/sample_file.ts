@@ -8,7 +8,6 @@ export interface SampleFile {
   folder: string;
   kvPath: string;
   lines: string[];
-  /** Id of the live key. */
   keyId: string;
   /** The open store of the file. It is closed after `use`. */
   store: Store;

@@ -17,10 +17,7 @@ const KEY_EVERY = 10;
 /** Every so many events, an earlier pet is changed instead of one added. */
 const CHANGE_EVERY = 5;
 
-/**
- * A valid log of that length with events of all types, as the service would have written it. They follow a time, in
- * milliseconds since the Unix epoch, at intervals of one second.
- */
+/** A valid log of that length with events of all types, one each second after a time in Unix milliseconds. */
 export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
   const events: (EventBody & EventMetadata)[] = [];
   const pets: Pet[] = [];

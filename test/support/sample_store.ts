@@ -10,10 +10,7 @@ import { liveKeyOf, sampleLog } from "./sample_log.ts";
 /** Numbers of lines in the records of a store, repeated: the service shares commits as it happens. */
 const GROUP_SIZES: readonly number[] = [1, 4, 2, 7];
 
-/**
- * Opens a new store in memory that holds the sample log of that length, as the service would have left it
- * after commits of these sizes.
- */
+/** Opens a new store in memory with the sample log of that length, as after commits of these sizes. */
 export async function openSampleStore(length: number, groupSizes = GROUP_SIZES) {
   const runtime = new FakeRuntime();
   const store = runtime.awaited(new KvStore(await Deno.openKv(":memory:")));

@@ -3,7 +3,6 @@ import { storeVariables } from "./real_store.ts";
 import { type Client, clientOf } from "./test_service.ts";
 import { ROOT } from "./with_project_copy.ts";
 
-/** How Deno runs a source file. */
 export const DENO_RUN = [Deno.execPath(), "run", "--allow-all"];
 
 /** A service in its own process, started as `deno task start` does, on loopback and a free port. */
@@ -48,12 +47,10 @@ export class ServiceProcess implements AsyncDisposable {
     return this.#process.pid;
   }
 
-  /** A client with that key's token. */
   client(token: string): Client {
     return clientOf(token, (path, init) => fetch(`${this.address}${path}`, init));
   }
 
-  /** Sends a request with that key's token. */
   send(path: string, token: string, init?: RequestInit): Promise<Response> {
     return this.client(token).send(path, init);
   }
@@ -75,7 +72,6 @@ export class ServiceProcess implements AsyncDisposable {
     return await this.ended();
   }
 
-  /** Resolves to the exit code when the process has exited. */
   async ended(): Promise<number> {
     const { code } = await this.#process.status;
     await this.#reading.catch(() => {});

@@ -9,10 +9,7 @@ import { checkedContent } from "../../src/store/checksum.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 
-/**
- * Asserts that each line names its position and the SHA-256 of the line before, and that the pets have the
- * ids 1, 2, 3 … Returns the pets as they are in the end.
- */
+/** Asserts that lines are numbered and chained, and pets have the ids 1, 2, 3 … Returns the pets in the end. */
 export function assertSoundLog(lines: string[]): Pet[] {
   const pets: Pet[] = [];
   let hash = GENESIS_HASH;
@@ -31,7 +28,6 @@ export function assertSoundLog(lines: string[]): Pet[] {
   return pets;
 }
 
-/** Reads all lines of the log. */
 export async function readLogLines(store: Store): Promise<string[]> {
   const { position } = (await readHead(store)).head;
   const batches = await Array.fromAsync(readLog(store, { from: 1, to: position }));

@@ -63,12 +63,12 @@ const CONTRACT: Record<string, (store: Store) => Promise<void>> = {
       assertEquals((await store.get(["value"]))?.value, value);
     }
     // Nobody else changes the bytes.
-    const bytes = bytesOf(1, 2, 3);
+    const bytes = Uint8Array.of(1, 2, 3);
     await put(store, ["value"], bytes);
     bytes.fill(0);
     for (let times = 0; times < 2; times++) {
       const read = (await store.get(["value"]))!.value as Uint8Array;
-      assertEquals(read, bytesOf(1, 2, 3));
+      assertEquals(read, Uint8Array.of(1, 2, 3));
       read.fill(0);
     }
   },
@@ -76,7 +76,7 @@ const CONTRACT: Record<string, (store: Store) => Promise<void>> = {
   "get() and list() return whole entries, also ones that expire later, of any key": async (
     store,
   ) => {
-    const keys = [["part", bytesOf(49)], ["part", "1"], ["part", 1], ["part", 1, ""]];
+    const keys = [["part", Uint8Array.of(49)], ["part", "1"], ["part", 1], ["part", 1, ""]];
     const entries = [];
     for (const [index, key] of keys.entries()) {
       const value = utf8(`value ${index}`);
@@ -170,7 +170,7 @@ const CONTRACT: Record<string, (store: Store) => Promise<void>> = {
 
   "list() returns bytes, texts and numbers in key order": async (store) => {
     const parts = [
-      ...[[], [0], [0, 0], [0, 255], [1], [2], [10], [255]].map((bytes) => bytesOf(...bytes)),
+      ...[[], [0], [0, 0], [0, 255], [1], [2], [10], [255]].map((bytes) => Uint8Array.of(...bytes)),
       ...["", "\0", "Z", "a", "a\0", "a\0b", "ab", "é", "\uffff", "🐈"],
       ...[-Infinity, -1e300, -2, -1.5, -1, -5e-324, 0, 5e-324, 0.5, 1, 9, 10, 100, 2 ** 32],
       ...[Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER, 1e300, Infinity],
@@ -190,12 +190,12 @@ const CONTRACT: Record<string, (store: Store) => Promise<void>> = {
   "list() of a prefix excludes the prefix itself, and continues after a key": async (
     store,
   ) => {
-    const within = [["a", "b"], ["a", 1], ["a", 1, bytesOf(0)], ["a", 1, 1], ["a", 2]];
+    const within = [["a", "b"], ["a", 1], ["a", 1, Uint8Array.of(0)], ["a", 1, 1], ["a", 2]];
     for (const key of [["a"], ["ab", 1], ["b", 1], ...within]) await put(store, key, "");
     assertEquals(await keysOf(store, { prefix: ["a"] }), within);
     assertEquals(await keysOf(store, { prefix: ["a"] }, 100, true), within.toReversed());
     assertEquals((await keysOf(store, { prefix: [] })).length, within.length + 3);
-    const start = ["a", 1, bytesOf()];
+    const start = ["a", 1, Uint8Array.of()];
     for (const range of [{ prefix: ["a"], start }, { start, end: ["ab"] }]) {
       assertEquals(await keysOf(store, range), within.slice(2));
     }
@@ -263,7 +263,6 @@ async function expectRefused(store: Store, mutations: Mutation[]): Promise<void>
   assertEquals(await count(store), 0);
 }
 
-/** The keys of list(). */
 async function keysOf(store: Store, range: KeyRange, limit = 100, reverse = false) {
   return (await store.list(range, { limit, reverse })).map(({ key }) => key);
 }
@@ -278,8 +277,4 @@ async function count(store: Store): Promise<number> {
 /** Mutations that set ["number", 1] to ["number", count]. */
 function numbered(count: number) {
   return Array.from({ length: count }, (_, index) => set(["number", index + 1], `${index + 1}`));
-}
-
-function bytesOf(...bytes: number[]): Uint8Array {
-  return new Uint8Array(bytes);
 }

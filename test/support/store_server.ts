@@ -5,7 +5,6 @@ export abstract class StoreServer implements AsyncDisposable {
   readonly port = freePort();
   /** Its token or password. */
   readonly secret: string;
-  /** Holds its data. */
   protected readonly folder: string;
   #process: Deno.ChildProcess | undefined;
 

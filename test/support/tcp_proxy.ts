@@ -8,10 +8,8 @@ import { Buffer } from "node:buffer";
 export class TcpProxy implements AsyncDisposable {
   /** The share of responses, from 0 to 1, that are cut off. */
   share = 0;
-  /** Number of cut connections. */
   cuts = 0;
   #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  /** The port on which it listens. */
   readonly port = this.#listener.addr.port;
   #portOf: () => number;
   #rewrite: (text: string) => string;
@@ -21,10 +19,7 @@ export class TcpProxy implements AsyncDisposable {
   #end = new AbortController();
   #served: Promise<unknown>;
 
-  /**
-   * `portOf` is called for each connection. `rewrite` changes what the server sends, whose bytes it gets as
-   * Latin-1.
-   */
+  /** Calls `portOf` for each connection. `rewrite` gets what the server sends as Latin-1, and may change it. */
   constructor(portOf: () => number, rewrite = (text: string) => text) {
     this.#portOf = portOf;
     this.#rewrite = rewrite;

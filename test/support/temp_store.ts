@@ -23,7 +23,6 @@ export class TempStore implements AsyncDisposable {
     return useRealStore(this.kvPath, work);
   }
 
-  /** Issues a key and resolves to its token. */
   async issueKey(): Promise<string> {
     return (await this.use((service) => issueKey(service, { label: "test" }))).token;
   }

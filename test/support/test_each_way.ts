@@ -6,11 +6,11 @@ import { permitted } from "./permitted.ts";
 import { type Client, clientOf, openTestService, type TestService } from "./test_service.ts";
 import { testIf } from "./test_if.ts";
 
-/** What a test of the interface uses of a service. */
-export type TestedService = Client & Pick<TestService, "store" | "token"> & AsyncDisposable;
-
 /** Services for {@linkcode testEachWay}, by their names. Tests of another runtime set some, which replace its own. */
-export const OTHER_SERVICES: Record<string, () => Promise<TestedService>> = {};
+export const OTHER_SERVICES: Record<
+  string,
+  () => Promise<Client & Pick<TestService, "store" | "token"> & AsyncDisposable>
+> = {};
 
 /**
  * Declares a test twice: on the handler, and over a real socket if the tests may open one. Only the second
@@ -44,7 +44,6 @@ export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
   return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
-/** The expected Error of a refused request. */
 export interface Expected {
   status: number;
   code: string;

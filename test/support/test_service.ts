@@ -6,6 +6,7 @@ import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
+import { type FaultyStore, faultyStore } from "./faulty_store.ts";
 
 /** A service on a store in memory, wired as in production, with one live key. */
 export interface TestService extends Service, Client {
@@ -14,10 +15,11 @@ export interface TestService extends Service, Client {
   token: string;
   /** Log entries of the service, as [level, event, details]. */
   reports: [string, string, Record<string, unknown> | undefined][];
+  /** The store below, whose calls go through faults. */
+  faults: FaultyStore;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Ways to send requests. */
 export interface Client {
   /** Sends a request without a key. */
   sendBare(path: string, init?: RequestInit): Promise<Response>;
@@ -34,14 +36,12 @@ export const TEST_STORES = {
   open: async (): Promise<Store> => new KvStore(await Deno.openKv(":memory:")),
 };
 
-/** `wrap` may decorate the store of the service. */
 export async function openTestService(
-  wrap: (store: Store) => Store = (store) => store,
   options: Partial<ServiceOptions> = {},
 ): Promise<TestService> {
   const runtime = new FakeRuntime();
   const reports: TestService["reports"] = [];
-  const store = wrap(runtime.awaited(await TEST_STORES.open()));
+  const store = faultyStore(runtime.awaited(await TEST_STORES.open()));
   const report: Logger = (level, event, details) => reports.push([level, event, details]);
   const service = createService({ store, runtime, report, ...options });
   const { id: keyId, token } = await issueKey(service, { label: "test" });
@@ -51,7 +51,7 @@ export async function openTestService(
     await runtime.settle(service.appender.drain());
     store.close();
   };
-  const own = { runtime, keyId, token, reports, [Symbol.asyncDispose]: close };
+  const own = { runtime, keyId, token, reports, faults: store, [Symbol.asyncDispose]: close };
   return { ...service, ...client, ...own };
 }
 
@@ -61,7 +61,6 @@ export function otherInstance({ store, runtime, token }: TestService): Service &
   return { ...service, ...clientOfHandler(token, service.handler) };
 }
 
-/** A client with a key that calls a handler. */
 export function clientOfHandler(token: string, handler: RequestHandler): Client {
   return clientOf(token, (path, init) => handler(new Request(`http://localhost${path}`, init)));
 }

@@ -20,7 +20,6 @@ import { HANG_LIMIT_MS, until } from "./until.ts";
 /** Time under load, while nothing fails and while the connections are cut. */
 const LOAD_MS = 5_000;
 
-/** Instances of the service under load. */
 const INSTANCES = 4;
 
 /** Declares the tests of a service and of the commands on a store that is reached over a network. */

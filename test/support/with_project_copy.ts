@@ -3,10 +3,7 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/**
- * Runs `use` with a copy of what an installation needs, alone in a temporary folder. A test can change the copy
- * while a developer works on the project.
- */
+/** Runs `use` with a copy of what an installation needs, which it may change, in a temporary folder. */
 export async function withProjectCopy<T>(use: (project: string) => Promise<T>): Promise<T> {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   const project = `${folder}/project`;

@@ -36,21 +36,17 @@ function startCollector() {
     texts.push(text);
     // A small part of the OTLP JSON.
     const { resourceSpans = [], resourceMetrics = [], resourceLogs = [] } = JSON.parse(text);
-    for (const { scopeLogs } of resourceLogs) {
-      for (const { logRecords } of scopeLogs) {
-        for (const { severityText, body } of logRecords) {
-          logs.push([severityText, body.stringValue.trimEnd()]);
-        }
+    const scopes = [...resourceSpans, ...resourceMetrics, ...resourceLogs]
+      .flatMap(({ scopeSpans, scopeMetrics, scopeLogs }) =>
+        scopeSpans ?? scopeMetrics ?? scopeLogs
+      );
+    for (const scope of scopes) {
+      spans.push(...scope.spans ?? []);
+      for (const { name, sum, gauge, histogram } of scope.metrics ?? []) {
+        metrics.set(name, (sum ?? gauge ?? histogram).dataPoints);
       }
-    }
-    for (const { scopeSpans } of resourceSpans) {
-      for (const scope of scopeSpans) spans.push(...scope.spans);
-    }
-    for (const { scopeMetrics } of resourceMetrics) {
-      for (const scope of scopeMetrics) {
-        for (const { name, sum, gauge, histogram } of scope.metrics) {
-          metrics.set(name, (sum ?? gauge ?? histogram).dataPoints);
-        }
+      for (const { severityText, body } of scope.logRecords ?? []) {
+        logs.push([severityText, body.stringValue.trimEnd()]);
       }
     }
     return Response.json({});
@@ -104,9 +100,7 @@ test("A service with OTEL_DENO=true sends metrics, and a span for each request",
   assertEquals(await Promise.all([add(), add(), add(), add(), add()]), Array(5).fill(201));
   for (let times = 0; times < 2; times++) {
     for (const path of ["/v1/pets?status=sold", "/v1/pets/1"]) {
-      const response = await service.send(path, token);
-      assertEquals(response.status, 200);
-      await response.body?.cancel();
+      assertEquals(await statusOf(service.send(path, token)), 200);
     }
   }
   const change = await service.send("/v1/pets/1", token, {
@@ -130,16 +124,13 @@ test("A service with OTEL_DENO=true sends metrics, and a span for each request",
   await until(() => collector.valueOf("animal_store.followers") === 0);
   const bad = "Bearer pets_none";
   for (const authorization of ["", "", bad, bad, bad]) {
-    const response = await fetch(`${service.address}/v1/pets`, { headers: { authorization } });
-    assertEquals(response.status, 401);
-    await response.body?.cancel();
+    const refused = fetch(`${service.address}/v1/pets`, { headers: { authorization } });
+    assertEquals(await statusOf(refused), 401);
   }
   assertEquals(await service.stop(), 0);
 
   const names = collector.spans.map(({ name }) => name);
-  for (const name of ["GET /v1/pets", "GET /v1/pets/{petId}", "POST /v1/pets"]) {
-    assertIncludes(names, name);
-  }
+  assertIncludes(names, ["GET /v1/pets", "GET /v1/pets/{petId}", "POST /v1/pets"]);
   const [added] = collector.spans.filter(({ name }) => name === "POST /v1/pets");
   assert(added.attributes.some(({ key }) => key === "http.response.header.x-request-id"));
   // Deno ends the span of a stream with the head of the response, so that it is sent at once.
@@ -157,7 +148,7 @@ test("A service with OTEL_DENO=true sends metrics, and a span for each request",
   assertEquals(collector.logs, service.lines.map((line) => [severityOf(line), line]));
   const manual = await Deno.readTextFile(new URL("../../scripts/README.md", import.meta.url));
   const own = [...collector.metrics.keys()].filter((name) => name.startsWith("animal_store."));
-  for (const name of own) assertIncludes(manual.match(/(?<=^\| `)[\w.]+(?=`)/gm)!, name);
+  assertIncludes(manual.match(/(?<=^\| `)[\w.]+(?=`)/gm)!, own);
 
   assertStringIncludes(collector.text(), "db.collection.name");
   assert(!collector.text().includes(token), "the key is not in the telemetry");
@@ -176,9 +167,7 @@ test("A key in a path or a query is redacted in the telemetry and on standard er
   for (const key of [token, `pets%5F${secret}`, `pets%255f${secret}`, encoded]) {
     const query = `limit=1&key=${key}&a=1`;
     for (const path of [`/v1/pets/${key}`, `/${key}/v1/pets`, `/v1/pets?${query}`]) {
-      const response = await service.send(path, token);
-      assert(response.status >= 400, path);
-      await response.body?.cancel();
+      assert(await statusOf(service.send(path, token)) >= 400, path);
       // A proxy sends the absolute URL.
       await sendRaw(port, `GET http://localhost${path} HTTP/1.1`);
     }
@@ -201,10 +190,8 @@ test("A key in a path or a query is redacted in the telemetry and on standard er
     attributes.filter(({ key }) => key.startsWith("url.")).map(({ value }) => value.stringValue)
   );
   const query = "limit=1&key=pets_…&a=1";
-  assertIncludes(urls, "/v1/pets/pets_…");
-  assertIncludes(urls, "/pets_…/v1/pets");
-  assertIncludes(urls, query);
-  assertIncludes(urls, `${service.address}/v1/pets?${query}`);
+  const absolute = `${service.address}/v1/pets?${query}`;
+  assertIncludes(urls, ["/v1/pets/pets_…", "/pets_…/v1/pets", query, absolute]);
   for (const sent of [collector.text(), service.lines.join("\n")]) {
     for (const form of [secret, encoded.slice(-3 * secret.length)]) {
       const at = sent.toLowerCase().indexOf(form.slice(0, 12));
@@ -227,8 +214,14 @@ test("A restore with OTEL_DENO=true sends its progress, and an audit when it suc
   assertLess(Math.abs(ageSeconds), 3_600);
 });
 
-function assertIncludes(texts: string[], text: string): void {
-  assert(texts.includes(text), `${text} is not among\n${[...new Set(texts)].join("\n")}`);
+function assertIncludes(texts: string[], wanted: string[]): void {
+  assertEquals(wanted.filter((text) => !texts.includes(text)), [], [...new Set(texts)].join("\n"));
+}
+
+async function statusOf(answering: Promise<Response>): Promise<number> {
+  const { status, body } = await answering;
+  await body?.cancel();
+  return status;
 }
 
 /** Sends a request with that first line, and resolves to the response. */

@@ -151,15 +151,12 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
       const pet = { name: "Rex", categoryId: 7, status: "available" };
       const additions = await Promise.all(Array.from({ length: PETS }, () => service.add(pet)));
       await Promise.all(additions.map(({ body }) => body?.cancel()));
-      const guide = guideTo(name, `http://127.0.0.1:${server.port}/v1`);
-      const [, code] = new RegExp(`\`\`\`${mark}\n([^]+?)\`\`\``).exec(guide)!;
+      const all = guides(`http://127.0.0.1:${server.port}/v1`);
+      const { description } = all.find((guide) => guide.name === name)!;
+      const [, code] = new RegExp(`\`\`\`${mark}\n([^]+?)\`\`\``).exec(description)!;
       assertMatch(await runSample(language, code, service.token, failure), printed);
     },
   );
-}
-
-function guideTo(subject: string, base = BASE): string {
-  return guides(base).find(({ name }) => name === subject)!.description;
 }
 
 /** The same handler, but its streams end after some events. So a program that reads a stream ends. */

@@ -77,7 +77,7 @@ Deno.test("RateLimiter delays up to 2,000 responses at a time, and sends further
 });
 
 Deno.test("every response to a counted request has the remaining quota, and one beyond it is a delayed 429 that reads no body", async () => {
-  await using service = await openTestService(undefined, { rateLimit: 5 });
+  await using service = await openTestService({ rateLimit: 5 });
   await service.add(REX);
   const etag = (await service.send("/v1/pets")).headers.get("etag")!;
   const requests: [status: number, path: string, init?: RequestInit][] = [
@@ -116,7 +116,7 @@ Deno.test("every response to a counted request has the remaining quota, and one 
 });
 
 Deno.test("a request without a valid key or without the need of one is not counted", async () => {
-  await using service = await openTestService(undefined, { rateLimit: 1 });
+  await using service = await openTestService({ rateLimit: 1 });
   const { id, token } = await issueKey(service, { label: "short" });
   const addOnce = () => service.add(REX, { authorization: `Bearer ${token}` });
   await addOnce();

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { BODY_LIMIT_BYTES } from "../../../src/http/requests/request_body.ts";
 import { assertRefused, testEachWay } from "../../support/test_each_way.ts";
+import { utf8 } from "../../support/utf8.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 
@@ -28,7 +29,7 @@ testEachWay("a body of up to 64 KiB is accepted, with a length or chunked", asyn
     const body = ReadableStream.from(chunks);
     return service.send("/v1/pets", { method: "POST", headers, body });
   };
-  const small = bytesOf('{"name":"Zoë 🐈","categoryId":1}');
+  const small = utf8('{"name":"Zoë 🐈","categoryId":1}');
   const created = await sendChunks(Array.from(small, (byte) => Uint8Array.of(byte)));
   assertEquals(await created.json(), { id: 2, name: "Zoë 🐈", categoryId: 1 });
   const requests = [
@@ -40,7 +41,3 @@ testEachWay("a body of up to 64 KiB is accepted, with a length or chunked", asyn
     await assertRefused(service, request, { status: 413, code: "body_too_large" });
   }
 });
-
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text);
-}

@@ -6,7 +6,6 @@ import { LogDamagedError } from "../../../src/log/read_log.ts";
 import { HEAD_KEY, LOG_PREFIX, logKey } from "../../../src/keyspace.ts";
 import { StoreRefusedError } from "../../../src/store/store_errors.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
-import { type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
 import { commit, put } from "../../support/store_contract.ts";
 import { openTestService, otherInstance, type TestService } from "../../support/test_service.ts";
 
@@ -47,9 +46,8 @@ Deno.test("followLog() yields the present lines of any range, within records of 
 });
 
 Deno.test("followLog() yields new lines at the next look, one per interval, and ends at the signal or the last position", async () => {
-  let store!: FaultyStore;
-  await using service = await openTestService((inner) => store = faultyStore(inner));
-  const { runtime } = service;
+  await using service = await openTestService();
+  const { runtime, faults } = service;
   await addPets(service, 2);
   const endless = follow(service, { from: 2 });
   const ahead = follow(service, { from: 5, to: 6 });
@@ -62,9 +60,9 @@ Deno.test("followLog() yields new lines at the next look, one per interval, and 
   await runtime.advance(FOLLOW_INTERVAL_MS);
   await ahead.done;
   assertEquals([endless.positions, ahead.positions], [[2, 3, 4, 5, 6, 7], [5, 6]]);
-  const before = store.gets.length;
+  const before = faults.gets.length;
   await runtime.advance(50 * FOLLOW_INTERVAL_MS);
-  assertEquals(store.gets.length - before, 50);
+  assertEquals(faults.gets.length - before, 50);
   endless.abort.abort();
   await runtime.settle(endless.done);
   assertEquals(endless.positions, [2, 3, 4, 5, 6, 7]);
@@ -72,9 +70,8 @@ Deno.test("followLog() yields new lines at the next look, one per interval, and 
 
 Deno.test("followLog() continues after the store was away, without a gap, and rejects if it refuses a read", async () => {
   let failure: Error | undefined;
-  await using service = await openTestService((store) =>
-    faultyStore(store, { onGet: (apply) => failure ? Promise.reject(failure) : apply() })
-  );
+  await using service = await openTestService();
+  service.faults.onGet = (apply) => failure ? Promise.reject(failure) : apply();
   const { positions, reachable, done } = follow(service, { from: 1 });
   const outcome = assertRejects(() => done, StoreRefusedError);
   await service.runtime.advance(0);
