@@ -29,9 +29,9 @@ const commandsIn = (folder: string) => [
 ];
 
 /**
- * Two services and a command on one store file, under load: clients give up additions and repeat them. In every round, one of them is killed at a random
- * moment. After it, every acknowledged change is stored once, and shown. At the end, every acknowledged pet
- * must be stored, backed up and published.
+ * Two services and a command on one store file, under load: clients give up additions and repeat them. In every round,
+ * one of them is killed at a random moment. After it, every acknowledged change is stored once, and shown. At the end,
+ * every acknowledged pet must be stored, backed up and published.
  */
 export async function killRounds(rounds: number) {
   await using temp = await TempStore.make();
