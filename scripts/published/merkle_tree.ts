@@ -51,7 +51,7 @@ export function rootOf(hashes: Uint8Array): Uint8Array {
   return rootOver({ start: 0, end: hashes.length / HASH_BYTES }, hashOf);
 }
 
-/** Where RFC 6962 splits a tree of two leaves or more: the left part has the largest power of two below its size. */
+/** Where RFC 6962 splits a tree of at least two leaves: the largest power of two that is smaller than its size. */
 function splitOf({ start, end }: Subtree): number {
   return start + 2 ** (Math.ceil(Math.log2(end - start)) - 1);
 }

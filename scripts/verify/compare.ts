@@ -29,6 +29,9 @@ import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 const SEEN: Record<string | number, number> = { pet: 1, pet_by_category: 2 };
 const ALL_SEEN = 3;
 
+/** What to do if a line of the store is not sound. */
+const ADVICE = "; run deno task audit";
+
 const DIFFERS = {
   missing: "is missing",
   extra: "is there, but does not follow from the log",
@@ -69,8 +72,7 @@ export class SoundLog {
   /** The next lines of a store, up to a position, in batches. Throws `UnsoundError` and `LogDamagedError`. */
   async *readTo(store: Store, to: number): AsyncGenerator<RecordedLine[]> {
     for await (const lines of readLog(store, { from: this.verifier.position + 1, to })) {
-      const advice = "; run deno task audit";
-      const sound = lines.map(({ line }) => this.verifier.expectSound(line, advice));
+      const sound = lines.map(({ line }) => this.verifier.expectSound(line, ADVICE));
       this.follow(sound);
       yield sound;
     }
@@ -86,9 +88,9 @@ export interface ComparisonDeps {
 }
 
 /**
- * Compares a generation with the records that follow from lines that were read before. Call {@linkcode
- * Comparison.judge} with all entries, and then {@linkcode Comparison.finish}. A record that a later event writes or
- * removes is no difference: the service has done so, or the replay that fills the generation will.
+ * Compares the records of a generation with those that the lines of a log make. Call {@linkcode Comparison.judge} with
+ * all entries, and then {@linkcode Comparison.finish}. The store is in use meanwhile, so a record that an event after
+ * these lines writes or removes may differ.
  */
 export class Comparison {
   /** Number of idempotency records missing because a clock was wrong. They are not differences. */

@@ -342,7 +342,7 @@ export class Appender {
       const unclear = new Set(this.#unclear?.members.map(({ queued }) => keyOf(queued)));
       unclear.delete(undefined);
       for (const queued of this.#waiting) {
-        // What another command with its key stores is the outcome of a command, too.
+        // An event of another command with the same Idempotency-Key is the outcome of this one, too.
         if (unclear.has(keyOf(queued))) queued.mayHaveLanded = true;
       }
       for (const queued of [...this.#taken, ...this.#waiting]) {

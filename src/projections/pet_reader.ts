@@ -35,7 +35,7 @@ export interface Page {
 
 const lengthOf = ({ text }: { text: string }) => text.length;
 
-/** What was read at one generation and `changePosition`, and holds until a pet changes. */
+/** The pets and pages that were read at one generation and `changePosition`. They are valid until a pet changes. */
 function newCaches({ generation, changePosition }: Pick<Head, "generation" | "changePosition">) {
   const pets = new BoundedCache<PetRecord>(PETS_LIMIT, TEXT_LIMIT, lengthOf);
   const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, lengthOf);

@@ -18,7 +18,7 @@ export interface Runtime {
   newId(): string;
 }
 
-/** Calls a function outside of the traces of requests, for work that goes on after the request that begins it. */
+/** Calls a function without the trace of the current request, for work that continues after that request. */
 export const outsideRequests = AsyncLocalStorage.snapshot();
 
 export function sleep(runtime: Runtime, ms: number): Promise<void> {

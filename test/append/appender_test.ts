@@ -29,7 +29,7 @@ async function open(options?: Parameters<typeof openTestService>[0]) {
   store.commits.length = 0;
   /** Another instance of the service, whose store has no faults. */
   const openOther = () => otherInstance({ ...service, store: store.inner });
-  /** Adds a pet, and resolves when its commit has begun, which goes on after `release()`. */
+  /** Adds a pet. Resolves when its commit has begun; `release()` lets that commit continue. */
   const holdFirst = async () => {
     const { fault, reached, release } = hold();
     store.nextCommits.push(fault);

@@ -41,7 +41,7 @@ Deno.test("encodeKey() keeps a key whose number is -0, and one of no parts", () 
   }
 });
 
-Deno.test("decodeKey() keeps what follows a bigint or boolean of another program, and rejects what is no key", () => {
+Deno.test("decodeKey() keeps what follows a bigint or boolean of another program, and rejects bytes that are not a key", () => {
   for (const [hex, text] of [["02610027", '["a",0x27]'], ["15012100", "[0x15012100]"]]) {
     assertEquals(formatKey(decodeKey(Uint8Array.fromHex(hex))), text);
   }

@@ -42,7 +42,7 @@ function storeThat(
   options: Partial<ResilientStoreOptions> = {},
 ) {
   const runtime = new FakeRuntime();
-  // deno-lint-ignore no-explicit-any -- one answer stands for those of all methods
+  // deno-lint-ignore no-explicit-any -- every method gives the same answer
   const call = answer as () => Promise<any>;
   const calls = { get: call, getMany: call, list: call, commit: call };
   const inner = { limits: STORE_LIMITS, ...calls, close() {}, ...own };
