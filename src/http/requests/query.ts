@@ -7,12 +7,12 @@ import type { PageQuery } from "../../projections/pet_reader.ts";
 import { HttpError, quoted } from "../errors.ts";
 
 /** Section 8 of the interface. */
-const LIMIT_MIN = 1;
+export const LIMIT_MIN = 1;
 export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
 
 export const EVENTS_LIMIT_MAX = 1_000;
-const EVENTS_LIMIT_DEFAULT = 100;
+export const EVENTS_LIMIT_DEFAULT = 100;
 
 /** Longest wait of a request for events, in milliseconds. */
 export const EVENTS_TIMEOUT_MAX = 30_000;
