@@ -4,7 +4,6 @@ import { z } from "zod";
 
 const NO_INSTANT = "must be a UTC time with milliseconds";
 export const Instant = z.iso.datetime({ precision: 3, error: NO_INSTANT });
-/** Regular expressions to build others from. */
 export const SHA256_HEX = "[0-9a-f]{64}";
 export const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 
@@ -21,10 +20,7 @@ export const KeyLabel = z.string()
   // A label is printed in a table on a terminal, so it must not contain line breaks or control sequences.
   .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, "must not contain control characters");
 
-/**
- * `keyId` identifies the key permanently. `expiresAt` is absent if the key does not expire. `readOnly` is there
- * only if the key must not add or change pets.
- */
+/** Without `expiresAt`, the key does not expire. With `readOnly`, it must not add or change pets. */
 export const KeyIssuedData = z.strictObject({
   keyId: Ulid,
   label: KeyLabel,

@@ -57,7 +57,6 @@ export type EventType = EventBody["type"];
 export type PetEvent = Extract<RecordedEvent, { data: Pet }>;
 
 const PET_EVENTS: Record<PetEvent["type"], true> = { PetCreated: true, PetUpdated: true };
-
 export const PET_EVENT_TYPES = Object.keys(PET_EVENTS) as PetEvent["type"][];
 
 /** An event and its line in UTF-8, without the line break. */
@@ -66,15 +65,8 @@ export interface RecordedLine {
   line: Uint8Array;
 }
 
-interface TypeEntry {
-  /** The name of the schema, without the version. */
-  schema: string;
-  data: z.ZodObject;
-  /** The members that versions 2, 3 … of the schema have added. An event has the lowest version possible. */
-  added: readonly string[];
-}
-
-const TYPES: Record<EventType, TypeEntry> = {
+/** The schema of each type; `added` are the members of versions 2, 3 …. An event has the lowest version possible. */
+const TYPES: Record<EventType, { schema: string; data: z.ZodObject; added: readonly string[] }> = {
   PetCreated: { schema: schemaOf("PetCreated"), data: Pet, added: ADDED_FIELDS },
   PetUpdated: { schema: schemaOf("PetUpdated"), data: PetUpdatedData, added: ADDED_FIELDS },
   ApiKeyIssued: { schema: schemaOf("ApiKeyIssued"), data: KeyIssuedData, added: ["readOnly"] },
@@ -132,10 +124,7 @@ export function followsHash(line: Uint8Array, hash: string): boolean {
   return decoder.decode(line.subarray(end - hash.length, end)) === hash;
 }
 
-/**
- * Decodes the event of a line. Throws `NewerVersionError` if its type or schema version is not known, and
- * otherwise `MalformedEventError` if {@linkcode encodeEvent} could not have written the line.
- */
+/** Throws `NewerVersionError` for an unknown type or schema version, else `MalformedEventError` for an inexact line. */
 export function decodeEvent(line: string): RecordedEvent {
   const match = LINE.exec(line);
   if (match === null) throw malformed(line);
@@ -201,7 +190,6 @@ function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
   return data;
 }
 
-/** The data of an event of a pet, if it is plain. */
 function plainDataOf(schema: z.ZodObject, parsed: Record<string, unknown>) {
   if (schema === Pet) return plainPet(parsed);
   if (schema !== PetUpdatedData) return undefined;
@@ -226,7 +214,6 @@ function malformed(line: string): MalformedEventError {
   );
 }
 
-/** The CloudEvents `subject` of the event. */
 export function subjectOf(body: EventBody): string {
   switch (body.type) {
     case "PetCreated":
@@ -240,7 +227,6 @@ export function subjectOf(body: EventBody): string {
   }
 }
 
-/** The name of the schema of the event's data, with its version. */
 function dataschemaOf(body: EventBody): string {
   return `${TYPES[body.type].schema}:${schemaVersionOf(body)}`;
 }
@@ -254,7 +240,6 @@ export function schemaVersionOf({ type, data }: EventBody): number {
   return 2 + added.findLastIndex((member) => members[member] !== undefined);
 }
 
-/** Whether this version of the program knows a version of the schema of a type of events. */
 export function isKnownSchema(type: string, version: number): boolean {
   return Object.hasOwn(TYPES, type) && version <= 1 + TYPES[type as EventType].added.length;
 }

@@ -1,26 +1,19 @@
-/**
- * Parses JSON with exact 64-bit integers. An int64 becomes a `bigint`, however it is written. Every other
- * number stays a `number`, so that a schema can reject it.
- */
+/** JSON with exact int64s, as `bigint`s. Every other number stays a `number`, so that a schema can reject it. */
 
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 
 /** Parses JSON text. Throws `SyntaxError` on malformed text and `RangeError` on text nested too deep. */
 export function parseExactJson(text: string): unknown {
-  // TypeScript's library does not declare the reviver's third argument yet
-  // (https://github.com/tc39/proposal-json-parse-with-source).
-  return JSON.parse(text, exactInteger as (key: string, value: unknown) => unknown);
-}
-
-function exactInteger(_key: string, value: unknown, context: { source: string }): unknown {
-  return typeof value === "number" ? int64Of(context.source) ?? value : value;
+  // TypeScript does not know the third argument yet (https://github.com/tc39/proposal-json-parse-with-source).
+  return JSON.parse(text, (_key, value, context?: { source: string }) => {
+    return typeof value === "number" ? int64Of(context!.source) ?? value : value;
+  });
 }
 
 /**
- * The int64 that a JSON number represents, or `undefined` if it is not an integer or is out of range. Uses
- * the source text: `9007199254740992.5` is not an integer although its double is. `1.0` and `10e-1` are the
- * integer 1, because RFC 8259 section 6 does not distinguish between them.
+ * The int64 that the text of a JSON number represents, or `undefined`. `9007199254740992.5` is not an integer although
+ * its double is. `1.0` and `10e-1` are the integer 1: RFC 8259 section 6 does not distinguish between them.
  */
 export function int64Of(source: string): bigint | undefined {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source);

@@ -14,9 +14,8 @@ export const PetStatus = z.enum(PET_STATUSES, {
 export type PetStatus = z.infer<typeof PetStatus>;
 
 /**
- * The data that a client sends to add an animal, parsed with {@linkcode parseExactJson}. It is the only definition
- * of a pet's fields, in the order of their JSON text. A new field comes last and must be optional, because the lines
- * of the log do not change.
+ * The only definition of a pet's fields, in the order of their JSON text, as {@linkcode parseExactJson} parses it.
+ * A new field comes last and must be optional, because the lines of the log do not change.
  */
 export const NewPet = z.strictObject({
   name: text(NAME_MAX_LENGTH, "The animal's name"),
@@ -35,10 +34,7 @@ export type Pet = z.infer<typeof Pet>;
 
 const FIELDS = Object.keys(NewPet.shape) as (keyof NewPet)[];
 
-/**
- * The pet in the parsed text of {@linkcode encodePet}, or its fields that a patch has; `undefined` if they need the schema:
- * if a value may be wrong, or if it is an integer that is not safe. The schema takes several times as long.
- */
+/** The pet or the patch of a parsed text; `undefined` if it needs the schema, which takes several times as long. */
 export function plainPet(parsed: Record<string, unknown>, isPatch = false) {
   const pet: Record<string, unknown> = {};
   for (const name in parsed) {
@@ -85,7 +81,6 @@ type PatchShape = {
   [Name in keyof NewPet]-?: z.ZodOptional<z.ZodNullable<z.ZodType<NewPet[Name]>>>;
 };
 
-/** The pet after a patch. */
 export function patchPet(pet: Pet, patch: PetPatch): Pet {
   const fields = Object.entries({ ...pet, ...patch });
   return Object.fromEntries(fields.filter(([, value]) => (value ?? null) !== null)) as Pet;
@@ -130,7 +125,6 @@ export function hasCategory(petText: string, categoryId: string): boolean {
   return /,"categoryId":([^,}]*)/.exec(petText)?.[1] === categoryId;
 }
 
-/** Text of 1 to `maxLength` characters, counted in Unicode code points. */
 function text(maxLength: number, description: string): z.ZodString {
   const hasLength = (value: string) => {
     if (value.length <= maxLength) return value.length > 0;

@@ -9,7 +9,6 @@ import type { Key, Mutation, SetMutation } from "./store/store.ts";
 export const LOG_RECORD_LIMIT_BYTES = 8_192;
 
 export const HEAD_KEY = ["head"] as const;
-
 export const REPLAY_KEY = ["replay"] as const;
 
 /** Every commit checks and writes one of these records. A read of the first begins every answer. */
@@ -27,7 +26,7 @@ export function isLogKey(key: Key): key is [string, number] {
     key[1] as number >= 1;
 }
 
-/** The key of a projection record, without its generation. */
+/** The key of a projection record, without its generation. Without its last number, it is a prefix of such keys. */
 export type ProjectionKey = readonly (string | number)[];
 
 export function projectionKey(generation: number, key: ProjectionKey) {
@@ -37,22 +36,15 @@ export function projectionKey(generation: number, key: ProjectionKey) {
 /** The lists that hold the pets: one for each status, and one for the pets without a status. */
 export const PET_LISTS = [...PET_STATUSES, "none"].sort();
 
-/** The list that holds a pet with that status. */
 export function petListOf(status: PetStatus | null | undefined): string {
   return status ?? "none";
 }
 
-/** Without an id: the prefix of all pets of the list. */
-export function petKey(list: string, ...id: number[]): ProjectionKey {
+export function petKey(list: string, ...id: number[]) {
   return ["pet", list, ...id];
 }
 
-/** Without an id: the prefix of all pets of the list that belong to the category. */
-export function petByCategoryKey(
-  categoryId: bigint | null,
-  list: string,
-  ...id: number[]
-): ProjectionKey {
+export function petByCategoryKey(categoryId: bigint | null, list: string, ...id: number[]) {
   return ["pet_by_category", String(categoryId), list, ...id];
 }
 
@@ -63,18 +55,12 @@ export function petKeysOf(pet: Pet, former: PetPatch = {}): ProjectionKey[] {
   return [petKey(list, id), petByCategoryKey(categoryId, list, id)];
 }
 
-/** Without a position: the prefix of all records of the API key with that token. */
-export function keyByTokenKey(tokenHash: string, ...position: number[]): ProjectionKey {
+export function keyByTokenKey(tokenHash: string, ...position: number[]) {
   return ["key_by_token", tokenHash, ...position];
 }
 
-/** Without a position: the prefix of all events that the actor caused with that Idempotency-Key. */
-export function eventByIdempotencyKeyKey(
-  actor: string,
-  idempotencyKey: string,
-  ...position: number[]
-): ProjectionKey {
-  return ["event_by_idempotency_key", actor, idempotencyKey, ...position];
+export function eventByIdempotencyKeyKey(actor: string, key: string, ...position: number[]) {
+  return ["event_by_idempotency_key", actor, key, ...position];
 }
 
 /** The key of a record of an Idempotency-Key, up to its generation and its kind. */
@@ -97,7 +83,6 @@ export function isProjectionKey(key: Key): key is ProjectionKey {
     (!isPetKind(kind) || (PET_LISTS as unknown[]).includes(texts.at(-1)));
 }
 
-/** Whether records of that kind hold pets. */
 export function isPetKind(kind: unknown): boolean {
   return kind === "pet" || kind === "pet_by_category";
 }
@@ -114,10 +99,7 @@ export interface ProjectionRecord {
 /** How long an Idempotency-Key is valid, in milliseconds after the time of its event. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
-/**
- * How long the store keeps a record after it has expired, because the clocks of the store, the writer and the reader may
- * differ. The content of the record decides whether it is still valid.
- */
+/** How long the store keeps an expired record, because clocks may differ. Its content decides whether it is valid. */
 export const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 
 /** The mutations that write records to a generation, except those that the store would have removed by now. */

@@ -67,21 +67,13 @@ export function createService(options: ServiceOptions): Service {
     secondsSinceEvent: () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
   });
   const bodies = new BodyReader(runtime);
+  const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
+  const settings = { addresses, corsOrigins, isDurable, rateLimiter };
+  const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
   const handler = createHandler({
     ...common,
-    addresses,
-    appender,
-    background,
-    bodies,
-    corsOrigins,
-    feed,
-    followers,
-    heads,
-    isDurable,
-    keys,
-    pets,
-    rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime),
-    store,
+    ...settings,
+    ...parts,
     storeDamage: () => store.damage,
   });
   const endWaiting = () => {

@@ -1,9 +1,6 @@
 import { StoreClosedError, StoreError, StoreFullError } from "./store/store_errors.ts";
 
-/**
- * The reason why an operation failed. The domain throws these errors and does not know HTTP; `http/errors.ts`
- * maps each code to its meaning for clients.
- */
+/** Why an operation failed. The domain does not know HTTP: `http/errors.ts` maps each code to what clients see. */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
 

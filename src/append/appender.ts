@@ -20,9 +20,8 @@ import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_know
 import type { Mutation } from "../store/store.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { type Base, type Batch, type BatchDeps, planBatch } from "./batch.ts";
-import type { Command } from "./command.ts";
+import { type Command, QueuedCommand } from "./command.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
-import { QueuedCommand } from "./queued_command.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -54,7 +53,6 @@ export interface AppenderDeps extends BatchDeps {
 export class Appender {
   /** Its surroundings. Tests make them throw. */
   readonly deps: AppenderDeps;
-  /** The commands that wait for a commit, in their order. */
   #waiting: QueuedCommand[] = [];
   /** Those of which a batch is planned or committed. Some of them may wait again. */
   #taken: readonly QueuedCommand[] = [];
@@ -183,10 +181,7 @@ export class Appender {
     return { ...heads.latest!, readAt };
   }
 
-  /**
-   * Writes the head unchanged, so that every commit in flight from another instance conflicts. The
-   * write is small and therefore fast. The next commit of this instance then has a head start.
-   */
+  /** Writes the head unchanged, which is fast: commits of others in flight conflict, so the next one here is ahead. */
   async #touchHead(base: HeadEntry): Promise<void> {
     if (base.versionstamp === null) return;
     const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];

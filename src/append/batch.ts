@@ -9,7 +9,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, Store } from "../store/store.ts";
-import type { QueuedCommand } from "./queued_command.ts";
+import type { QueuedCommand } from "./command.ts";
 
 const encoder = new TextEncoder();
 
@@ -191,11 +191,8 @@ function changedPetOf({ type, data }: RecordedEvent): Pet | undefined {
 }
 
 /** Throws unless the lines of a commit follow a head without a gap, up to the next head. */
-function expectToFollow(
-  { position, lastHash, lastPetId }: Head,
-  lines: readonly RecordedLine[],
-  next: Head,
-): void {
+function expectToFollow(head: Head, lines: readonly RecordedLine[], next: Head): void {
+  const { position, lastHash, lastPetId } = head;
   const isGapless = lines.every(({ event }, index) => event.position === position + 1 + index);
   const hasGrown = next.position === position + lines.length && next.lastPetId >= lastPetId;
   if (isGapless && hasGrown && lines[0].event.previousHash === lastHash) return;

@@ -1,6 +1,7 @@
-import type { EventBody, EventMetadata } from "../../events/event.ts";
+import type { EventBody, EventMetadata, RecordedEvent } from "../../events/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
+import { ServiceError, serviceErrorCode } from "../service_error.ts";
 
 /** A request to append events. */
 export interface Command {
@@ -10,9 +11,56 @@ export interface Command {
   readonly idempotencyKey?: string;
   /** Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. */
   prepare(base: HeadEntry): Promise<void> | void;
-  /**
-   * Returns the events to append after this head. It may run several times, so the ids and times of the events must
-   * already be fixed. `changed` is the pet of the command as an earlier command of the same commit leaves it.
-   */
+  /** May run again, so ids and times must be fixed. `changed` is the pet as an earlier command of the commit left it. */
   decide(head: Head, changed?: Pet): readonly (EventBody & EventMetadata)[];
+}
+
+/** A command that waits for its outcome. Only the first outcome counts. */
+export class QueuedCommand {
+  readonly command: Command;
+  /** Monotonic time in milliseconds at which the command is rejected. */
+  readonly deadline: number;
+  /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
+  wasRepeated = false;
+  /** Whether a batch with this command, or with another one of its Idempotency-Key, may have landed. */
+  mayHaveLanded = false;
+  /** A flag and not a set of commands: dead entries of a long-lived set keep others alive (measured). */
+  isSettled = false;
+  #settlers = Promise.withResolvers<readonly RecordedEvent[]>();
+  readonly outcome = this.#settlers.promise;
+
+  constructor(command: Command, deadline: number) {
+    this.command = command;
+    this.deadline = deadline;
+  }
+
+  resolve(events: readonly RecordedEvent[]): void {
+    this.isSettled = true;
+    this.#settlers.resolve(events);
+  }
+
+  reject(reason: unknown): void {
+    this.isSettled = true;
+    this.#settlers.reject(reason);
+  }
+
+  /** Rejects a command that is refused, or failed. An unclear outcome stays unclear. */
+  refuse(reason: unknown): void {
+    const code = serviceErrorCode(reason) ?? "store_unavailable";
+    if (!this.mayHaveLanded || code !== "store_unavailable") return this.reject(reason);
+    const message = "The store has not answered whether the request was stored before";
+    this.reject(new ServiceError("outcome_unknown", message, { cause: reason }));
+  }
+
+  /** Rejects a command that has waited for `limitMs`. */
+  rejectOverdue(limitMs: number): void {
+    const unclear =
+      `The store gave no clear answer within ${limitMs} ms, so it may or may not have been stored`;
+    const nothing = `The store could not take it within ${limitMs} ms, so nothing was stored`;
+    this.reject(
+      this.mayHaveLanded
+        ? new ServiceError("outcome_unknown", unclear)
+        : new ServiceError("store_unavailable", nothing),
+    );
+  }
 }

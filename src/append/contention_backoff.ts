@@ -32,7 +32,6 @@ export class ContentionBackoff {
     this.#runtime = runtime;
   }
 
-  /** Whether this instance had a conflict within the last {@linkcode OTHERS_ASSUMED_MS}. */
   get areOthersNear(): boolean {
     return this.#runtime.monotonicNow() < this.#othersUntil;
   }
@@ -57,9 +56,8 @@ export class ContentionBackoff {
     this.#conflicts = 0;
     if (commitsToWait > 0) this.#startStreak();
     else this.#commits++;
-    return Math.round(
-      Math.min(PAUSE_LIMIT_MS, commitsToWait * commitMs * (0.5 + this.#runtime.random())),
-    );
+    const pauseMs = commitsToWait * commitMs * (0.5 + this.#runtime.random());
+    return Math.round(Math.min(PAUSE_LIMIT_MS, pauseMs));
   }
 
   #commitsToWait(): number {

@@ -32,9 +32,7 @@ export interface WritePetDeps {
 }
 
 interface WritePetRequest {
-  /** The text of the API key. */
   token: string;
-  /** Identifies repeats of the same request. */
   idempotencyKey?: string;
 }
 
@@ -55,9 +53,8 @@ export interface WrittenPet {
 
 /** The rule of a request: at most one event, decided on the state of a head. */
 interface Rule extends Pick<Command, "petId"> {
-  /** Reads what decide() needs. Rejects if the request must be refused. */
   prepare?(base: HeadEntry): Promise<void>;
-  /** As of `Command`, but at most one event. Throws if the request must be refused. */
+  /** Throws, as prepare() rejects, if the request must be refused. */
   decide(head: Pick<Head, "lastPetId">, changed?: Pet): PetEventBody | undefined;
   /** Whether an earlier event with the same Idempotency-Key is the outcome of the same request. */
   isOutcome(event: PetEventBody): boolean;
@@ -65,10 +62,7 @@ interface Rule extends Pick<Command, "petId"> {
 
 type PetEventBody = Extract<EventBody, { type: PetEvent["type"] }>;
 
-/**
- * Adds a pet. If the Idempotency-Key already added the same pet, resolves to that pet as it was added. Rejects with the
- * errors of {@linkcode Appender.append}, `invalid_credentials`, `read_only_key` and `idempotency_key_reused`.
- */
+/** Rejects as {@linkcode Appender.append}, or with `invalid_credentials`, `read_only_key`, `idempotency_key_reused`. */
 export async function createPet(
   deps: WritePetDeps,
   request: WritePetRequest & { pet: NewPet },
@@ -85,15 +79,8 @@ export function additionRule(pet: NewPet): Rule {
   };
 }
 
-/**
- * Changes a pet. If the patch changes nothing, no event is appended. If the Idempotency-Key already made the same
- * change, resolves to the pet as it was after that. Rejects as {@linkcode createPet} does, with `pet_not_found`, and
- * with `precondition_failed` if the pet is not an expected one.
- */
-export async function updatePet(
-  deps: WritePetDeps,
-  request: UpdatePetRequest,
-): Promise<WrittenPet> {
+/** Appends nothing if nothing changes. Rejects as createPet(), or with `pet_not_found` or `precondition_failed`. */
+export async function updatePet(deps: WritePetDeps, request: UpdatePetRequest) {
   const rule = changeRule(deps, request);
   const written = await writePet(deps, request, rule);
   return written ?? { id: request.petId, text: rule.text, isDuplicate: false };
@@ -133,9 +120,8 @@ export function changeRule(
 }
 
 /**
- * Appends the event of a request. The key and the rule are checked as of exactly the head that the commit replaces, so a
- * revoked key never writes. If the Idempotency-Key has caused an event before, nothing is appended, and that event is
- * the outcome. Resolves to `undefined` if there was nothing to be done.
+ * The key and the rule are checked as of exactly the head that the commit replaces, so a revoked key never writes. If
+ * the Idempotency-Key has caused an event before, nothing is appended: the outcome is the pet as it was after that.
  */
 async function writePet(
   { appender, runtime, keys, store }: WritePetDeps,
@@ -154,10 +140,7 @@ async function writePet(
   const command: Command & { earlier?: PetEvent } = {
     petId: rule.petId,
     idempotencyKey: logged,
-    /**
-     * Checks the API key, and finds an event that the same Idempotency-Key caused earlier. Another instance that appends
-     * such an event moves the head. So the event is either found here, or the commit on this head fails.
-     */
+    /** An earlier event of the Idempotency-Key is found here, or it has moved the head, so that the commit fails. */
     async prepare(base) {
       const { head } = base;
       // The clock may have been set back. At the time of the event, the key must be valid too.
@@ -192,10 +175,7 @@ export function expectMayWrite({ isReadOnly }: ApiKey): void {
   if (isReadOnly) throw new ServiceError("read_only_key", message);
 }
 
-/**
- * The event that an API key caused with an Idempotency-Key, as the log names it, if it has not expired at `now`, in
- * milliseconds. May or may not find an event after that head.
- */
+/** The event that a key caused with an Idempotency-Key, unless expired. May or may not find one after that head. */
 async function findEarlier(
   store: Store,
   { generation }: Head,

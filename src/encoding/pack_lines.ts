@@ -3,10 +3,7 @@ import { Buffer } from "node:buffer";
 export const LINE_FEED = 10;
 const LINE_END = Uint8Array.of(LINE_FEED);
 
-/**
- * Packs lines, in order, into as few values of at most `limit` bytes as possible, each with the number of its lines. A
- * longer line has a value of its own. A line must not contain a line feed.
- */
+/** Packs lines without line feeds into as few values of at most `limit` bytes as possible; a longer one by itself. */
 export function packLines(lines: readonly Uint8Array[], limit: number) {
   const packed: { count: number; value: Uint8Array }[] = [];
   let first = 0;
@@ -23,15 +20,12 @@ export function packLines(lines: readonly Uint8Array[], limit: number) {
   return packed;
 }
 
-/** Joins lines into one array. Each line is followed by a line feed. */
+/** Each line is followed by a line feed. */
 export function joinLines(lines: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(lines.flatMap((line) => [line, LINE_END]));
 }
 
-/**
- * Unpacks the lines of a stored value. Returns `undefined` if {@linkcode packLines} cannot have written the
- * value. The lines share the memory of the value.
- */
+/** The lines in a stored value, sharing its memory; `undefined` if {@linkcode packLines} cannot have written it. */
 export function unpackLines(value: unknown): Uint8Array[] | undefined {
   if (!(value instanceof Uint8Array) || value.at(-1) !== LINE_FEED) return undefined;
   const lines: Uint8Array[] = [];

@@ -57,10 +57,7 @@ interface Part {
   reading?: Promise<void>;
 }
 
-/**
- * The events of pets, for those who follow the store. Each caller reads at its own pace from its own place, so nothing is
- * kept for it, and all share what was read lately.
- */
+/** The events of pets. Each follower reads at its pace, so nothing is kept for it; all share what was read lately. */
 export class EventFeed {
   #store: Store;
   #background: BackgroundWork;
@@ -73,7 +70,6 @@ export class EventFeed {
     this.#background = background;
   }
 
-  /** The end of the log up to a head. */
   endOf({ position, lastHash }: Head): Place {
     return { position, id: feedId(position, lastHash) };
   }
@@ -85,10 +81,7 @@ export class EventFeed {
     expectSame(place.id, (await this.#read(next, next, false)).before);
   }
 
-  /**
-   * The lines after a place in the log up to a head, at most {@linkcode PART_LENGTH}; none at its end. Whoever
-   * catches up does so in the background. Rejects with `feed_reset` if the log has no such place.
-   */
+  /** At most {@linkcode PART_LENGTH} lines after a place, up to a head. Rejects with `feed_reset` as expectPlace(). */
   async linesAfter(place: Place, entry: HeadEntry): Promise<readonly FeedLine[]> {
     const { position, id } = place;
     const { head } = entry;
@@ -135,7 +128,6 @@ export class EventFeed {
     part.lines.push(...lines);
   }
 
-  /** Reads a range of lines, with the id before them. */
   async #read(from: number, to: number, inBackground: boolean): Promise<Omit<Part, "reading">> {
     const lines: FeedLine[] = [];
     let before = "";

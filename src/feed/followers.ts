@@ -1,7 +1,6 @@
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKeyReader } from "../keys/api_key_reader.ts";
-import { Alarm } from "./alarm.ts";
 import { backoffMs, outsideRequests, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
@@ -31,10 +30,7 @@ export interface Follower {
   end(reason: unknown): void;
 }
 
-/**
- * The followers of one instance, who share its looks at the head: one soon after this instance has appended something,
- * and otherwise one each {@linkcode LOOK_MS}; none while nobody follows. Ends those whose API key is revoked or expires.
- */
+/** The followers of one instance share its looks at the head. Ends those whose API key is revoked or expires. */
 export class Followers {
   #deps: FollowersDeps;
   #byToken = new Map<string, Set<Follower>>();
@@ -81,7 +77,7 @@ export class Followers {
     for (const token of this.#byToken.keys()) this.#end(token, shuttingDown());
   }
 
-  /** Makes the next look be soon, because this instance has appended something. */
+  /** Makes the next look be soon. */
   onCommitted(): void {
     this.#alarm.ring();
   }
@@ -122,6 +118,22 @@ export class Followers {
       return;
     }
     for (const follower of this.#byToken.get(token) ?? []) follower.onLook(entry);
+  }
+}
+
+/** Lets one caller wait until it rings. A ring that nobody waited for ends the next wait at once. */
+export class Alarm {
+  #hasRung = false;
+  #wake = () => {};
+
+  ring(): void {
+    this.#hasRung = true;
+    this.#wake();
+  }
+
+  async wait(): Promise<void> {
+    if (!this.#hasRung) await new Promise<void>((resolve) => this.#wake = resolve);
+    this.#hasRung = false;
   }
 }
 

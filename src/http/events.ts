@@ -3,7 +3,6 @@
 import { Buffer } from "node:buffer";
 import { EMPTY_HEAD, type HeadEntry } from "../log/head.ts";
 import type { EventFeed, FeedEvent, FeedLine, Place } from "../feed/event_feed.ts";
-import { Alarm } from "../feed/alarm.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { serviceErrorCode } from "../service_error.ts";
@@ -11,7 +10,7 @@ import { StoreError } from "../store/store_errors.ts";
 import { codeOf } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
-import type { Follower, Followers } from "../feed/followers.ts";
+import { Alarm, type Follower, type Followers } from "../feed/followers.ts";
 import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/query.ts";
 
 /** Maximum number of lines that one request looks at: with a filter, it may find nothing among them. */

@@ -90,11 +90,7 @@ export async function listApiKeys(store: Store, { generation }: Head): Promise<A
 }
 
 /** The key with an id, proven by the log; `undefined` if none has it. */
-export async function findApiKey(
-  store: Store,
-  head: Head,
-  keyId: string,
-): Promise<ApiKey | undefined> {
+export async function findApiKey(store: Store, head: Head, keyId: string) {
   const found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
   return found && await readProvenKey(store, head, found.tokenHash);
 }

@@ -26,7 +26,6 @@ interface IssuedKey {
 interface KeyTerms {
   label: string;
   expiresAt?: number;
-  /** Whether the key must not add or change pets. */
   isReadOnly?: boolean;
 }
 
@@ -62,15 +61,13 @@ interface Rotation {
   retiresAt: number;
 }
 
-/** The key cannot be rotated; the message says why. */
 export class UnrotatableKeyError extends Error {
   override name = "UnrotatableKeyError";
 }
 
 /**
- * Issues the successor of a live key and revokes that key at the end of the overlap, both in one commit.
- * Rejects with {@linkcode UnrotatableKeyError} if no live key has the id, or if the key was already rotated:
- * a key has one successor. `show` receives the successor after the old key was found to be rotatable.
+ * Issues the successor of a live key and revokes that key at the end of the overlap, both in one commit. Rejects with
+ * {@linkcode UnrotatableKeyError}, before `show` is called, if no live key has the id or if it already has a successor.
  */
 export async function rotateKey(
   { appender, runtime, store }: WriteKeyDeps,
@@ -114,10 +111,7 @@ function rotatable(key: ApiKey | undefined, keyId: string, now: number): ApiKey 
   throw new UnrotatableKeyError(`Key ${keyId} was already rotated and is refused from ${end} on`);
 }
 
-/**
- * Revokes an API key immediately. Resolves to the key as it was before, or to `undefined` if no key has that
- * id. If the key was already revoked immediately, no second event is added.
- */
+/** Revokes a key at once, unless it already was. Resolves to the key as it was before, or to `undefined` if unknown. */
 export async function revokeKey(
   { appender, runtime, store }: WriteKeyDeps,
   keyId: string,

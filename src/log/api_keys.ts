@@ -33,20 +33,14 @@ export function revocationOf(event: { data: KeyRevokedData; time: string }) {
 }
 
 /** Adds a revocation to a key. The earliest one applies. */
-export function revoke(
-  key: ApiKey,
-  { revokedAt, isAtOnce }: ReturnType<typeof revocationOf>,
-): void {
+export function revoke(key: ApiKey, { revokedAt, isAtOnce }: ReturnType<typeof revocationOf>) {
   key.revokedAt = Math.min(key.revokedAt ?? Infinity, Date.parse(revokedAt));
   if (isAtOnce) key.isRevoked = true;
 }
 
 export type ApiKeyState = "live" | "expired" | "revoked";
 
-/** The times that decide the state of a key. */
-export type KeyTimes = Pick<ApiKey, "expiresAt" | "revokedAt" | "isRevoked">;
-
-export function stateOf(key: KeyTimes, now: number): ApiKeyState {
+export function stateOf(key: Partial<ApiKey>, now: number): ApiKeyState {
   const { isRevoked, revokedAt = Infinity, expiresAt = Infinity } = key;
   if (isRevoked || revokedAt <= now) return "revoked";
   return expiresAt <= now ? "expired" : "live";

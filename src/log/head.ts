@@ -22,7 +22,6 @@ const STORE_FORMAT = 5;
 const Count = z.int().min(0);
 
 const Head = z.strictObject({
-  /** Version of the keyspace. */
   format: z.literal(STORE_FORMAT),
   /** Position of the last event; 0 in an empty log. */
   position: Count,
@@ -48,7 +47,6 @@ export type Head = z.infer<typeof Head>;
 /** The record that replaces the head while a log is restored into a store. */
 export const RestoreMark = z.strictObject({
   format: z.literal("restore"),
-  /** The format of the store that the restore writes. */
   storeFormat: z.literal(STORE_FORMAT),
   /** Id of the command run that wrote the mark last. */
   run: Ulid,
@@ -83,10 +81,7 @@ export async function readHead(store: Store): Promise<HeadEntry> {
   return headEntryOf(await store.get(HEAD_KEY));
 }
 
-/**
- * Decodes the entry of {@linkcode HEAD_KEY}. Throws `ForeignStoreError` if this version did not write the record,
- * and `store_unavailable` if a restore is not finished.
- */
+/** Throws `ForeignStoreError` if this version did not write the record, `store_unavailable` during a restore. */
 export function headEntryOf(entry: StoreEntry | null): HeadEntry {
   if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
   const record = decodeHeadRecord(entry.value);
@@ -139,7 +134,6 @@ export function headAfter(head: Head, event: RecordedEvent, lastHash: string): H
   }
 }
 
-/** The record under {@linkcode HEAD_KEY}, by its kind. */
 type HeadRecord =
   | { kind: "head"; head: Head }
   | { kind: "restore_mark"; mark: RestoreMark }
@@ -157,12 +151,10 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
     if (content === undefined && [format, storeFormat].includes(STORE_FORMAT)) {
       return { kind: "foreign" };
     }
-    if (format === "restore") {
-      if (storeFormat === STORE_FORMAT) {
-        return { kind: "restore_mark", mark: RestoreMark.parse(record) };
-      }
+    if (format === "restore" && storeFormat !== STORE_FORMAT) {
       return otherFormat("it holds an unfinished restore of another version; use a new store");
     }
+    if (format === "restore") return { kind: "restore_mark", mark: RestoreMark.parse(record) };
     if (Number.isSafeInteger(format) && format !== STORE_FORMAT) {
       return otherFormat(otherVersionReason(`it has format ${format}`, format > STORE_FORMAT));
     }

@@ -54,9 +54,8 @@ export class HeadReader {
   }
 
   /**
-   * Runs `work` on a fresh head. Rejects with `store_unavailable` if this took longer than
-   * {@linkcode HEAD_LIMIT_MS}, for example because the machine was suspended: a replay may have removed
-   * the records meanwhile, so neither a result nor an error of `work` is reliable.
+   * Runs `work` on a fresh head. Rejects with `store_unavailable` if this took too long, as on a suspended machine: a
+   * replay may have removed the records meanwhile, so neither a result nor an error of `work` is reliable.
    */
   use<T>(work: (entry: HeadEntry) => T | Promise<T>): Promise<T> {
     const start = this.#runtime.monotonicNow();

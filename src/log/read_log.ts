@@ -1,6 +1,3 @@
-/** Reads the records of the log. */
-
-import type { RecordedLine } from "../../events/event.ts";
 import { unpackLines } from "../encoding/pack_lines.ts";
 import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -9,16 +6,12 @@ import { checkedContent } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { eventOf } from "./lines.ts";
 
-/** A stored line and its position in the log. */
 export interface StoredLine {
   position: number;
   line: Uint8Array;
 }
 
-/**
- * The lines of a stored record of the log, with the positions that its key gives them. Returns `undefined` if the record
- * is not one that {@linkcode logMutations} writes. The content of the lines is not decoded.
- */
+/** The lines of a record, not decoded; `undefined` if {@linkcode logMutations} cannot have written the record. */
 export function linesOf(entry: Pick<StoreEntry, "key" | "value">): StoredLine[] | undefined {
   const last = entry.key[1] as number;
   const lines = unpackLines(checkedContent(entry));
@@ -39,9 +32,8 @@ export class LogDamagedError extends Error {
 }
 
 /**
- * Reads the lines of a range, in batches and in order; `to` must not exceed the position of the head. Throws
- * `LogDamagedError` if a line is missing or repeated, or if a record does not hold lines, so that nobody mistakes
- * an incomplete log for a complete one. Only an audit checks the content.
+ * Reads lines in batches; `to` must not exceed the position of the head. Throws `LogDamagedError` if a line is missing,
+ * repeated or in a damaged record, so that nobody takes that log for a complete one. Only an audit checks the content.
  */
 export async function* readLog(
   store: Store,
@@ -69,10 +61,7 @@ export async function* readLog(
 }
 
 /** The event at a position, in one read; `undefined` if it is missing, damaged, or not one that this version knows. */
-export async function readEventAt(
-  store: Store,
-  position: number,
-): Promise<RecordedLine | undefined> {
+export async function readEventAt(store: Store, position: number) {
   const range = { start: logKey(position), end: logKey(position + RECORD_LINES_LIMIT) };
   const [entry] = await store.list(range, { limit: 1 });
   const stored = entry && linesOf(entry)?.find((it) => it.position === position);
@@ -81,12 +70,8 @@ export async function readEventAt(
 }
 
 /** Seconds since the event at a position; `undefined` if there is none, or if it cannot be read now. */
-export async function secondsSinceEvent(
-  store: Store,
-  runtime: Runtime,
-  position: number | undefined,
-): Promise<number | undefined> {
-  if (position === undefined || position === 0) return undefined;
+export async function secondsSinceEvent(store: Store, runtime: Runtime, position = 0) {
+  if (position === 0) return undefined;
   // A gauge without a value is enough: requests and the audit report the failure.
   const found = await readEventAt(store, position).catch(() => undefined);
   return found && (runtime.now() - Date.parse(found.event.time)) / 1_000;

@@ -23,7 +23,6 @@ export interface PageQuery {
   cursor?: number;
 }
 
-/** A page as returned to clients. */
 export interface Page {
   /** A JSON array of Pet, newest first. */
   text: string;
@@ -77,9 +76,8 @@ export class PetReader {
     const { pages, reading } = this.#cachesFor(head);
     // An addition outdates only the pages that begin with the newest pets.
     const name = `${head.generation}/${status}/${limit}/${cursor}/${newestOf(query, head)}`;
-    const cached = pages.get(name);
     // Node 24 has no Map.getOrInsertComputed().
-    const known = cached ?? reading.get(name);
+    const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;
     const read = status === undefined ? this.#readPage(query, head) : this.#readList(query, head);
     const page = read.then((it) => pages.set(name, it)).finally(() => reading.delete(name));
@@ -160,7 +158,6 @@ function newestOf({ cursor = Infinity }: PageQuery, { lastPetId }: Head): number
   return Math.min(cursor - 1, lastPetId);
 }
 
-/** The first pets as a page. There is a further one if there are more pets. */
 function pageOf(pets: PetRecord[], limit: number): Page {
   const shown = pets.slice(0, limit);
   const text = `[${shown.map(({ text }) => text).join(",")}]`;

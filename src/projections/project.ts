@@ -20,10 +20,7 @@ const ZERO = 0x30;
 const OPENING_BRACE = 0x7b;
 const decoder = new TextDecoder();
 
-/**
- * The only projection function: returns the records that consecutive events write to the projections, and those that
- * they remove; each record once, as it is after the last event. It depends on nothing but the events.
- */
+/** The only projection function: the records that events write or remove, each once. It depends on nothing but them. */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];
   let isChanged = false;
@@ -74,7 +71,6 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
 /** A pet as its records hold it. */
 export interface PetRecord {
   id: number;
-  /** The JSON text of the pet. */
   text: string;
   /** Position of the event that made the pet so. */
   position: number;
@@ -91,7 +87,6 @@ export function petOf(entry: StoreEntry): PetRecord {
   return { id, text, position: positionIn(content) };
 }
 
-/** The text in the content of a record of a pet. */
 export function textIn(content: Uint8Array): Uint8Array {
   return content.subarray(content.indexOf(OPENING_BRACE));
 }

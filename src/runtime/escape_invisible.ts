@@ -1,7 +1,4 @@
-/**
- * Control characters but the line feed, and characters that are invisible or reorder text: a terminal would act
- * on them, or show another text than there is.
- */
+/** All but the line feed that a terminal would act on, or that would make it show another text than there is. */
 const INVISIBLE = /[[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--\n]/gv;
 
 /** Escapes such characters as JSON does. A text in JSON keeps its meaning. */

@@ -1,7 +1,4 @@
-/**
- * Checks of hosts. Deno's permissions give a comma and an asterisk a meaning of their own, and a launcher that
- * passed on a malformed host would fail with a message about its own flags.
- */
+/** Checks of hosts: a malformed one would change Deno's permission flags, or fail with a message about these. */
 
 const NAME = /^(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?$/;
 const NAME_LIMIT = 253;

@@ -1,7 +1,4 @@
-/**
- * Replaces every API key in a text, for logs and telemetry. It also finds keys that are percent-encoded,
- * wholly or in part, once or repeatedly, and the first part of a truncated key.
- */
+/** Also replaces keys that are cut off at their end, or percent-encoded wholly or in part, once or repeatedly. */
 export function redactKeys(text: string): string {
   return text.replace(KEY, "pets_…");
 }

@@ -30,15 +30,12 @@ export function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Pro
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/**
- * Delay before attempt number `attempt` (0, 1, 2 …), in milliseconds. The full delay doubles up to
- * {@linkcode BACKOFF_LIMIT_MS}; the result is a random value from half of it to all of it.
- */
+/** The first and the longest delay between two attempts, in milliseconds. */
+const BACKOFF_FIRST_MS = 4;
+const BACKOFF_LIMIT_MS = 250;
+
+/** Delay before attempt 0, 1, 2 …, in milliseconds: a random value from half of the full delay to all of it. */
 export function backoffMs(runtime: Runtime, attempt: number): number {
   const full = Math.min(BACKOFF_LIMIT_MS, BACKOFF_FIRST_MS * 2 ** attempt);
   return full / 2 + runtime.random() * full / 2;
 }
-
-const BACKOFF_FIRST_MS = 4;
-/** Maximum delay between two attempts, in milliseconds. */
-const BACKOFF_LIMIT_MS = 250;

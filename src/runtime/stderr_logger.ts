@@ -20,10 +20,7 @@ export const stderrLogger: Logger = (level, event, details) => {
   console.error(lineOf(level, event, details));
 };
 
-/**
- * Also sends each line as a log record of OpenTelemetry, with the severity of its level. The console must be
- * replaced (`OTEL_DENO_CONSOLE=replace`): it then sends what it gets, and prints nothing.
- */
+/** Also sends lines to OpenTelemetry. Needs `OTEL_DENO_CONSOLE=replace`: the console then sends and prints nothing. */
 export const telemetryLogger: Logger = (level, event, details) => {
   const line = lineOf(level, event, details);
   writeError(line);

@@ -2,7 +2,6 @@ import { monotonicUlid } from "@std/ulid";
 import { setImmediate } from "node:timers";
 import type { Runtime } from "./runtime.ts";
 
-/** The runtime of a real process. */
 export const systemRuntime: Runtime = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),

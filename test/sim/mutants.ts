@@ -43,7 +43,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "if (versionstamp !== guarded.guard) {": 'if (true) {\n          return { state: "lost" };',
     },
   },
-  "src/append/queued_command.ts": {
+  "src/append/command.ts": {
     "an unclear outcome is reported as nothing stored": { "this.mayHaveLanded\n": "false\n" },
   },
   "src/append/batch.ts": {
