@@ -65,7 +65,7 @@ export interface RecordedLine {
   line: Uint8Array;
 }
 
-/** The schema of each type; `added` are the members of versions 2, 3 …. An event has the lowest version possible. */
+/** The schemas. `added`: the members that versions 2, 3 … have added. An event has the lowest version possible. */
 const TYPES: Record<EventType, { schema: string; data: z.ZodObject; added: readonly string[] }> = {
   PetCreated: { schema: schemaOf("PetCreated"), data: Pet, added: ADDED_FIELDS },
   PetUpdated: { schema: schemaOf("PetUpdated"), data: PetUpdatedData, added: ADDED_FIELDS },
@@ -154,7 +154,6 @@ export class MalformedEventError extends Error {
   }
 }
 
-/** A newer version of the program wrote the line, so its data cannot be decoded. */
 export class NewerVersionError extends MalformedEventError {
   override name = "NewerVersionError";
   readonly position: number;

@@ -35,7 +35,6 @@ export interface Service {
 export interface ServiceOptions
   extends
     Partial<Pick<HandlerDeps, "addresses" | "corsOrigins" | "instrumentation" | "isDurable">> {
-  /** Maximum wait of a command for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
   runtime: Runtime;
@@ -68,14 +67,10 @@ export function createService(options: ServiceOptions): Service {
   });
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
-  const settings = { addresses, corsOrigins, isDurable, rateLimiter };
+  const storeDamage = () => store.damage;
+  const settings = { addresses, corsOrigins, isDurable, rateLimiter, storeDamage };
   const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
-  const handler = createHandler({
-    ...common,
-    ...settings,
-    ...parts,
-    storeDamage: () => store.damage,
-  });
+  const handler = createHandler({ ...common, ...settings, ...parts });
   const endWaiting = () => {
     bodies.cancel();
     followers.endAll();

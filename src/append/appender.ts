@@ -23,7 +23,7 @@ import { type Base, type Batch, type BatchDeps, planBatch } from "./batch.ts";
 import { type Command, QueuedCommand } from "./command.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
 
-/** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome. */
+/** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome, in milliseconds. */
 export const APPEND_LIMIT_MS = 3_500;
 
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
@@ -41,7 +41,6 @@ const PROBES_PER_REPORT = 10;
 const SWEEP_MS = 50;
 
 export interface AppenderDeps extends BatchDeps {
-  /** How long a command may wait for its outcome, in milliseconds. */
   appendLimitMs: number;
   heads: HeadReader;
   instrumentation: Instrumentation;
@@ -82,9 +81,8 @@ export class Appender {
   }
 
   /**
-   * Appends the events of the command exactly once. Rejects with the command's own refusal, or with a
-   * `ServiceError`. `overloaded`, `shutting_down`, `storage_full` and `store_unavailable` mean that nothing was
-   * stored; `outcome_unknown` means that the events may or may not have been stored.
+   * Appends the events of the command exactly once. Rejects with the command's own refusal, with `overloaded`,
+   * `shutting_down`, `storage_full` or `store_unavailable` (nothing was stored), or `outcome_unknown` (perhaps it was).
    */
   async append(command: Command): Promise<readonly RecordedEvent[]> {
     const { runtime, appendLimitMs } = this.deps;
@@ -115,7 +113,6 @@ export class Appender {
     await this.#settling;
   }
 
-  /** Commits until no command waits. */
   async #run(): Promise<void> {
     const { runtime } = this.deps;
     const stopSweep = this.#sweepOverdue();

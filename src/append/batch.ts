@@ -39,7 +39,6 @@ export interface Batch {
 
 export interface BatchDeps {
   store: Store;
-  /** Makes events into the records of the projections. */
   project: (lines: readonly RecordedLine[]) => ProjectionRecord[];
   runtime: Runtime;
 }
@@ -104,9 +103,8 @@ function decideAll(plan: Plan, preparations: readonly PromiseSettledResult<void>
 }
 
 /**
- * Settles a command without events, or with a refusal, once it was prepared at least twice. No commit checks such
- * an outcome, so it counts only on a head that was read after the first time: meanwhile another instance may have
- * appended, or a replay may have removed the records that the command read.
+ * Settles a command without events, or a refused one. No commit checks that, so it counts only on a head that was read
+ * after the first prepare(): others may have appended, or a replay may have removed records that the command read.
  */
 function finish({ base, runtime, waiting }: Plan, queued: QueuedCommand, settle: () => void): void {
   const areRecordsKept = runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;

@@ -140,7 +140,7 @@ async function writePet(
   const command: Command & { earlier?: PetEvent } = {
     petId: rule.petId,
     idempotencyKey: logged,
-    /** An earlier event of the Idempotency-Key is found here, or it has moved the head, so that the commit fails. */
+    /** An earlier event of the Idempotency-Key is found here, or it moves the head, so that this commit fails. */
     async prepare(base) {
       const { head } = base;
       // The clock may have been set back. At the time of the event, the key must be valid too.

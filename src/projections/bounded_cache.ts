@@ -16,7 +16,6 @@ export class BoundedCache<Value> {
     return this.#entries.get(key);
   }
 
-  /** Returns the value. */
   set(key: string | number, value: Value): Value {
     this.#delete(key);
     this.#entries.set(key, value);

@@ -68,7 +68,6 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
   };
 }
 
-/** A pet as its records hold it. */
 export interface PetRecord {
   id: number;
   text: string;

@@ -11,7 +11,6 @@ export function reasonOf(thrown: unknown): string {
   return thrown.message + (thrown.cause === undefined ? "" : `: ${reasonOf(thrown.cause)}`);
 }
 
-/** Returns the log details of a defect of the service: the reason and the stack. */
 export function defectOf(thrown: unknown): { reason: string; stack?: string } {
   return { reason: reasonOf(thrown), stack: thrown instanceof Error ? thrown.stack : undefined };
 }

@@ -6,7 +6,6 @@ const NAME_LIMIT = 253;
 /** An IPv6 address with or without brackets, perhaps with a zone. Zone 0 does not exist. */
 const IPV6 = /^\[?([\da-f:.]+)(?:%[a-z1-9][\w.-]*)?\]?$/i;
 
-/** Whether a text is a host name or an IP address. */
 export function isHost(text: string): boolean {
   if (!text.includes(":")) return text.length <= NAME_LIMIT && NAME.test(text);
   const [, address] = IPV6.exec(text) ?? [];

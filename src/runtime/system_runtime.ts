@@ -12,11 +12,9 @@ export const systemRuntime: Runtime = {
   newId: () => monotonicUlid(),
 };
 
-/**
- * Timers of at least this time, in milliseconds, are mostly limits that are rarely reached. They share system timers and
- * so fire up to {@linkcode SHARED_STEP_MS} late. A timer for each call would cost more than the rest of its handling.
- */
+/** Longer timers are mostly limits that are rarely reached. They share system timers: one for each would cost more. */
 const SHARED_FROM_MS = 1_000;
+/** How late they may fire, in milliseconds. */
 const SHARED_STEP_MS = 50;
 
 const shared = new Map<number, Set<{ run: () => void }>>();
