@@ -63,10 +63,7 @@ interface Rule extends Pick<Command, "petId"> {
 type PetEventBody = Extract<EventBody, { type: PetEvent["type"] }>;
 
 /** Rejects as {@linkcode Appender.append}, or with `invalid_credentials`, `read_only_key`, `idempotency_key_reused`. */
-export async function createPet(
-  deps: WritePetDeps,
-  request: WritePetRequest & { pet: NewPet },
-): Promise<WrittenPet> {
+export async function createPet(deps: WritePetDeps, request: WritePetRequest & { pet: NewPet }) {
   return (await writePet(deps, request, additionRule(request.pet)))!;
 }
 

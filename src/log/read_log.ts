@@ -35,10 +35,7 @@ export class LogDamagedError extends Error {
  * Reads lines in batches; `to` must not exceed the position of the head. Throws `LogDamagedError` if a line is missing,
  * repeated or in a damaged record, so that nobody takes that log for a complete one. Only an audit checks the content.
  */
-export async function* readLog(
-  store: Store,
-  { from, to }: { from: number; to: number },
-): AsyncGenerator<StoredLine[]> {
+export async function* readLog(store: Store, { from, to }: { from: number; to: number }) {
   let next = from;
   const records = { start: logKey(from), end: logKey(to + RECORD_LINES_LIMIT) };
   for await (const entries of from > to ? [] : scan(store, records)) {
