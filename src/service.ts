@@ -34,7 +34,7 @@ export interface Service {
 /** By default, no scripts may read responses, the store ends with the process, and nothing is reported. */
 export interface ServiceOptions
   extends
-    Partial<Pick<HandlerDeps, "addresses" | "corsOrigins" | "instrumentation" | "isDurable">> {
+    Partial<Pick<HandlerDeps, "corsOrigins" | "instrumentation" | "isDurable" | "publicUrl">> {
   /** Maximum wait of a command for its outcome, in milliseconds. */
   appendLimitMs?: number;
   store: Store;
@@ -46,7 +46,7 @@ export interface ServiceOptions
 
 export function createService(options: ServiceOptions): Service {
   const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit } = options;
-  const { addresses = {}, corsOrigins = [], isDurable = false } = options;
+  const { publicUrl, corsOrigins = [], isDurable = false } = options;
   const instrumentation = options.instrumentation === undefined
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);
@@ -69,7 +69,6 @@ export function createService(options: ServiceOptions): Service {
   const bodies = new BodyReader(runtime);
   const handler = createHandler({
     ...common,
-    addresses,
     appender,
     background,
     bodies,
@@ -80,6 +79,7 @@ export function createService(options: ServiceOptions): Service {
     isDurable,
     keys,
     pets,
+    publicUrl,
     rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime),
     store,
     storeDamage: () => store.damage,

@@ -68,7 +68,7 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
-  const { addresses, background, corsOrigins, instrumentation, rateLimiter, report } = deps;
+  const { background, corsOrigins, instrumentation, publicUrl, rateLimiter, report } = deps;
   const logRefused = refusedCredentialsLog(deps);
   const operations = publicOperations(deps);
   // A counter is much cheaper than a new ULID for each request.
@@ -81,7 +81,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     let response: HttpResponse;
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
-      exchange.baseUrl = addresses.production ?? origin + BASE_PATH;
+      exchange.baseUrl = publicUrl ?? origin + BASE_PATH;
       let responded: Responded;
       background.requestBegan();
       try {

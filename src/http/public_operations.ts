@@ -6,19 +6,18 @@ import type { Logger } from "../runtime/logger.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import type { StoreDamagedError } from "../store/store_errors.ts";
 import { docsAssets } from "./docs/docs_page.ts";
-import type { BaseAddresses } from "./docs/openapi.ts";
 import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
 
 export interface PublicDeps {
-  /** The addresses of the service for clients. */
-  addresses: BaseAddresses;
   appender: Appender;
   heads: HeadReader;
   /** Whether the store outlives the process. */
   isDurable: boolean;
+  /** The address of the interface for clients; by default, the one that a client called. */
+  publicUrl: string | undefined;
   report: Logger;
   /** The error that showed that the file of the store is damaged, if a read or a commit has met one. */
   storeDamage: () => StoreDamagedError | undefined;
@@ -31,7 +30,7 @@ export type PublicOperations = Record<
 
 /** Creates the functions that respond to GET and HEAD. */
 export function publicOperations(deps: PublicDeps): PublicOperations {
-  const docs = docsAssets(deps.addresses);
+  const docs = docsAssets(deps.publicUrl);
   let isReadable = true;
   const checkReadiness = async (): Promise<HttpResponse> => {
     const unreadable = await readFaultOf(deps);

@@ -50,7 +50,7 @@ export async function serve(
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
-    addresses: config.addresses,
+    publicUrl: config.publicUrl,
     instrumentation: telemetry?.openTelemetry(
       config.store.kind === "postgres" ? "postgresql" : "deno.kv",
       (url) => findRoute(requestTarget(url).path)?.path,

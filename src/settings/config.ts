@@ -15,8 +15,8 @@ export interface ServiceConfig {
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
-  /** The addresses of the service for clients, for its OpenAPI description. */
-  addresses: { production?: string; staging?: string; contact?: string };
+  /** The address of the service for clients, which ends in /v1. */
+  publicUrl: string | undefined;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
 }
@@ -45,11 +45,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   return {
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
     rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
-    addresses: {
-      production: readAs("PUBLIC_URL", address, parseAddress),
-      staging: readAs("STAGING_URL", address, parseAddress),
-      contact: readAs("CONTACT", "a mail address or an http(s) address", parseContact),
-    },
+    publicUrl: readAs("PUBLIC_URL", address, parseAddress),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform
@@ -158,11 +154,6 @@ function parseAddress(text: string): string | undefined {
   const isBare = [search, hash, username, password].every((part) => part === "");
   // In links, the address must be free of characters that only a parser of URLs accepts.
   return isHttp && isBare && pathname?.endsWith("/v1") ? href : undefined;
-}
-
-function parseContact(text: string): string | undefined {
-  if (/^[^\s@:/]+@[^\s@:/]+$/.test(text)) return text;
-  return /^https?:/.test(text) ? URL.parse(text)?.href : undefined;
 }
 
 function isOnDenoDeploy(): boolean {

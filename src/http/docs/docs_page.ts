@@ -4,7 +4,7 @@
  */
 
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
-import { type BaseAddresses, describeInterface, EXAMPLE_BASE } from "./openapi.ts";
+import { describeInterface, EXAMPLE_BASE } from "./openapi.ts";
 
 const UTF_8 = "charset=utf-8";
 
@@ -12,12 +12,12 @@ const UTF_8 = "charset=utf-8";
 type DocsAsset = (requestHeaders: Headers, baseUrl: string) => ReturnType<StaticAsset>;
 
 /** The page, its files and the description, each by its path. A proxy may add a path prefix. */
-export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, DocsAsset> {
+export function docsAssets(publicUrl?: string): ReadonlyMap<string, DocsAsset> {
   let text: string | undefined;
   const describedAt = (baseUrl: string) =>
     staticAsset(
       "application/json",
-      () => (text ??= describeInterface(addresses)).replaceAll(EXAMPLE_BASE, baseUrl),
+      () => (text ??= describeInterface(publicUrl)).replaceAll(EXAMPLE_BASE, baseUrl),
     );
   let first: { baseUrl: string; description: StaticAsset } | undefined;
   return new Map<string, DocsAsset>([
@@ -27,7 +27,7 @@ export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, DocsAs
       // Without PUBLIC_URL, a client may call any number of addresses, so these are neither kept nor compressed.
       return describedAt(baseUrl)(new Headers());
     }],
-    ["/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, contentPolicy(addresses))],
+    ["/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, contentPolicy(publicUrl))],
     ...FILES.map(([name, type, load]): [string, StaticAsset] => [
       `/docs/${name}`,
       staticAsset(`${type}; ${UTF_8}`, async () => (await load()).default),
@@ -71,15 +71,14 @@ function scalarBundle(): string {
   return new URL("./js/standalone.js", entryPoint).href;
 }
 
-/** Only own scripts, and requests to the hosts of the interface. Scalar adds styles of its own. */
-function contentPolicy({ production, staging }: BaseAddresses) {
-  const hosts = [production, staging].filter((address) => address !== undefined)
-    .map((address) => ` ${new URL(address).origin}`);
+/** Only own scripts, and requests to the host of the interface. Scalar adds styles of its own. */
+function contentPolicy(publicUrl?: string) {
+  const host = publicUrl === undefined ? "" : ` ${new URL(publicUrl).origin}`;
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'unsafe-inline'",
-    `connect-src 'self'${hosts.join("")}`,
+    `connect-src 'self'${host}`,
     "img-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

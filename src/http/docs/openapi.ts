@@ -26,23 +26,15 @@ import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
 import { type ApiOperation, BASE_PATH, EVENTS_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 
-/** The addresses of the service for clients; the paths of the first two end in /v1. */
-export interface BaseAddresses {
-  production?: string;
-  staging?: string;
-  /** A mail address or an http(s) address for questions of clients. */
-  contact?: string;
-}
-
 const PETS_TAG = { name: "Pets", description: "The animals offered in the store" };
 const EVENTS_TAG = { name: "Events", description: "How the animals came to be as they are" };
 
 /** An address that the description has in examples, until it is replaced by the one that was called. */
 export const EXAMPLE_BASE = `http://localhost:8000${BASE_PATH}`;
 
-/** Returns the description as JSON text, with samples for the production address or else for {@linkcode EXAMPLE_BASE}. */
-export function describeInterface(addresses: BaseAddresses): string {
-  const base = addresses.production ?? EXAMPLE_BASE;
+/** Returns the description as JSON text, with samples for the public address or else for {@linkcode EXAMPLE_BASE}. */
+export function describeInterface(publicUrl?: string): string {
+  const base = publicUrl ?? EXAMPLE_BASE;
   const guideTags = guides(base);
   const description = {
     openapi: "3.1.1",
@@ -52,10 +44,15 @@ export function describeInterface(addresses: BaseAddresses): string {
       summary: "A catalogue of the animals offered in a store",
       description:
         "Every operation needs an API key: `Authorization: Bearer <API_KEY>`. All bodies are JSON in UTF-8, except for a stream of events.",
-      contact: contactOf(addresses),
+      contact: { name: "The operator of this service, who issues the API keys" },
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
-    servers: serversOf(addresses),
+    servers: [{
+      url: publicUrl ?? BASE_PATH,
+      description: publicUrl === undefined ? "This service (local)" : "Production",
+      // The interface is for clients outside of the operator's organization too.
+      "x-internal": false,
+    }],
     tags: [PETS_TAG, EVENTS_TAG, ...guideTags],
     "x-tagGroups": [
       { name: "Operations", tags: [PETS_TAG.name, EVENTS_TAG.name] },
@@ -513,19 +510,6 @@ function response(description: string, headers: HeaderName[], body?: object) {
 
 function schemaRef(name: string) {
   return { $ref: `#/components/schemas/${name}` };
-}
-
-function serversOf({ production, staging }: BaseAddresses) {
-  const servers = Object.entries({ Production: production, Staging: staging })
-    .flatMap(([description, url]) => url === undefined ? [] : [{ url, description }]);
-  if (servers.length === 0) servers.push({ url: BASE_PATH, description: "This service (local)" });
-  // The interface is for clients outside of the operator's organization too.
-  return servers.map((server) => ({ ...server, "x-internal": false }));
-}
-
-function contactOf({ contact }: BaseAddresses) {
-  const name = "The operator of this service, who issues the API keys";
-  return contact?.includes("@") ? { name, email: contact } : { name, url: contact };
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */

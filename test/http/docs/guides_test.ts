@@ -83,8 +83,8 @@ for (const language of LANGUAGES) {
     await using service = await openTestService();
     await using server = serveOnSocket({ handler: endingStreams(service.handler) });
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
-    const production = `http://127.0.0.1:${server.port}/v1`;
-    const { paths }: typeof DESCRIPTION = JSON.parse(describeInterface({ production }));
+    const description = describeInterface(`http://127.0.0.1:${server.port}/v1`);
+    const { paths }: typeof DESCRIPTION = JSON.parse(description);
     for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
       const { source } = operation["x-codeSamples"].find(({ label }) => label === language)!;
       const printed = await runSample(language, source, service.token);
