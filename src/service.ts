@@ -15,8 +15,7 @@ import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
-import { NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
-import { shielded } from "./telemetry/shielded.ts";
+import { NO_INSTRUMENTATION, shielded } from "./telemetry/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {

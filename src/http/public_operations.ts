@@ -23,12 +23,11 @@ export interface PublicDeps {
   storeDamage: () => StoreDamagedError | undefined;
 }
 
-export type PublicOperations = Record<
-  PublicOperation,
-  (request: ApiRequest) => HttpResponse | Promise<HttpResponse>
->;
+/** Responds to GET and HEAD. */
+type Respond = (request: ApiRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Creates the functions that respond to GET and HEAD. */
+export type PublicOperations = Record<PublicOperation, Respond>;
+
 export function publicOperations(deps: PublicDeps): PublicOperations {
   const docs = docsAssets(deps.publicUrl);
   let isReadable = true;
@@ -61,9 +60,7 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
 }
 
 /** Resolves to the reason if the service cannot read a store that lasts. */
-async function readFaultOf(
-  { heads, isDurable, storeDamage }: PublicDeps,
-): Promise<string | undefined> {
+async function readFaultOf({ heads, isDurable, storeDamage }: PublicDeps) {
   if (!isDurable) return "The store is in memory and is lost when the process ends";
   const damage = storeDamage();
   if (damage !== undefined) return damage.message;
