@@ -30,13 +30,7 @@ declare module "@std/testing/mock" {
     restore(): void;
   }
   export function spy(): Spy;
-  export function spy<Args extends unknown[], Return>(
-    run: (...args: Args) => Return,
-  ): Spy<Args, Return>;
+  export function spy<Args extends unknown[], T>(run: (...args: Args) => T): Spy<Args, T>;
   export function spy<Self>(self: Self, method: keyof Self): Spy;
-  export function stub<Self, Name extends keyof Self>(
-    self: Self,
-    method: Name,
-    run: Self[Name],
-  ): Spy;
+  export function stub<T, Name extends keyof T>(self: T, method: Name, run: T[Name]): Spy;
 }
