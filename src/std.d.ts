@@ -1,7 +1,4 @@
-/**
- * Types of the parts of the standard library that the programs use. Its npm package has no types. With the JSR
- * packages, this file is not needed.
- */
+/** Types of the parts of the standard library that programs use: its npm package has none, unlike the JSR packages. */
 
 declare module "@std/text/closest-string" {
   /** The most similar of some words. */

@@ -101,9 +101,9 @@ export function requestTarget(url: string): { path: string; search: string } {
 }
 
 /**
- * The scheme and the host that the client called. Throws `malformed_request` if `Host` is malformed, or missing on a
- * path that needs a key: Deno copies it into the URL unchanged, so a slash or a question mark would change the path.
- * Nor does Deno check the authority of a target in absolute form. `urlWithoutHost` begins a URL without a `Host`.
+ * The scheme and the host that the client called. Throws `malformed_request` if `Host` is missing on a path that needs
+ * a key, or malformed: Deno copies it into the URL unchanged, so a slash or a question mark would change the path. Nor
+ * does Deno check the authority of a target in absolute form. `urlWithoutHost` begins a URL without a `Host`.
  */
 export function originOfRequest({ headers, url }: Request, urlWithoutHost?: string): string {
   let host = headers.get("host");

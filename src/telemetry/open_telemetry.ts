@@ -33,7 +33,6 @@ const storeDuration = meter.createHistogram("db.client.operation.duration", {
     explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
   },
 });
-/** In seconds since the Unix epoch. */
 export const soundAudit = meter.createGauge("animal_store.audit.success.time", {
   description: "Unix time of the last audit that found the store sound",
   unit: "s",

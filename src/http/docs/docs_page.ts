@@ -58,8 +58,8 @@ const FILES: [name: string, type: string, load: () => Promise<{ default: string 
 ];
 
 /**
- * The bundle lies next to the entry point of Scalar's package for Fastify; its own package depends on hundreds of
- * others. With gzip, the pages of later versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
+ * Scalar's package for Fastify does not export its bundle; Scalar's own package depends on hundreds of others. With
+ * gzip, the pages of later versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
  */
 function scalarBundle(): string {
   const entryPoint = import.meta.resolve("@scalar/fastify-api-reference");
