@@ -15,8 +15,7 @@ import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
-import { NO_INSTRUMENTATION } from "./telemetry/instrumentation.ts";
-import { shielded } from "./telemetry/shielded.ts";
+import { NO_INSTRUMENTATION, shielded } from "./telemetry/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
@@ -32,9 +31,13 @@ export interface Service {
 }
 
 /** By default, no scripts may read responses, the store ends with the process, and nothing is reported. */
-export interface ServiceOptions
-  extends
-    Partial<Pick<HandlerDeps, "addresses" | "corsOrigins" | "instrumentation" | "isDurable">> {
+export interface ServiceOptions extends
+  Partial<
+    Pick<
+      HandlerDeps,
+      "corsOrigins" | "instrumentation" | "isDurable" | "publicUrl" | "stagingUrl"
+    >
+  > {
   appendLimitMs?: number;
   store: Store;
   runtime: Runtime;
@@ -45,7 +48,7 @@ export interface ServiceOptions
 
 export function createService(options: ServiceOptions): Service {
   const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit } = options;
-  const { addresses = {}, corsOrigins = [], isDurable = false } = options;
+  const { publicUrl, stagingUrl, corsOrigins = [], isDurable = false } = options;
   const instrumentation = options.instrumentation === undefined
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);
@@ -68,7 +71,7 @@ export function createService(options: ServiceOptions): Service {
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;
-  const settings = { addresses, corsOrigins, isDurable, rateLimiter, storeDamage };
+  const settings = { corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl, storeDamage };
   const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
   const handler = createHandler({ ...common, ...settings, ...parts });
   const endWaiting = () => {

@@ -1,11 +1,9 @@
 import type { HttpResponse } from "./http_response.ts";
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./requests/idempotency_key.ts";
 
-/** Request headers that a script may send, besides the CORS-safelisted ones. */
+/** What a script may send and read, besides the CORS-safelisted headers. */
 const REQUEST_HEADERS =
   `authorization, content-type, ${IDEMPOTENCY_KEY_HEADER}, if-match, if-none-match, last-event-id`;
-
-/** Response headers that a script may read, besides the CORS-safelisted ones. */
 const RESPONSE_HEADERS =
   `accept-patch, deprecation, etag, ${IDEMPOTENCY_REPLAYED_HEADER}, link, location, ` +
   "ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
@@ -14,9 +12,8 @@ const RESPONSE_HEADERS =
 const PREFLIGHT_SECONDS = 7_200;
 
 /**
- * Returns the response with its headers for scripts of these origins
- * (https://fetch.spec.whatwg.org/#http-cors-protocol). Errors have them too, so that a script can read the
- * error. For another origin, a response has no CORS headers, and browsers then name the origin as the reason.
+ * Adds the headers for scripts of these origins (https://fetch.spec.whatwg.org/#http-cors-protocol), also to errors, so
+ * that a script can read them. A response to another origin has none, so that browsers name the origin as the reason.
  * CORS credentials are not allowed, because the script itself sends the API key in a header.
  */
 export function shareWith(

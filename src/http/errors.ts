@@ -5,7 +5,6 @@ import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 
 interface ErrorEntry {
   status: number;
-  /** When the code occurs. */
   when: string;
   remedy: string;
   /** `WWW-Authenticate` (RFC 6750 section 3). */
@@ -140,10 +139,7 @@ export type ErrorCode = keyof typeof TABLE;
 
 export const ERRORS: Record<ErrorCode, ErrorEntry> = TABLE;
 
-/**
- * A request that is refused before it reaches the domain. The message says what to do. Because a request may
- * hold a secret, a message repeats at most names of fields and parameters, and an integer id.
- */
+/** A refusal. Its message says what to do, and repeats only names and integer ids: a request may hold a secret. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly code: ErrorCode;
@@ -159,7 +155,6 @@ export class HttpError extends Error {
 /** Value of `Retry-After` on a 429 or a 503, in seconds. */
 export const RETRY_AFTER_SECONDS = 1;
 
-/** The code of an error. Unknown errors are `internal_error`. */
 export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof HttpError ? thrown.code : serviceErrorCode(thrown) ?? "internal_error";
 }
@@ -179,7 +174,6 @@ const NAME_REPEATED_LENGTH = 50;
 
 /** Quotes and truncates a name that a client sent, for use in a message. */
 export function quoted(name: string): string {
-  return JSON.stringify(
-    name.length <= NAME_REPEATED_LENGTH ? name : `${name.slice(0, NAME_REPEATED_LENGTH)}…`,
-  );
+  const end = name.length <= NAME_REPEATED_LENGTH ? "" : "…";
+  return JSON.stringify(name.slice(0, NAME_REPEATED_LENGTH) + end);
 }

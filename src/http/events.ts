@@ -51,14 +51,10 @@ interface EventsRequest {
   /** Its signal aborts when the client goes away. */
   client: Request;
   requestId: string;
-  /** The text of the API key. */
   token: string;
 }
 
-/**
- * Whether a client wants a stream: it names the type, as every client of event streams does, and no JSON. Generated
- * clients name all types that the description has, and read a batch.
- */
+/** Whether a client names the type of streams, and no JSON: generated clients name both, and read a batch. */
 function wantsStream(headers: Headers): boolean {
   const ranges = (headers.get("accept") ?? "").toLowerCase().split(",")
     .map((range) => range.split(";").map((part) => part.trim()));
@@ -69,8 +65,8 @@ function wantsStream(headers: Headers): boolean {
 }
 
 /**
- * Reads and validates a request, and resolves to the function that carries it out, which may take long. Rejects with
- * `invalid_parameter`, `malformed_request`, and `feed_reset` if the log has no line with the id of the request.
+ * Resolves to the function that carries out a valid request, which may take long. Rejects with `invalid_parameter`,
+ * `malformed_request`, and `feed_reset` if the log has no line with the id of the request.
  */
 export async function prepareListEvents(
   deps: EventsDeps,
@@ -93,7 +89,7 @@ export async function prepareListEvents(
     : () => listEvents(deps, request, baseUrl);
 }
 
-/** Resolves to a batch of events: at once if there are some, and otherwise after the wait of the query. */
+/** Resolves to a batch: at once if there are events, and otherwise after the wait of the query. */
 async function listEvents(
   deps: EventsDeps,
   request: EventsRequest,
@@ -146,7 +142,6 @@ async function listEvents(
   };
 }
 
-/** Opens a stream of events; for HEAD, only shows its headers. */
 function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
   return {
     status: 200,
@@ -229,7 +224,6 @@ async function readMessages(
 /** Waits for lines after the place of a request, for a limited time. */
 class Waiter implements Follower {
   isEnded = false;
-  /** The error that has ended it, if there is one. */
   error: unknown;
   #alarm = new Alarm();
   #request: EventsRequest;
@@ -274,7 +268,6 @@ class Waiter implements Follower {
   }
 }
 
-/** Whether the log has lines after the place of a request. */
 function isBehind({ place, entry }: EventsRequest): boolean {
   return place.position < entry.head.position;
 }

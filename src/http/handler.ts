@@ -43,7 +43,6 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
   instrumentation: Instrumentation;
-  /** Limits the requests of each key; without it, there is no limit. */
   rateLimiter: RateLimiter | undefined;
 }
 
@@ -56,7 +55,6 @@ const READS = { listPets, getPet, listEvents: prepareListEvents };
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
-/** The connection of a request, as the server knows it. */
 export interface Connection {
   clientAddress: () => string;
   /** The start of the URL of a request without a `Host`. */
@@ -68,7 +66,7 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
-  const { addresses, background, corsOrigins, instrumentation, rateLimiter, report } = deps;
+  const { background, corsOrigins, instrumentation, publicUrl, rateLimiter, report } = deps;
   const logRefused = refusedCredentialsLog(deps);
   const operations = publicOperations(deps);
   // A counter is much cheaper than a new ULID for each request.
@@ -81,7 +79,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     let response: HttpResponse;
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
-      exchange.baseUrl = addresses.production ?? origin + BASE_PATH;
+      exchange.baseUrl = publicUrl ?? origin + BASE_PATH;
       let responded: Responded;
       background.requestBegan();
       try {
@@ -107,7 +105,6 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     return responseOf(response, requestId, exchange.counted);
   };
 
-  /** Logs a failure of the service, unless the store has logged it. */
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
     if (status < 500 || thrown instanceof StoreError && thrown.isLogged) return;
     const { requestId, path, request: { method } } = exchange;
@@ -162,9 +159,8 @@ function respondWithMethods(method: string, route: Route): HttpResponse {
 }
 
 /**
- * Adds or changes a pet without a read of the head, because the commit itself checks the key. A cached key is enough
- * if the head was seen recently. Before any other error is returned, the key is checked against a fresh head.
- * The body is not read if the key is not live or is read-only.
+ * The commit itself checks the key, so a cached key is enough if the head was seen recently. Before another error is
+ * returned, the key is checked against a fresh head. The body is not read if the key is not live or is read-only.
  */
 async function write(
   exchange: Exchange,
@@ -189,7 +185,7 @@ async function write(
   return await carryOut();
 }
 
-/** Counts a request of that key. Throws `rate_limited` if the key exceeds its limit. */
+/** Counts the request. Throws `rate_limited` if the key exceeds its limit. */
 function expectWithinLimit(key: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
   if (rateLimiter === undefined) return;
   exchange.counted = rateLimiter.count(key.id);
@@ -205,8 +201,6 @@ export function responseOf(
 ): Response {
   const fields = { ...headers, "x-request-id": requestId, ...counted?.headers };
   if (body !== null) Object.assign(fields, contentHeaders);
-  return new Response(body instanceof Uint8Array ? byteStream(body) : body, {
-    status,
-    headers: fields,
-  });
+  const stream = body instanceof Uint8Array ? byteStream(body) : body;
+  return new Response(stream, { status, headers: fields });
 }

@@ -1,4 +1,3 @@
-/** A response of the service, before it becomes a `Response`. */
 export interface HttpResponse {
   status: number;
   /** `null` if the status has no body. Bytes are shared between responses and streamed. */

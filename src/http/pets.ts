@@ -22,7 +22,6 @@ export const DEPRECATION_HEADERS = {
 /** Only the client may cache a read, and it revalidates each time: pets may change. */
 export const READ_HEADERS = { "cache-control": "private, no-cache" };
 
-/** A request to an operation of the interface. */
 export interface ApiRequest {
   request: Request;
   requestId: string;
@@ -73,10 +72,7 @@ export interface WriteDeps extends WritePetDeps {
   bodies: BodyReader;
 }
 
-/**
- * Reads and validates a request to write, and resolves to the function that carries it out. Rejects with an
- * {@linkcode HttpError} if its query, path, headers or body are not valid.
- */
+/** Resolves to the function that carries out a request. Rejects with {@linkcode HttpError} if it is not valid. */
 export type PrepareWrite = (
   deps: WriteDeps,
   request: ApiRequest,

@@ -6,32 +6,32 @@ import type { Logger } from "../runtime/logger.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import type { StoreDamagedError } from "../store/store_errors.ts";
 import { docsAssets } from "./docs/docs_page.ts";
-import type { BaseAddresses } from "./docs/openapi.ts";
 import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
 
 export interface PublicDeps {
-  /** The addresses of the service for clients. */
-  addresses: BaseAddresses;
   appender: Appender;
   heads: HeadReader;
   /** Whether the store outlives the process. */
   isDurable: boolean;
+  /** The address of the interface for clients; by default, the one that a client called. */
+  publicUrl: string | undefined;
+  /** The address of the staging service. */
+  stagingUrl: string | undefined;
   report: Logger;
   /** The error that showed that the file of the store is damaged, if a read or a commit has met one. */
   storeDamage: () => StoreDamagedError | undefined;
 }
 
-export type PublicOperations = Record<
-  PublicOperation,
-  (request: ApiRequest) => HttpResponse | Promise<HttpResponse>
->;
+/** Responds to GET and HEAD. */
+type Respond = (request: ApiRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Creates the functions that respond to GET and HEAD. */
+export type PublicOperations = Record<PublicOperation, Respond>;
+
 export function publicOperations(deps: PublicDeps): PublicOperations {
-  const docs = docsAssets(deps.addresses);
+  const docs = docsAssets(deps);
   let isReadable = true;
   const checkReadiness = async (): Promise<HttpResponse> => {
     const unreadable = await readFaultOf(deps);
@@ -62,9 +62,7 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
 }
 
 /** Resolves to the reason if the service cannot read a store that lasts. */
-async function readFaultOf(
-  { heads, isDurable, storeDamage }: PublicDeps,
-): Promise<string | undefined> {
+async function readFaultOf({ heads, isDurable, storeDamage }: PublicDeps) {
   if (!isDurable) return "The store is in memory and is lost when the process ends";
   const damage = storeDamage();
   if (damage !== undefined) return damage.message;

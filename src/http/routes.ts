@@ -4,15 +4,13 @@ import { HttpError } from "./errors.ts";
 
 /** The path of the interface (section 9). */
 export const BASE_PATH = "/v1";
-
 export const PETS_PATH = `${BASE_PATH}/pets`;
-
 export const EVENTS_PATH = `${BASE_PATH}/events`;
 
-/** An operation of the interface. It needs an API key. */
+/** These need an API key. */
 export type ApiOperation = "listPets" | "createPet" | "getPet" | "updatePet" | "listEvents";
 
-/** An operation outside of the interface. It needs no key. */
+/** These are outside of the interface, and need no key. */
 export type PublicOperation =
   | "checkLiveness"
   | "checkReadiness"
@@ -23,7 +21,7 @@ export type PublicOperation =
 /** Operations by method. HEAD uses the operation of GET. */
 type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name };
 
-/** The last segment of a path may be a parameter, such as `{petId}`. The operations of a public route need no key. */
+/** The last segment of a path may be a parameter, such as `{petId}`. */
 export type Route =
   | { path: string; isPublic: false; operations: Operations<ApiOperation> }
   | { path: string; isPublic: true; operations: Operations<PublicOperation> };
@@ -44,10 +42,8 @@ export const ROUTES: readonly Route[] = [
   publicRoute("/docs/{file}", "getDocs"),
 ];
 
-/** The routes by their paths. A parameter has no name here. */
-const ROUTES_BY_PATH = new Map(
-  ROUTES.map((route) => [route.path.replace(/\{\w+\}$/, "{}"), route]),
-);
+/** A parameter has no name here. */
+const ROUTES_BY_PATH = new Map(ROUTES.map((it) => [it.path.replace(/\{\w+\}$/, "{}"), it]));
 
 /** The route of a path. One for browsers matches if the client asks for HTML, or has no `headers`. */
 export function findRoute(path: string, headers?: Headers): Route | undefined {
@@ -65,13 +61,12 @@ export function unknownPathError(rightPaths: string): HttpError {
   return new HttpError("not_found", `The path does not exist: use ${rightPaths}`);
 }
 
-/** The paths of the interface, for a message. */
 export function pathsAt(baseUrl: string): string {
   const base = requestTarget(baseUrl).path;
   return `${base}/pets, ${base}/pets/{petId} or ${base}/events`;
 }
 
-/** The operation of a request, or `undefined` if the route does not support the method. */
+/** `undefined` if the route does not support the method. */
 export function operationOf<Name>(
   { operations }: { operations: Operations<Name> },
   method: string,
@@ -88,7 +83,6 @@ function publicRoute(path: string, operation: PublicOperation): Route {
   return { path, operations: { GET: operation }, isPublic: true };
 }
 
-/** The value of the `Allow` header. */
 export function allowOf({ operations }: Route): string {
   return [...Object.keys(operations), "OPTIONS"].join(", ").replace("GET", "GET, HEAD");
 }
@@ -107,10 +101,9 @@ export function requestTarget(url: string): { path: string; search: string } {
 }
 
 /**
- * Returns the scheme and the host that the client called. Throws `malformed_request` if `Host` is malformed, or
- * missing on a path that needs a key. Deno copies the field's value into the request's URL unchanged, so a value with a slash or a
- * question mark would change the path; and it does not check the authority of a target in absolute form.
- * `urlWithoutHost` is the start of the URL of a request without a `Host`.
+ * The scheme and the host that the client called. Throws `malformed_request` if `Host` is missing on a path that needs
+ * a key, or malformed: Deno copies it into the URL unchanged, so a slash or a question mark would change the path. Nor
+ * does Deno check the authority of a target in absolute form. `urlWithoutHost` begins a URL without a `Host`.
  */
 export function originOfRequest({ headers, url }: Request, urlWithoutHost?: string): string {
   let host = headers.get("host");

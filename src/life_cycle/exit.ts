@@ -2,16 +2,13 @@ import process from "node:process";
 import { defectOf, type Logger } from "../runtime/logger.ts";
 import { isTelemetryOn } from "../settings/config.ts";
 
-/** Maximum time, in milliseconds, in which the rest of the telemetry is sent. */
+/** For sending the rest of the telemetry, in milliseconds. */
 const TELEMETRY_LIMIT_MS = 3_000;
 
 /** The exit code of a program that refuses. It is not 1, because Deno exits with 1 if it cannot load or run a program. */
 export const REFUSED = 3;
 
-/**
- * A signal for each exit code. If Deno hangs at the exit, {@linkcode exit} must kill the process, which only a signal can.
- * The launcher sees the signal, and exits with its code.
- */
+/** For each exit code, a signal that kills a process that hangs at its exit. The launcher then exits with the code. */
 const SIGNALS: Record<number, string> = {
   0: "SIGALRM",
   1: "SIGVTALRM",
@@ -22,8 +19,8 @@ const SIGNALS: Record<number, string> = {
 };
 
 /**
- * Ends the process with an exit code. If telemetry is on, Deno first sends the rest of it. If metrics become due meanwhile,
- * Deno hangs: they wait for the main thread, which waits for them. So after `limitMs`, a signal kills the process.
+ * Ends the process. If telemetry is on, Deno first sends the rest of it. If metrics become due meanwhile, Deno hangs:
+ * they wait for the main thread, which waits for them. So after `limitMs`, a signal kills the process.
  */
 export function exit(code: number, limitMs: number = TELEMETRY_LIMIT_MS): never {
   if (isTelemetryOn()) {
@@ -43,7 +40,7 @@ export function exitCodeOf({ code, signal }: { code: number; signal: string | nu
   return ended === REFUSED ? 1 : ended === 1 ? 2 : ended;
 }
 
-/** Reports uncaught errors and rejections, which are defects, and ends with code 1. */
+/** Uncaught errors and rejections are defects, and end the process with code 1. */
 export function installCrashHandlers(report: Logger): void {
   // Also called for rejections that nobody handles.
   process.on("uncaughtException", (thrown: unknown) => {

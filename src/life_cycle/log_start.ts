@@ -47,7 +47,6 @@ export async function logStart(
 
 type Contents = Awaited<ReturnType<typeof readContents>>;
 
-/** The contents of the store, as the log of the service shows them. */
 function readContents({ heads, store, runtime }: Service) {
   return heads.use(async ({ head }) => {
     const keys = await listApiKeys(store, head);
@@ -58,14 +57,12 @@ function readContents({ heads, store, runtime }: Service) {
 
 function warn({ report }: Service, store: string, state: string, contents: Contents): void {
   if (state === "in memory") {
-    report("warn", "store_in_memory", {
-      remedy: "All data is lost when the process ends; set KV_PATH to a file",
-    });
+    const remedy = "All data is lost when the process ends; set KV_PATH to a file";
+    report("warn", "store_in_memory", { remedy });
   } else if (state === "made" || contents.events === 0) {
-    report("warn", state === "made" ? "store_made" : "store_empty", {
-      store,
-      remedy: "If the store should have data, stop the service and correct KV_PATH or DATABASE_URL",
-    });
+    const remedy =
+      "If the store should have data, stop the service and correct KV_PATH or DATABASE_URL";
+    report("warn", state === "made" ? "store_made" : "store_empty", { store, remedy });
   }
   if (contents.liveKeys > 0) return;
   const issue = "deno task keys issue --label TEXT prints a key";

@@ -19,9 +19,8 @@ import { expectRightClock } from "../append/batch.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
- * Opens the store, and serves until SIGTERM or SIGINT ends the process. Rejects with {@linkcode OpenStoreError} or
- * {@linkcode ListenError} if the store or the address is unusable, and as {@linkcode expectRightClock} throws. The
- * service waits for a store that is away.
+ * Opens the store, waits for one that is away, and serves until SIGTERM or SIGINT ends the process. Rejects with
+ * {@linkcode OpenStoreError} or {@linkcode ListenError}, and as {@linkcode expectRightClock} throws.
  */
 export async function serve(
   config: ServiceConfig,
@@ -50,7 +49,8 @@ export async function serve(
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
-    addresses: config.addresses,
+    publicUrl: config.publicUrl,
+    stagingUrl: config.stagingUrl,
     instrumentation: telemetry?.openTelemetry(
       config.store.kind === "postgres" ? "postgresql" : "deno.kv",
       (url) => findRoute(requestTarget(url).path)?.path,
@@ -102,7 +102,6 @@ async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promis
   exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
 }
 
-/** The service cannot listen on its address; the message names the address and the reason. */
 export class ListenError extends Error {
   override name = "ListenError";
 

@@ -4,9 +4,8 @@ import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 
 /**
- * The steps of a shutdown, in milliseconds after its start. Deno Deploy ends a process after 5,000. Until
- * `drain`, requests that arrived completely may still store something. By `close`, all commands have their
- * outcomes. At `exit`, the shutdown is over even if something hangs.
+ * In milliseconds after the start. Deno Deploy ends a process after 5,000. Until `drain`, requests that arrived
+ * completely may still store something. By `close`, all commands have their outcomes. `exit` comes even if it hangs.
  */
 export const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };
 

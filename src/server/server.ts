@@ -19,10 +19,7 @@ const READ_LIMIT_MS = 1_000;
 /** Delay between a response and the cancellation of its abandoned request body, in milliseconds. */
 const CANCEL_BODY_AFTER_MS = 100;
 
-/**
- * Methods whose body Deno hides from the handler but still reads to its end. We found no way to stop this for
- * HEAD, so the proxy in front must limit the bodies of HEAD requests.
- */
+/** Deno hides these bodies but reads them. We found no way to stop it for HEAD: the proxy must limit those bodies. */
 const BODY_HIDDEN: ReadonlySet<string> = new Set(["GET", "CONNECT"]);
 
 /** The error that ends a response and its connection. */
@@ -37,7 +34,7 @@ export interface ServerOptions {
   report: Logger;
 }
 
-/** The constructor throws the error of `Deno.serve` if the server cannot listen. */
+/** The constructor throws as `Deno.serve` does if it cannot listen. */
 export class Server {
   readonly addr: Deno.NetAddr;
   readonly #options: ServerOptions;
@@ -47,7 +44,6 @@ export class Server {
   #closing: Promise<unknown> = Promise.resolve();
   #failedAt = -Infinity;
   #isShuttingDown = false;
-  /** Number of requests that the handler works on. */
   #handling = 0;
   #unread = Promise.withResolvers<void>();
   #cancelUnread = () => {};
@@ -85,18 +81,16 @@ export class Server {
       onError: (error) => {
         // With telemetry on, Deno parses the URL before it calls the handler. A bad Host makes it invalid.
         const isHost = error instanceof TypeError && error.message.startsWith("Invalid URL");
-        if (error !== ENDED && !isHost) {
-          report("error", "answer_failed", { reason: reasonOf(error) });
-        }
+        const isDefect = error !== ENDED && !isHost;
+        if (isDefect) report("error", "answer_failed", { reason: reasonOf(error) });
         return responseOf(errorResponse(isHost ? malformedHostError() : error), runtime.newId());
       },
     }, (request, info) => this.#answer(request, info));
   }
 
   /**
-   * If file descriptors run out, Deno stops accepting connections permanently. Only the rejection of
-   * `finished` reports it. The shutdown closes idle connections at once, which frees descriptors, and the others
-   * after their responses.
+   * If file descriptors run out, Deno stops accepting connections permanently, and only `finished` reports it. The
+   * shutdown frees descriptors: it closes idle connections at once, and the others after their responses.
    */
   async #superviseUntilShutdown(): Promise<void> {
     while (!this.#isShuttingDown) {
@@ -120,7 +114,6 @@ export class Server {
     }
   }
 
-  /** Reports a failure, unless the previous one was at most {@linkcode QUIET_MS} ago. */
   #reportFailure(error: unknown): void {
     const { runtime, report } = this.#options;
     const isFirst = runtime.monotonicNow() - this.#failedAt > QUIET_MS;
@@ -147,10 +140,7 @@ export class Server {
   }
 }
 
-/**
- * The start of the URL that Deno gives a request without a `Host`. An HTTP/2 request for exactly that
- * authority looks the same and is refused too.
- */
+/** The start of a URL without a `Host`. An HTTP/2 request for exactly this authority looks the same, and is refused. */
 function urlWithoutHost({ hostname, port }: Deno.NetAddr): string {
   const isLocal = ["0.0.0.0", "::", "::1"].includes(hostname) || hostname.startsWith("127.");
   const host = isLocal ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
@@ -158,21 +148,13 @@ function urlWithoutHost({ hostname, port }: Deno.NetAddr): string {
 }
 
 /**
- * Returns an error response in a form that keeps Deno from reading the rest of the request's body, which may be
- * endless.
- *
- * A body with a declared length within the limit is left to Deno, which then keeps the connection open. Deno
- * would read any other body to its end, whatever the response. Trials with Deno 2.9.6 found two ways out:
- * 1. If nothing was read: access the getter `request.body`, and respond with a stream. Deno then closes the
- *    connection.
- * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that
- *    reader after the response is sent; otherwise the file descriptor leaks.
+ * Keeps Deno from reading the rest of a refused body, which may be endless. A body of a declared length within the
+ * limit is left to Deno, which then keeps the connection open. Trials with Deno 2.9.6 found two ways for any other:
+ * 1. If nothing was read: access the getter `request.body`, and respond with a stream. Deno closes the connection.
+ * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that reader
+ *    after the response is sent; otherwise the file descriptor leaks.
  */
-async function leaveBodyUnread(
-  request: Request,
-  response: Response,
-  runtime: Runtime,
-): Promise<Response> {
+async function leaveBodyUnread(request: Request, response: Response, runtime: Runtime) {
   const reader = abandonedBodies.get(request);
   if (reader !== undefined) {
     runtime.setTimer(CANCEL_BODY_AFTER_MS, () => void reader.cancel().catch(() => {}));

@@ -11,12 +11,12 @@ export interface ServiceConfig {
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
-  /** The origins whose scripts may read responses in a browser. */
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
-  /** The addresses of the service for clients, for its OpenAPI description. */
-  addresses: { production?: string; staging?: string; contact?: string };
+  /** The address of the service for clients, which ends in /v1. */
+  publicUrl: string | undefined;
+  stagingUrl: string | undefined;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
 }
@@ -26,17 +26,17 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-/** Reads the settings of the store, as the tools do. Throws `ConfigError`. */
+/** Throws `ConfigError`. */
 export function readStoreConfig(): Pick<ServiceConfig, "store"> {
   return { store: read("DATABASE_URL") === undefined ? readKvStore() : readDatabase() };
 }
 
-/** Reads the settings of a development server: without `HOST`, it listens on loopback. Throws `ConfigError`. */
+/** Without `HOST`, a development server listens on loopback. Throws `ConfigError`. */
 export function readDevConfig(): ServiceConfig {
   return readServiceConfig("127.0.0.1");
 }
 
-/** Reads all settings. Throws `ConfigError`. */
+/** Throws `ConfigError`. */
 export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default): ServiceConfig {
   const isPlatform = isOnDenoDeploy();
   const origins = "origins such as https://shop.example, separated by commas";
@@ -45,21 +45,16 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   return {
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
     rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
-    addresses: {
-      production: readAs("PUBLIC_URL", address, parseAddress),
-      staging: readAs("STAGING_URL", address, parseAddress),
-      contact: readAs("CONTACT", "a mail address or an http(s) address", parseContact),
-    },
+    publicUrl: readAs("PUBLIC_URL", address, parseAddress),
+    stagingUrl: readAs("STAGING_URL", address, parseAddress),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
-    hostname: isPlatform
-      ? undefined
-      : readAs("HOST", "a host name or an IP address", parseHost) ?? defaultHost,
+    hostname: isPlatform ? undefined : readHost() ?? defaultHost,
     ...readStoreConfig(),
   };
 }
 
-/** Whether Deno's OpenTelemetry is on, according to the variable that Deno itself reads. */
+/** As Deno itself reads the variable. */
 export function isTelemetryOn(): boolean {
   return ["true", "1"].includes(read("OTEL_DENO") ?? "");
 }
@@ -67,6 +62,11 @@ export function isTelemetryOn(): boolean {
 function readPort(): number {
   const port = readAs("PORT", "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
   return port ?? Number(VARIABLES.PORT.default);
+}
+
+function readHost(): string | undefined {
+  const parse = (text: string) => isHost(text) && !text.startsWith("[") ? text : undefined;
+  return readAs("HOST", "a host name or an IP address", parse);
 }
 
 function readDatabase(): StoreLocation {
@@ -119,9 +119,8 @@ function readKvPath(): StoreLocation {
   const path = read("KV_PATH") ?? byDefault;
   if (path === ":memory:") return { kind: "memory" };
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
-  if (!isUrl && !/^https?:/i.test(path)) {
-    return { kind: "file", path, isDefault: path === byDefault };
-  }
+  const isFile = !isUrl && !/^https?:/i.test(path);
+  if (isFile) return { kind: "file", path, isDefault: path === byDefault };
   // The errors below do not repeat the address, because it may contain a password.
   const address = isUrl ? parseHttpAddress(path) : undefined;
   if (address === undefined) {
@@ -141,10 +140,6 @@ function parseInteger(text: string, min: number, max: number): number | undefine
   return /^\d+$/.test(text) && number >= min && number <= max ? number : undefined;
 }
 
-function parseHost(text: string): string | undefined {
-  return isHost(text) && !text.startsWith("[") ? text : undefined;
-}
-
 /** Each must be exactly as a browser sends it. Any other text, or `*`, would never match. */
 function parseOrigins(text: string): string[] | undefined {
   const origins = text.split(",").map((origin) => origin.trim());
@@ -158,11 +153,6 @@ function parseAddress(text: string): string | undefined {
   const isBare = [search, hash, username, password].every((part) => part === "");
   // In links, the address must be free of characters that only a parser of URLs accepts.
   return isHttp && isBare && pathname?.endsWith("/v1") ? href : undefined;
-}
-
-function parseContact(text: string): string | undefined {
-  if (/^[^\s@:/]+@[^\s@:/]+$/.test(text)) return text;
-  return /^https?:/.test(text) ? URL.parse(text)?.href : undefined;
 }
 
 function isOnDenoDeploy(): boolean {

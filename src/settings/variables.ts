@@ -22,7 +22,6 @@ export const VARIABLES = {
     meaning: "address for clients, used in links and in the API description; ends in /v1",
   },
   STAGING_URL: { meaning: "address of the staging service, shown in the API description" },
-  CONTACT: { meaning: "mail or http(s) address for questions, shown in the API description" },
   RATE_LIMIT: { meaning: "requests per second for each API key, 1 to 1,000,000" },
   OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
   OTEL_DENO_CONSOLE: { meaning: "ignore sends no log records", default: "replace" },

@@ -1,11 +1,9 @@
-/**
- * The port through which an instance reports what it does. Methods must not wait, because every request calls
- * them; what they throw is a defect (`shielded.ts`).
- */
+import { defectOf, type Logger } from "../runtime/logger.ts";
+
+/** The port for what an instance does. Every request calls it, so no method may wait; what one throws is a defect. */
 export interface Instrumentation {
   /** A request has arrived. Its response will have that `X-Request-Id`. */
   onRequest(request: Request, requestId: string): void;
-  /** Counts one. */
   count(what: Counter, attributes?: Record<string, string>): void;
   /** A call of the store ended after so many seconds: a read of that key or range of keys, or a commit. */
   onStoreCall(
@@ -13,11 +11,11 @@ export interface Instrumentation {
     key: readonly unknown[] | undefined,
     seconds: number,
   ): void;
-  /** Registers values of an instance that are read from time to time. */
+  /** Registers values that are read from time to time. */
   observe(gauges: Gauges): void;
 }
 
-/** The name of a metric. `open_telemetry.ts` says what each one counts. */
+/** `open_telemetry.ts` says what each of these and of the gauges counts. */
 export type Counter =
   | "commit.conflicts"
   | "commit.unclear"
@@ -25,20 +23,34 @@ export type Counter =
   | "events.appended";
 
 export interface Gauges {
-  /** Number of open streams of events and of requests that wait for events. */
   followers: () => number;
-  /** Number of commands that wait for a commit. */
   queueLength: () => number;
-  /** Position of the newest event that the instance knows. */
   headPosition: () => number | undefined;
-  /** Seconds since the newest event that the instance knows; `undefined` if there is none. */
   secondsSinceEvent: () => Promise<number | undefined>;
 }
 
-/** Reports nothing. */
 export const NO_INSTRUMENTATION: Instrumentation = {
   onRequest() {},
   count() {},
   onStoreCall() {},
   observe() {},
 };
+
+/** Makes an instrumentation unable to fail what calls it. Its first error is logged as a defect. */
+export function shielded(inner: Instrumentation, report: Logger): Instrumentation {
+  let hasFailed = false;
+  const shield = <Args extends unknown[]>(call: (...args: Args) => void) => (...args: Args) => {
+    try {
+      call(...args);
+    } catch (error) {
+      if (!hasFailed) report("error", "telemetry_failed", defectOf(error));
+      hasFailed = true;
+    }
+  };
+  return {
+    onRequest: shield(inner.onRequest),
+    count: shield(inner.count),
+    onStoreCall: shield(inner.onStoreCall),
+    observe: shield(inner.observe),
+  };
+}

@@ -22,10 +22,9 @@ const COUNTERS: Record<Counter, [unit: string, description: string]> = {
   "credentials.refused": ["{request}", "Requests that were answered 401"],
 };
 const counters = new Map(
-  Object.entries(COUNTERS).map(([name, [unit, description]]) => [
-    name,
-    meter.createCounter(`animal_store.${name}`, { unit, description }),
-  ]),
+  Object.entries(COUNTERS).map(([name, [unit, description]]) => {
+    return [name, meter.createCounter(`animal_store.${name}`, { unit, description })];
+  }),
 );
 const storeDuration = meter.createHistogram("db.client.operation.duration", {
   unit: "s",
@@ -34,7 +33,6 @@ const storeDuration = meter.createHistogram("db.client.operation.duration", {
     explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
   },
 });
-/** In seconds since the Unix epoch. */
 export const soundAudit = meter.createGauge("animal_store.audit.success.time", {
   description: "Unix time of the last audit that found the store sound",
   unit: "s",
@@ -44,10 +42,7 @@ export const toolProgress = meter.createGauge("animal_store.tool.progress", {
   description: "How far a phase of a replay, an audit or a restore is",
 });
 
-/**
- * Creates the instrumentation of a service on a store of that system. `routeOf` returns the path of the route that the URL
- * of a request belongs to.
- */
+/** `routeOf` returns the path of the route that a URL belongs to. */
 export function openTelemetry(
   system: "postgresql" | "deno.kv",
   routeOf: (url: string) => string | undefined,
@@ -81,7 +76,7 @@ export function openTelemetry(
   };
 }
 
-/** A value that is read from time to time, and left out while it is not known. */
+/** A value is left out while it is not known. */
 function observed(
   name: string,
   unit: string,
@@ -105,10 +100,9 @@ function kindOf(key: readonly unknown[]): string | undefined {
 const METHODS = ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"];
 
 /**
- * Redacts API keys in the names and attributes of all spans, and unknown methods. Deno sets the URL and the
- * method of a request on its own span before it calls the handler. A later setAttribute() adds a value instead
- * of replacing the first. So the class of Deno's spans is patched to redact each value as it is set. The metrics
- * that Deno makes of requests cannot be changed.
+ * Redacts API keys in the names and attributes of all spans, and unknown methods. Deno sets the URL and the method of
+ * a request on its span before it calls the handler, and a later setAttribute() adds a value instead of replacing it.
+ * So the class of spans is patched to redact as values are set. The metrics that Deno makes cannot be changed.
  */
 function redactSpans(): void {
   const span = trace.getTracer(NAME).startSpan("redaction");

@@ -100,7 +100,7 @@ async function readmeClient(baseUrl: string, apiKey: string) {
     const specifier = JSON.stringify(TEST_PACKAGES["openapi-fetch"]);
     const client = source.replace('"openapi-fetch"', specifier);
     await Deno.writeTextFile(path, client + TYPES_OF_USERS);
-    const types = astToString(await openapiTS(describeInterface({})));
+    const types = astToString(await openapiTS(describeInterface()));
     await Deno.writeTextFile(`${folder}/openapi_types.d.ts`, types);
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["check", "--quiet", "--config=deno.json", "--lock=test/deno.lock", path],

@@ -444,8 +444,7 @@ Deno.test("every error code has a test here", () => {
 });
 
 Deno.test("the paths in a message are those of the address for clients", async () => {
-  const production = "https://shop.example/store/v1";
-  await using service = await openTestService({ addresses: { production } });
+  await using service = await openTestService({ publicUrl: "https://shop.example/store/v1" });
   const { message } = await (await service.send("/pets")).json();
   const paths = "/store/v1/pets, /store/v1/pets/{petId} or /store/v1/events";
   assertEquals(message, `The path does not exist: use ${paths}`);

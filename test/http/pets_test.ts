@@ -6,16 +6,16 @@ const REX = { name: "Rex", categoryId: 1 };
 const STATUSES = ["available", "pending", "sold", undefined];
 
 Deno.test("links begin with PUBLIC_URL, or else with the address that the client called; ETags depend on neither", async () => {
-  const production = "https://shop.example/store/v1";
+  const publicUrl = "https://shop.example/store/v1";
   await using own = await openTestService();
-  await using published = await openTestService({ addresses: { production } });
+  await using published = await openTestService({ publicUrl });
   const tags = new Set<string | null>();
   const cases: [TestService, host: string, base: string][] = [
     [own, "localhost", "http://localhost/v1"],
     [own, "a.example:8000", "http://a.example:8000/v1"],
     [own, "[::1]:8000", "http://[::1]:8000/v1"],
-    [published, "localhost", production],
-    [published, "a.example:8000", production],
+    [published, "localhost", publicUrl],
+    [published, "a.example:8000", publicUrl],
   ];
   for (const service of [own, published]) await addMany(service, 4);
   for (const [{ send, add }, host, base] of cases) {

@@ -97,7 +97,8 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
     port: 0,
     corsOrigins: [],
     rateLimit: undefined,
-    addresses: {},
+    publicUrl: undefined,
+    stagingUrl: undefined,
     sendsLogs: false,
   };
   await assertRejects(() => serve(config), ServiceError, "says year 12345, which cannot be right");

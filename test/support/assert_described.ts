@@ -25,7 +25,7 @@ interface Description {
 
 /** Zod finds references only below $defs, and reads an integer as a safe one. */
 export const DESCRIPTION: Description = JSON.parse(
-  describeInterface({}).replaceAll("#/components/schemas/", "#/$defs/"),
+  describeInterface().replaceAll("#/components/schemas/", "#/$defs/"),
   (_, value) => value?.format === "int64" ? { ...value, type: "number", multipleOf: 1 } : value,
 );
 

@@ -9,17 +9,9 @@ import { until } from "../support/until.ts";
 
 type Attributes = { key: string; value: { stringValue: string } }[];
 
-interface SentSpan {
-  name: string;
-  attributes: Attributes;
-}
+type SentSpan = { name: string; attributes: Attributes };
 
-interface Point {
-  attributes?: Attributes;
-  asInt?: string;
-  asDouble?: number;
-  sum?: number;
-}
+type Point = { attributes?: Attributes; asInt?: string; asDouble?: number; sum?: number };
 
 /** Starts an OpenTelemetry collector on loopback, which keeps all that it receives. */
 function startCollector() {

@@ -1,14 +1,10 @@
-/**
- * The reference at /docs: Scalar renders the description of the interface. All files come from this service. They
- * are imported as text, which needs no permission to read files.
- */
+/** The reference at /docs, by Scalar. Its files come from this service, imported as text without a permission. */
 
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
 import { type BaseAddresses, describeInterface, EXAMPLE_BASE } from "./openapi.ts";
 
 const UTF_8 = "charset=utf-8";
 
-/** Responds to a request for that base address. */
 type DocsAsset = (requestHeaders: Headers, baseUrl: string) => ReturnType<StaticAsset>;
 
 /** The page, its files and the description, each by its path. A proxy may add a path prefix. */
@@ -62,9 +58,8 @@ const FILES: [name: string, type: string, load: () => Promise<{ default: string 
 ];
 
 /**
- * The bundle of Scalar, from its package for Fastify, because Scalar's own package depends on hundreds of others.
- * The package does not export the bundle, so it is found next to the entry point. With gzip, the pages of later
- * versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
+ * Scalar's package for Fastify does not export its bundle; Scalar's own package depends on hundreds of others. With
+ * gzip, the pages of later versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
  */
 function scalarBundle(): string {
   const entryPoint = import.meta.resolve("@scalar/fastify-api-reference");
@@ -72,9 +67,10 @@ function scalarBundle(): string {
 }
 
 /** Only own scripts, and requests to the hosts of the interface. Scalar adds styles of its own. */
-function contentPolicy({ production, staging }: BaseAddresses) {
-  const hosts = [production, staging].filter((address) => address !== undefined)
-    .map((address) => ` ${new URL(address).origin}`);
+function contentPolicy({ publicUrl, stagingUrl }: BaseAddresses) {
+  const hosts = [publicUrl, stagingUrl].map((url) =>
+    url === undefined ? "" : ` ${new URL(url).origin}`
+  );
   const policy = [
     "default-src 'none'",
     "script-src 'self'",

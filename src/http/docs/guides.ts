@@ -37,7 +37,6 @@ export function guides(base: string) {
   return sectionsOf(fill(GUIDES, values));
 }
 
-/** The languages of the samples, as the Markdown and as people name them. */
 const LANGUAGES = { shell: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
 
 /** Samples of a request, as `x-codeSamples`: whole programs, which read the API key from `KEY`. A missing one is left out. */
@@ -53,10 +52,9 @@ export function codeSamples(kind: string, url: string, body: object = {}) {
     python: spaced.replace("{ ", "{").replace(" }", "}"),
   };
   return Object.entries(LANGUAGES).flatMap(([lang, label]) => {
-    const block = new RegExp(`^\`\`\`${lang}\n([^]+?)\n\`\`\`$`, "m").exec(
-      section?.description ?? "",
-    );
-    return block === null ? [] : { lang, label, source: fill(block[1], values) };
+    const block = new RegExp(`^\`\`\`${lang}\n([^]+?)\n\`\`\`$`, "m");
+    const template = block.exec(section?.description ?? "")?.[1];
+    return template === undefined ? [] : { lang, label, source: fill(template, values) };
   });
 }
 

@@ -14,25 +14,11 @@ import {
   IDEMPOTENCY_KEY_PATTERN,
 } from "../requests/idempotency_key.ts";
 import { IF_MATCH_PATTERN } from "../requests/if_match.ts";
-import {
-  EVENTS_LIMIT_MAX,
-  EVENTS_PARAMETERS,
-  LIMIT_DEFAULT,
-  LIMIT_MAX,
-  PAGE_PARAMETERS,
-} from "../requests/query.ts";
+import * as QUERY from "../requests/query.ts";
 import { ACCEPT_PATCH, PATCH_TYPES } from "../requests/request_body.ts";
 import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
 import { type ApiOperation, BASE_PATH, EVENTS_PATH, PETS_PATH, ROUTES } from "../routes.ts";
-
-/** The addresses of the service for clients; the paths of the first two end in /v1. */
-export interface BaseAddresses {
-  production?: string;
-  staging?: string;
-  /** A mail address or an http(s) address for questions of clients. */
-  contact?: string;
-}
 
 const PETS_TAG = { name: "Pets", description: "The animals offered in the store" };
 const EVENTS_TAG = { name: "Events", description: "How the animals came to be as they are" };
@@ -40,9 +26,15 @@ const EVENTS_TAG = { name: "Events", description: "How the animals came to be as
 /** An address that the description has in examples, until it is replaced by the one that was called. */
 export const EXAMPLE_BASE = `http://localhost:8000${BASE_PATH}`;
 
-/** Returns the description as JSON text, with samples for the production address or else for {@linkcode EXAMPLE_BASE}. */
-export function describeInterface(addresses: BaseAddresses): string {
-  const base = addresses.production ?? EXAMPLE_BASE;
+/** The public address, and that of the staging service. */
+export interface BaseAddresses {
+  publicUrl?: string;
+  stagingUrl?: string;
+}
+
+/** Returns the description as JSON text, with samples for the public address or else for {@linkcode EXAMPLE_BASE}. */
+export function describeInterface({ publicUrl, stagingUrl }: BaseAddresses = {}): string {
+  const base = publicUrl ?? EXAMPLE_BASE;
   const guideTags = guides(base);
   const description = {
     openapi: "3.1.1",
@@ -52,10 +44,14 @@ export function describeInterface(addresses: BaseAddresses): string {
       summary: "A catalogue of the animals offered in a store",
       description:
         "Every operation needs an API key: `Authorization: Bearer <API_KEY>`. All bodies are JSON in UTF-8, except for a stream of events.",
-      contact: contactOf(addresses),
+      contact: { name: "The operator of this service, who issues the API keys" },
       license: { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" },
     },
-    servers: serversOf(addresses),
+    servers: [
+      publicUrl === undefined ? [BASE_PATH, "This service (local)"] : [publicUrl, "Production"],
+      ...(stagingUrl === undefined ? [] : [[stagingUrl, "Staging"]]),
+      // The interface is for clients outside of the operator's organization too.
+    ].map(([url, description]) => ({ url, description, "x-internal": false })),
     tags: [PETS_TAG, EVENTS_TAG, ...guideTags],
     "x-tagGroups": [
       { name: "Operations", tags: [PETS_TAG.name, EVENTS_TAG.name] },
@@ -105,9 +101,8 @@ const DATASCHEMA_PATTERN = new RegExp(`^(${PET_EVENT_TYPES.map(schemaOf).join("|
 /** An event as `encodePublicEvent` writes it. */
 const PetEvent = z.strictObject({
   specversion: z.literal("1.0"),
-  id: z.string().regex(FEED_ID_PATTERN).max(33).meta({
-    description: "The position of the event in the log, and a part of its hash. Ids sort as texts",
-  }),
+  id: z.string().regex(FEED_ID_PATTERN).max(33)
+    .describe("The position of the event in the log, and a part of its hash. Ids sort as texts"),
   source: z.literal(EVENT_SOURCE),
   type: z.enum(PET_EVENT_TYPES),
   time: z.string().meta({ format: "date-time", maxLength: 24 }),
@@ -115,21 +110,17 @@ const PetEvent = z.strictObject({
   subject: z.string().regex(/^pets\/[1-9]\d*$/).max(21),
   dataschema: z.string().regex(DATASCHEMA_PATTERN).max(100),
   datacontenttype: z.literal("application/json"),
-  data: Pet.extend({ previous: PatchBody.optional() }).meta({
-    description: "The animal as it is after the event, and in `previous` of a `PetUpdated` the " +
+  data: Pet.extend({ previous: PatchBody.optional() }).describe(
+    "The animal as it is after the event, and in `previous` of a `PetUpdated` the " +
       "former values of what changed (`null` for an absent one)",
-  }),
-}).meta({
-  description: "A CloudEvent 1.0 (https://cloudevents.io): an animal was added or changed",
-});
+  ),
+}).describe("A CloudEvent 1.0 (https://cloudevents.io): an animal was added or changed");
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 const ErrorBody = z.strictObject({
-  code: z.enum(CODES)
-    .meta({ description: "The kind of error, for programs: see the list of error codes" }),
-  message: z.string()
-    .meta({ description: "A description of the error for people, whose wording may change" }),
+  code: z.enum(CODES).describe("The kind of error, for programs: see the list of error codes"),
+  message: z.string().describe("A description of the error for people, whose wording may change"),
   status: z.int().min(400).max(599)
     .meta({ description: "The HTTP status of the response", format: "int32" }),
 });
@@ -149,11 +140,10 @@ const EXAMPLE_EVENT = {
   datacontenttype: "application/json",
   data: EXAMPLE_PET,
 };
-const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT.id}\nevent: PetCreated\ndata: ${
-  JSON.stringify(EXAMPLE_EVENT)
-}\n\n`;
+const EXAMPLE_DATA = JSON.stringify(EXAMPLE_EVENT);
+const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT.id}\nevent: PetCreated\ndata: ${EXAMPLE_DATA}\n\n`;
+const PET_BODY = content(ref("schemas/Pet"), EXAMPLE_PET);
 
-/** The absolute address of the list, on whatever host. */
 const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
 const EXAMPLE_PETS_URL = `${EXAMPLE_BASE}/pets`;
 
@@ -190,11 +180,11 @@ const HEADERS = {
   ),
   "Accept-Encoding": sometimes(
     "The accepted content coding, if the body was encoded (RFC 9110 section 12.5.3)",
-    constant("identity"),
+    "identity",
   ),
   "Accept-Patch": sometimes(
     "The accepted media types, if the body has another one (RFC 5789 section 3.1)",
-    constant(ACCEPT_PATCH["accept-patch"]),
+    ACCEPT_PATCH["accept-patch"],
   ),
   "Link.next": sometimes(
     "The address of the next page (RFC 8288); absent on the last page",
@@ -213,11 +203,11 @@ const HEADERS = {
   ),
   "Cache-Control.private": always(
     "A client may cache the response, but must revalidate it each time",
-    constant(READ_HEADERS["cache-control"]),
+    READ_HEADERS["cache-control"],
   ),
   "Cache-Control.no-store": always(
     "The response must not be cached",
-    constant(NEVER_STORED["cache-control"]),
+    NEVER_STORED["cache-control"],
   ),
   "Location": always(
     "The address of the animal that was added",
@@ -226,15 +216,15 @@ const HEADERS = {
   ),
   "Idempotency-Replayed": sometimes(
     "Present if the response repeats that of an earlier request with the same key",
-    constant("true"),
+    "true",
   ),
   "Deprecation": always(
     "The date since which the operation is deprecated (RFC 9745)",
-    constant(DEPRECATION_HEADERS.deprecation),
+    DEPRECATION_HEADERS.deprecation,
   ),
   "Sunset": always(
     "The date on which the operation will be removed (RFC 8594)",
-    constant(DEPRECATION_HEADERS.sunset),
+    DEPRECATION_HEADERS.sunset,
   ),
   "Link.successor": always(
     "The replacement of the operation (RFC 5829)",
@@ -245,16 +235,14 @@ const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS;
 
-function always(description: string, schema: object, example?: unknown) {
+/** A header with a schema, or with one value. */
+function always(description: string, form: object | string, example?: unknown) {
+  const schema = typeof form === "string" ? { type: "string", const: form } : form;
   return { description, required: true, schema, example };
 }
 
 function sometimes(...header: Parameters<typeof always>) {
   return { ...always(...header), required: false };
-}
-
-function without(codes: ErrorCode[], others: ErrorCode[]) {
-  return codes.filter((code) => !others.includes(code));
 }
 
 function pattern(pattern: string, maxLength?: number) {
@@ -263,10 +251,6 @@ function pattern(pattern: string, maxLength?: number) {
 
 function integer<Bound>(format: "int32" | "int64", minimum: Bound, maximum: Bound) {
   return { type: "integer", format, minimum, maximum };
-}
-
-function constant(value: string) {
-  return { type: "string", const: value };
 }
 
 const COMMON_HEADERS: HeaderName[] = [
@@ -280,7 +264,6 @@ const CACHING: HeaderName[] = ["Cache-Control.private", "ETag"];
 const WRITTEN: HeaderName[] = ["Cache-Control.no-store", "ETag", "Idempotency-Replayed"];
 const WARNINGS: HeaderName[] = ["Deprecation", "Sunset", "Link.successor"];
 
-/** The headers of an error response, by status. */
 const ERROR_HEADERS: Record<number, HeaderName[]> = {
   401: ["WWW-Authenticate"],
   403: ["WWW-Authenticate"],
@@ -301,35 +284,36 @@ const OF_LISTS: ErrorCode[] = [
   "shutting_down",
   "store_unavailable",
 ];
-const OF_CHANGES = without(CODES, ["feed_reset", "method_not_allowed", "not_found", "not_ready"]);
-const OF_ADDITIONS = without(OF_CHANGES, ["pet_not_found", "precondition_failed"]);
+const OF_OTHERS: ErrorCode[] = ["feed_reset", "method_not_allowed", "not_found", "not_ready"];
+const OF_CHANGES = CODES.filter((code) => !OF_OTHERS.includes(code));
+const ONLY_OF_CHANGES: ErrorCode[] = ["pet_not_found", "precondition_failed"];
+const OF_ADDITIONS = OF_CHANGES.filter((code) => !ONLY_OF_CHANGES.includes(code));
 
 // The parameters without an example are those that a page must not fill in, with one value for every request.
-const IF_NONE_MATCH = {
-  name: "If-None-Match",
-  in: "header",
-  description: "The `ETag` of a cached response. If it is still current, the status is 304",
-  schema: { type: "string" },
-};
+const IF_NONE_MATCH = requestHeader(
+  "If-None-Match",
+  "The `ETag` of a cached response. If it is still current, the status is 304",
+  { type: "string" },
+);
 
-const IF_MATCH = {
-  name: "If-Match",
-  in: "header",
-  description:
-    "The `ETag` of the animal that you have read, or several; `*` allows any state. If it has none, the status is 412",
-  schema: pattern(IF_MATCH_PATTERN.source),
-};
+const IF_MATCH = requestHeader(
+  "If-Match",
+  "The `ETag` of the animal that you have read, or several; `*` allows any state. If it has none, the status is 412",
+  pattern(IF_MATCH_PATTERN.source),
+);
 
-const IDEMPOTENCY_KEY = {
-  name: "Idempotency-Key",
-  in: "header",
-  description: "Makes a retry safe: a new UUID for each animal or change, reused for every retry",
-  schema: {
-    // In quotes, each character may need a backslash before it.
-    ...pattern(IDEMPOTENCY_KEY_PATTERN.source, 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2),
-    minLength: 1,
-  },
-};
+const IDEMPOTENCY_KEY = requestHeader(
+  "Idempotency-Key",
+  "Makes a retry safe: a new UUID for each animal or change, reused for every retry",
+  // In quotes, each character may need a backslash before it.
+  { ...pattern(IDEMPOTENCY_KEY_PATTERN.source, 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2), minLength: 1 },
+);
+
+const LAST_EVENT_ID = requestHeader(
+  "Last-Event-ID",
+  "Replaces `lastEventId`; clients of streams send it when they resume",
+  pattern(`^(${FEED_ID_PATTERN.source.slice(1, -1)})?$`, 33),
+);
 
 const PET_ID = {
   name: "petId",
@@ -340,17 +324,14 @@ const PET_ID = {
   example: EXAMPLE_PET.id,
 };
 
-function queryOf(parameters: typeof PAGE_PARAMETERS | typeof EVENTS_PARAMETERS) {
+function requestHeader(name: string, description: string, schema: object) {
+  return { name, in: "header", description, schema };
+}
+
+function queryOf(parameters: Record<string, { description: string; schema: object }>) {
   return Object.entries(parameters)
     .map(([name, { description, schema }]) => ({ name, in: "query", description, schema }));
 }
-
-const LAST_EVENT_ID = {
-  name: "Last-Event-ID",
-  in: "header",
-  description: "Replaces `lastEventId`; clients of streams send it when they resume",
-  schema: pattern(`^(${FEED_ID_PATTERN.source.slice(1, -1)})?$`, 33),
-};
 
 interface DescribedOperation extends Record<string, unknown> {
   /** The query and the body of the code samples, and the kind of them if the method does not say it. */
@@ -363,16 +344,13 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
   listPets: {
     summary: "List animals",
     description: "Lists the animals of the store, newest first, one page at a time.",
-    query: `?status=available&limit=${LIMIT_DEFAULT}`,
-    parameters: [...queryOf(PAGE_PARAMETERS), { $ref: "#/components/parameters/IfNoneMatch" }],
+    query: `?status=available&limit=${QUERY.LIMIT_DEFAULT}`,
+    parameters: [...queryOf(QUERY.PAGE_PARAMETERS), ref("parameters/IfNoneMatch")],
     responses: {
       200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
         ["Link.next", ...CACHING],
-        {
-          schema: { type: "array", items: schemaRef("Pet"), maxItems: LIMIT_MAX },
-          example: [EXAMPLE_PET],
-        },
+        content(arrayOf("Pet", QUERY.LIMIT_MAX), [EXAMPLE_PET]),
       ),
       304: notModified(["Link.next"]),
       ...errors(OF_LISTS),
@@ -383,15 +361,16 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     description: "Adds an animal. The service assigns its `id`. An omitted `status` stays absent.",
     body: EXAMPLE_NEW_PET,
     parameters: [IDEMPOTENCY_KEY],
-    requestBody: requestBody("The animal, without its identifier", ["application/json"], {
-      schema: schemaRef("PetInput"),
-      example: EXAMPLE_NEW_PET,
-    }),
+    requestBody: {
+      description: "The animal, without its identifier",
+      required: true,
+      content: content(ref("schemas/PetInput"), EXAMPLE_NEW_PET),
+    },
     responses: {
       201: response(
         "The animal was added, by this request or by an earlier one with the same key",
         ["Location", ...WRITTEN],
-        petBody(EXAMPLE_PET),
+        PET_BODY,
       ),
       ...errors(OF_ADDITIONS),
     },
@@ -401,16 +380,17 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     description:
       "Changes the fields in the body, a JSON Merge Patch (RFC 7396). Other fields keep their values.",
     body: EXAMPLE_PATCH,
-    parameters: [PET_ID, { $ref: "#/components/parameters/IfMatch" }, IDEMPOTENCY_KEY],
-    requestBody: requestBody("The fields to change, with their new values", PATCH_TYPES, {
-      schema: schemaRef("PetPatch"),
-      example: EXAMPLE_PATCH,
-    }),
+    parameters: [PET_ID, ref("parameters/IfMatch"), IDEMPOTENCY_KEY],
+    requestBody: {
+      description: "The fields to change, with their new values",
+      required: true,
+      content: content(ref("schemas/PetPatch"), EXAMPLE_PATCH, PATCH_TYPES),
+    },
     responses: {
       200: response(
         "The animal as it is after the change, or as an earlier request with the same key left it",
         WRITTEN,
-        petBody({ ...EXAMPLE_PET, ...EXAMPLE_PATCH }),
+        content(ref("schemas/Pet"), { ...EXAMPLE_PET, ...EXAMPLE_PATCH }),
       ),
       ...errors(OF_CHANGES, { 415: ["Accept-Patch"] }),
     },
@@ -420,9 +400,9 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     description: `Returns one animal. This operation will be removed on ${REMOVAL_DATE}: ` +
       "use `listPets` with a `status` instead.",
     deprecated: true,
-    parameters: [PET_ID, { $ref: "#/components/parameters/IfNoneMatch" }],
+    parameters: [PET_ID, ref("parameters/IfNoneMatch")],
     responses: {
-      200: response("The animal", [...WARNINGS, ...CACHING], petBody(EXAMPLE_PET)),
+      200: response("The animal", [...WARNINGS, ...CACHING], PET_BODY),
       304: notModified(WARNINGS),
       ...errors([...OF_LISTS, "pet_not_found"], { 404: WARNINGS }),
     },
@@ -433,17 +413,14 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     description: "Lists additions and changes of animals, oldest first: as a batch, or with " +
       `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guide "Follow the store".`,
     sample: "stream",
-    parameters: [...queryOf(EVENTS_PARAMETERS), LAST_EVENT_ID],
+    parameters: [...queryOf(QUERY.EVENTS_PARAMETERS), LAST_EVENT_ID],
     responses: {
       200: response(
         "A batch of events, empty if there are none, whose `Link` header names the next request; or a stream",
         ["Link.events", "Cache-Control.no-store"],
         {
-          [BATCH_TYPE]: {
-            schema: { type: "array", items: schemaRef("PetEvent"), maxItems: EVENTS_LIMIT_MAX },
-            example: [EXAMPLE_EVENT],
-          },
-          [STREAM_TYPE]: { schema: { type: "string" }, example: EXAMPLE_MESSAGE },
+          ...content(arrayOf("PetEvent", QUERY.EVENTS_LIMIT_MAX), [EXAMPLE_EVENT], [BATCH_TYPE]),
+          ...content({ type: "string" }, EXAMPLE_MESSAGE, [STREAM_TYPE]),
         },
       ),
       ...errors([...OF_LISTS, "feed_reset", "overloaded"]),
@@ -471,13 +448,13 @@ function pathsOf(base: string) {
   }));
 }
 
-function requestBody(description: string, types: string[], body: object) {
-  const content = Object.fromEntries(types.map((type) => [type, body]));
-  return { description, required: true, content };
+/** A body with the same schema and example in each of the media types. */
+function content(schema: object, example: unknown, types = ["application/json"]) {
+  return Object.fromEntries(types.map((type) => [type, { schema, example }]));
 }
 
-function petBody(example: object) {
-  return { schema: schemaRef("Pet"), example };
+function arrayOf(name: string, maxItems: number) {
+  return { type: "array", items: ref(`schemas/${name}`), maxItems };
 }
 
 function notModified(headers: HeaderName[]) {
@@ -485,7 +462,6 @@ function notModified(headers: HeaderName[]) {
   return response(description, [...headers, ...CACHING]);
 }
 
-/** The error responses of an operation by status, built from the codes that it can return. */
 function errors(codes: ErrorCode[], headers: Record<number, HeaderName[]> = {}) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(Array.from(byStatus, ([status, codes]) => {
@@ -494,38 +470,19 @@ function errors(codes: ErrorCode[], headers: Record<number, HeaderName[]> = {}) 
     const examples = Object.fromEntries(codes.map((code) => {
       return [code, { value: { code, message: ERRORS[code].when, status } }];
     }));
-    const body = { schema: schemaRef("Error"), examples };
-    return [status, response(description, ["Cache-Control.no-store", ...ofStatus], body)];
+    const content = { "application/json": { schema: ref("schemas/Error"), examples } };
+    return [status, response(description, ["Cache-Control.no-store", ...ofStatus], content)];
   }));
 }
 
-/** The `body` is JSON, or there is one for each media type. */
-function response(description: string, headers: HeaderName[], body?: object) {
-  return {
-    description,
-    headers: Object.fromEntries(
-      [...COMMON_HEADERS, ...headers]
-        .map((name) => [name.split(".")[0], { $ref: `#/components/headers/${name}` }]),
-    ),
-    content: body && "schema" in body ? { "application/json": body } : body,
-  };
+function response(description: string, names: HeaderName[], content?: object) {
+  const headers = [...COMMON_HEADERS, ...names]
+    .map((name) => [name.split(".")[0], ref(`headers/${name}`)]);
+  return { description, headers: Object.fromEntries(headers), content };
 }
 
-function schemaRef(name: string) {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function serversOf({ production, staging }: BaseAddresses) {
-  const servers = Object.entries({ Production: production, Staging: staging })
-    .flatMap(([description, url]) => url === undefined ? [] : [{ url, description }]);
-  if (servers.length === 0) servers.push({ url: BASE_PATH, description: "This service (local)" });
-  // The interface is for clients outside of the operator's organization too.
-  return servers.map((server) => ({ ...server, "x-internal": false }));
-}
-
-function contactOf({ contact }: BaseAddresses) {
-  const name = "The operator of this service, who issues the API keys";
-  return contact?.includes("@") ? { name, email: contact } : { name, url: contact };
+function ref(component: string) {
+  return { $ref: `#/components/${component}` };
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
@@ -536,7 +493,7 @@ function schemasOf(named: Record<string, z.ZodType>) {
     // The JSON form that clients see, before parsing turns a number into the type that the code uses.
     io: "input",
     unrepresentable: "any",
-    uri: (id) => schemaRef(id).$ref,
+    uri: (id) => ref(`schemas/${id}`).$ref,
     override: ({ zodSchema, jsonSchema }) => {
       if (!(zodSchema instanceof z.ZodBigInt)) return;
       const { minValue, maxValue } = zodSchema;

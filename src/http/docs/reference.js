@@ -20,7 +20,7 @@ addEventListener("DOMContentLoaded", async () => {
   const { info } = description;
   // Scalar shows the license as an icon without a text, and a contact without an address as a bare name.
   delete info.license;
-  if (!(info.contact.email ?? info.contact.url)) delete info.contact;
+  delete info.contact;
   // This service comes first, so that nobody sends a key to another environment by mistake.
   const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
   description.servers = [{ url: here, description: "This service" }, ...elsewhere];

@@ -1,4 +1,4 @@
-/** Limits the requests of each API key on one instance. Instances do not share their counts. */
+/** Limits the requests of each API key by a token bucket. Instances do not share their counts. */
 
 import { BoundedCache } from "../../projections/bounded_cache.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
@@ -30,9 +30,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** A token bucket for each key. */
 export class RateLimiter {
-  /** Requests per second for each key. */
   readonly perSecond: number;
   readonly #capacity: number;
   readonly #runtime: Runtime;

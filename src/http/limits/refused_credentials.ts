@@ -9,9 +9,8 @@ const LOG_INTERVAL_MS = 10_000;
 const FORWARDED_FOR_LENGTH = 100;
 
 /**
- * Returns a function that logs requests that were refused because of an invalid key: the first at once, the next
- * ones together, with the address of the last one. A request without a key does not try to guess one, so it is not
- * logged. `addressOf` returns the peer address of the connection, possibly that of a proxy.
+ * Returns a function that logs refusals of invalid keys (without a key, nobody guesses one): the first at once, the
+ * next ones together, with the address of the last one. `addressOf` returns the peer, which may be a proxy.
  */
 export function refusedCredentialsLog({ runtime, report }: { runtime: Runtime; report: Logger }) {
   let refused = 0;
@@ -31,12 +30,10 @@ export function refusedCredentialsLog({ runtime, report }: { runtime: Runtime; r
   };
 }
 
-/**
- * Returns the last element of `X-Forwarded-For`, which the nearest proxy adds. A client can forge all elements
- * before it. Keys are redacted before the text is cut, because redaction does not recognise part of a key.
- */
+/** The last element of `X-Forwarded-For`, which the nearest proxy adds. A client can forge all elements before it. */
 function forwardedForOf(headers: Headers): string | undefined {
   const element = headers.get("x-forwarded-for")?.split(",").at(-1);
   const text = element?.replace(/[^\x20-\x7e]/g, "").trim();
+  // Redaction does not recognise part of a key, so it comes before the cut.
   return text && redactKeys(text).slice(-FORWARDED_FOR_LENGTH);
 }

@@ -15,10 +15,7 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 export const IDEMPOTENCY_KEY_PATTERN =
   /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-+\--~]{1,255}))$/;
 
-/**
- * Parses the `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07), if there is one. Throws
- * `invalid_idempotency_key`.
- */
+/** Parses the header of draft-ietf-httpapi-idempotency-key-header-07, if present. Throws `invalid_idempotency_key`. */
 export function parseIdempotencyKey(headers: Headers): string | undefined {
   const field = headers.get(IDEMPOTENCY_KEY_HEADER);
   if (field === null) return undefined;

@@ -3,7 +3,6 @@ import { parseExactJson } from "../../../events/int64.ts";
 import { NewPet, PetPatch } from "../../../events/pet.ts";
 import { HttpError, quoted } from "../errors.ts";
 
-/** Maximum number of faults that an error names. */
 const FAULTS_NAMED = 5;
 
 const ASSIGNED = "is assigned by the service: leave it out";
@@ -11,12 +10,12 @@ const NOT_KNOWN = "is not known";
 
 const FIELDS = Object.keys(NewPet.shape).join(", ");
 
-/** Parses a body into a NewPet. Throws `malformed_body` or `invalid_body`. */
+/** Throws `malformed_body` or `invalid_body`. */
 export function parseNewPet(text: string): NewPet {
   return parseBody(text, NewPet);
 }
 
-/** Parses a body into a patch that names at least one field. Throws `malformed_body` or `invalid_body`. */
+/** Throws `malformed_body`, or `invalid_body`, also if the patch names no field. */
 export function parsePetPatch(text: string): PetPatch {
   const patch = parseBody(text, PetPatch);
   if (Object.keys(patch).length > 0) return patch;
@@ -32,9 +31,8 @@ function parseBody<T>(text: string, schema: z.ZodObject & z.ZodType<T>): T {
     : parsed.error.issues.flatMap((issue) => describe(issue, body, schema));
   if (parsed.success && faults.length === 0) return parsed.data;
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
-  const known = faults.some((fault) => fault.endsWith(NOT_KNOWN))
-    ? `; the fields are ${FIELDS}`
-    : "";
+  const isAnyUnknown = faults.some((fault) => fault.endsWith(NOT_KNOWN));
+  const known = isAnyUnknown ? `; the fields are ${FIELDS}` : "";
   const message = faults.slice(0, FAULTS_NAMED).join("; ") + more + known;
   throw new HttpError("invalid_body", message);
 }

@@ -21,10 +21,10 @@ export const EVENTS_TIMEOUT_MAX = 30_000;
 export const NOW = "now";
 
 export interface EventsQuery {
-  /** Only later events; without it, from the beginning. */
+  /** Without it, from the beginning. */
   lastEventId?: string;
   limit: number;
-  /** How long to wait for an event if there is none, in milliseconds. */
+  /** In milliseconds. */
   timeout: number;
   type?: PetEvent["type"];
   /** Only events by which a pet enters, keeps or leaves this status. */
@@ -94,10 +94,7 @@ export function parsePageQuery(search: string): PageQuery {
   return { limit: LIMIT_DEFAULT, ...parseQuery(search, PAGE_PARAMETERS) };
 }
 
-/**
- * Parses a query as {@linkcode parseQuery} does. A client that resumes a stream sends its position in `Last-Event-ID`,
- * which is newer than that of the address. Throws `malformed_request`, too.
- */
+/** Throws `invalid_parameter` and `malformed_request`. A resumed stream sends a newer position in `Last-Event-ID`. */
 export function parseEventsQuery(search: string, headers: Headers): EventsQuery {
   const parsed = parseQuery(search, EVENTS_PARAMETERS);
   const query = { limit: EVENTS_LIMIT_DEFAULT, timeout: 0, ...parsed };
@@ -142,21 +139,14 @@ function parseDigits(value: string): number {
   return /^\d{1,19}$/.test(value) ? Number(value) : NaN;
 }
 
-function integer(
-  description: string,
-  minimum: number,
-  maximum: number,
-  byDefault: number,
-): Parameter<number> {
-  return {
-    description,
-    schema: { type: "integer", format: "int32", minimum, maximum, default: byDefault },
-    parse(value, refuse) {
-      const number = parseDigits(value);
-      const isValid = number >= minimum && number <= maximum;
-      return isValid ? number : refuse(`must be an integer from ${minimum} to ${maximum}`);
-    },
+function integer(description: string, minimum: number, maximum: number, byDefault: number) {
+  const schema = { type: "integer", format: "int32", minimum, maximum, default: byDefault };
+  const parse: Parameter<number>["parse"] = (value, refuse) => {
+    const number = parseDigits(value);
+    const isValid = number >= minimum && number <= maximum;
+    return isValid ? number : refuse(`must be an integer from ${minimum} to ${maximum}`);
   };
+  return { description, schema, parse };
 }
 
 function oneOf<Value extends string>(

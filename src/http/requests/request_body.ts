@@ -5,10 +5,7 @@ import { HttpError } from "../errors.ts";
 /** Maximum length of a body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
 
-/**
- * Maximum time for a body to arrive, in milliseconds. The service then responds and reads no further request.
- * Deno's server leaves the socket open until the client or a proxy closes it.
- */
+/** In milliseconds. Then the service responds and reads no further request; the client or a proxy closes the socket. */
 export const BODY_LIMIT_MS = 10_000;
 
 const JSON_TYPES = ["application/json"];
@@ -26,13 +23,9 @@ const CLOSE = { connection: "close" };
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/**
- * Readers of bodies that were abandoned before their end. If a reader released the body before the response
- * is sent, Deno would read the rest of the body.
- */
+/** Readers of abandoned bodies: Deno would read the rest of one that is released before the response is sent. */
 export const abandonedBodies = new WeakMap<Request, ReadableStreamDefaultReader>();
 
-/** Reads the bodies of requests, until the service shuts down. */
 export class BodyReader {
   readonly #runtime: Runtime;
   /** Rejects each body that is arriving. An `AbortSignal` would search all listeners to remove one. */
@@ -148,11 +141,8 @@ export function isBodyBounded(headers: Headers): boolean {
 }
 
 export function bodyTooLargeError(): HttpError {
-  return new HttpError(
-    "body_too_large",
-    `The body is larger than ${BODY_LIMIT_BYTES} bytes`,
-    CLOSE,
-  );
+  const message = `The body is larger than ${BODY_LIMIT_BYTES} bytes`;
+  return new HttpError("body_too_large", message, CLOSE);
 }
 
 function shuttingDownError(): HttpError {

@@ -41,9 +41,8 @@ function canRun(language: Language): boolean {
 testIf(permitted("read"))(
   "src/http/README.md lists every status with its error codes",
   async () => {
-    const readme = await Deno.readTextFile(
-      new URL("../../../src/http/README.md", import.meta.url),
-    );
+    const file = new URL("../../../src/http/README.md", import.meta.url);
+    const readme = await Deno.readTextFile(file);
     const rows = [...readme.matchAll(/^\| (\d{3}) +\| (`[^|]+`) +\|$/gm)];
     const codes = Map.groupBy(Object.entries(ERRORS), ([, { status }]) => String(status));
     assertEquals(
@@ -83,8 +82,8 @@ for (const language of LANGUAGES) {
     await using service = await openTestService();
     await using server = serveOnSocket({ handler: endingStreams(service.handler) });
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
-    const production = `http://127.0.0.1:${server.port}/v1`;
-    const { paths }: typeof DESCRIPTION = JSON.parse(describeInterface({ production }));
+    const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
+    const { paths }: typeof DESCRIPTION = JSON.parse(description);
     for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
       const { source } = operation["x-codeSamples"].find(({ label }) => label === language)!;
       const printed = await runSample(language, source, service.token);
@@ -104,14 +103,10 @@ const SOLD = /^[^]*["']?name["']?: ?["']Renamed["'],[^]*["']?status["']?: ?["']s
 const FOLLOWED = /^250 animals\nPetUpdated .*Max 1.*\n250 animals\nPetUpdated .*Max 3.*\n$/;
 const REFUSED = /401|invalid_credentials/;
 
+type Program = [guide: string, mark: string, language: Language, printed: RegExp, failure?: RegExp];
+
 /** The programs in guides, with what they print in a store of {@linkcode PETS} pets, and the failure that ends them. */
-const PROGRAMS: [
-  guide: string,
-  mark: string,
-  language: Language,
-  printed: RegExp,
-  failure?: RegExp,
-][] = [
+const PROGRAMS: Program[] = [
   ["Follow the store", "bash", "curl", /^\[\]\n(\[{"id".*\]\n){3}\[.*Max 1.*\]\nRun it again\n$/],
   ["Follow the store", "javascript", "JavaScript", FOLLOWED, REFUSED],
   ["Follow the store", "python", "Python", FOLLOWED, REFUSED],
@@ -175,12 +170,7 @@ function endingStreams(handler: RequestHandler): RequestHandler {
 }
 
 /** Runs the code with the API key in `KEY`, asserts that it succeeds or how it fails, and returns what it prints. */
-async function runSample(
-  language: Language,
-  code: string,
-  key: string,
-  failure?: RegExp,
-): Promise<string> {
+async function runSample(language: Language, code: string, key: string, failure?: RegExp) {
   const { file, run: [program, ...args] } = COMMANDS[language];
   const folder = await Deno.makeTempDir();
   try {

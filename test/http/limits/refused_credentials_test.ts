@@ -6,10 +6,8 @@ import { FakeRuntime } from "../../support/fake_runtime.ts";
 function open() {
   const runtime = new FakeRuntime();
   const lines: unknown[] = [];
-  const note = refusedCredentialsLog({
-    runtime,
-    report: (...line) => lines.push(JSON.parse(JSON.stringify(line))),
-  });
+  const report = (...line: unknown[]) => lines.push(JSON.parse(JSON.stringify(line)));
+  const note = refusedCredentialsLog({ runtime, report });
   const refuse = (address: string, forwardedFor = "") =>
     note(new Headers({ "x-forwarded-for": forwardedFor }), () => address);
   return { runtime, lines, refuse };
