@@ -74,7 +74,7 @@ export async function serve(
   });
   const onChange = (fault?: StoreError) => void (service.appender.suspension = fault);
   const stopWatch = config.store.kind === "file"
-    ? await watchFile(config.store.path, { runtime, report, onChange })
+    ? await watchFile(config.store.path, runtime, report, onChange)
     : undefined;
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });

@@ -1,14 +1,43 @@
 import { versions } from "node:process";
 import { reasonOf } from "../runtime/logger.ts";
-import { damageOf } from "./deno_kv/file_damage.ts";
 import { KvStore, openKv } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
-import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
+import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { reconnectingStore, type ReconnectingStoreDeps } from "./resilience/reconnecting_store.ts";
-import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
+import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
 import type { Store } from "./store.ts";
 import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
+
+/** A file that Deno KV opens. The folder of the default path is created. */
+export interface FileLocation {
+  kind: "file";
+  path: string;
+  isDefault: boolean;
+}
+
+/** The location of a store. `attached` is the database that the platform attaches; `kv_connect` is an http(s) address. */
+export type StoreLocation =
+  | FileLocation
+  | { kind: "memory" | "attached" }
+  | { kind: "kv_connect"; address: string }
+  | { kind: "postgres"; settings: PostgresSettings };
+
+/** The name of a store, without secrets. */
+export function storeName(location: StoreLocation): string {
+  switch (location.kind) {
+    case "memory":
+      return ":memory:";
+    case "file":
+      return location.path;
+    case "attached":
+      return "(the attached database)";
+    case "kv_connect":
+      return location.address;
+    case "postgres":
+      return databaseName(location.settings);
+  }
+}
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {

@@ -4,15 +4,12 @@ import type { Stats } from "node:fs";
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { StoreRefusedError } from "../store_errors.ts";
-import type { FileLocation, StoreLocation } from "../store_location.ts";
+import type { FileLocation, StoreLocation } from "../open_store.ts";
 import { SqliteReader } from "./sqlite_reader.ts";
 
-const OWNER_ONLY = 0o600;
-
 /**
- * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the folder
- * of the default path is created, because a missing folder is usually a mistyped path. Rejects with
- * {@linkcode StoreRefusedError}, or the system's error.
+ * Makes sure that a file can be opened as a store. Only the folder of the default path is created, because another that
+ * is missing is usually mistyped. Rejects with {@linkcode StoreRefusedError}, or the system's error.
  */
 export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
   const { path, isDefault } = location;
@@ -21,8 +18,8 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
     if (!create) throw new StoreRefusedError("there is no such file");
     await expectFolder(location);
     if (isDefault) await mkdir(dirname(path), { recursive: true });
-    // SQLite would let all users read it. The files next to it get its mode.
-    await (await open(path, "a", OWNER_ONLY)).close();
+    // Only for its owner: SQLite would let all users read it. The files next to it get its mode.
+    await (await open(path, "a", 0o600)).close();
     return;
   }
   if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
@@ -42,8 +39,7 @@ export async function expectFolder({ path, isDefault }: FileLocation): Promise<v
 
 /** Whether opening the store would create its file. A path under which nothing can exist is an error of the opening. */
 export async function isMissingFile(location: StoreLocation): Promise<boolean> {
-  return location.kind === "file" &&
-    await statOf(location.path).catch(() => null) === undefined;
+  return location.kind === "file" && await statOf(location.path).catch(() => null) === undefined;
 }
 
 /** Resolves to `undefined` if the file does not exist. */

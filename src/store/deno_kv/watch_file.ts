@@ -8,20 +8,16 @@ import { type StoreError, StoreRefusedError } from "../store_errors.ts";
 /** Time between two looks at the files of a store, in milliseconds. */
 const INTERVAL_MS = 1_000;
 
-export interface WatchFileOptions {
-  runtime: Runtime;
-  report: Logger;
-  /** Called with the fault when the files are lost, and with `undefined` when they are back. */
-  onChange: (fault: StoreError | undefined) => void;
-}
-
 /**
  * Watches whether the path of an open store still leads to the files that SQLite has open: the database and its
- * write-ahead log. If not, what is stored vanishes with the process. Resolves to a function that ends the watch.
+ * write-ahead log. If not, what is stored vanishes with the process, and `onChange` is called with the fault; with
+ * `undefined` when the files are back. Resolves to a function that ends the watch.
  */
 export async function watchFile(
   path: string,
-  { runtime, report, onChange }: WatchFileOptions,
+  runtime: Runtime,
+  report: Logger,
+  onChange: (fault: StoreError | undefined) => void,
 ): Promise<() => void> {
   const paths = [path, `${path}-wal`];
   const opened = await Promise.all(paths.map(statOf));
@@ -63,10 +59,7 @@ const REMEDY = "If the file was moved, move it back. Otherwise, before the servi
   "saveCommand as its user and in its folder. Check the copy: KV_PATH=saved.sqlite3 deno task audit. " +
   "If it is sound, stop the service, and start it with KV_PATH=saved.sqlite3";
 
-/**
- * A command for Linux that copies both files as they are at one moment, through the descriptors of this process.
- * Deno itself may not read /proc.
- */
+/** A command for Linux that copies both files as of one moment, by this process's descriptors. Deno may not read /proc. */
 function saveCommand([database, log]: (Stats | undefined)[]): string {
   const copy = (info: Stats | undefined, to: string) =>
     `cp $(find -L /proc/${pid}/fd -inum ${info?.ino} | head -n 1) ${to}`;
