@@ -25,24 +25,15 @@ export type StoreLocation =
 
 /** The name of a store, without secrets. */
 export function storeName(location: StoreLocation): string {
-  switch (location.kind) {
-    case "memory":
-      return ":memory:";
-    case "file":
-      return location.path;
-    case "attached":
-      return "(the attached database)";
-    case "kv_connect":
-      return location.address;
-    case "postgres":
-      return databaseName(location.settings);
-  }
+  if (location.kind === "file") return location.path;
+  if (location.kind === "kv_connect") return location.address;
+  if (location.kind === "postgres") return databaseName(location.settings);
+  return location.kind === "memory" ? ":memory:" : "(the attached database)";
 }
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {
   override name = "OpenStoreError";
-
   /** Set if the file of the store is damaged. */
   readonly damage: StoreDamagedError | undefined;
 
@@ -63,10 +54,7 @@ const CONNECT_LIMIT_MS = 3_000;
 export interface OpenOptions extends DatabaseOptions {
   /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
   accept: (store: Store) => Promise<void>;
-  /**
-   * Set by a service, which starts although a remote store is away: the store connects when it is back. Called if it
-   * then turns out to be unusable.
-   */
+  /** Set by a service: it starts although a remote store is away. Called if the store turns out to be unusable later. */
   onRefused?: (error: OpenStoreError) => void;
 }
 
@@ -141,20 +129,14 @@ async function connectorOf(
   location: StoreLocation,
   options: OpenOptions,
 ): Promise<ReconnectingStoreDeps["connect"] | undefined> {
-  switch (location.kind) {
-    case "memory":
-    case "file":
-      return undefined;
-    case "attached":
-      return attachedStoreOpener();
-    case "kv_connect": {
-      const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
-      return (signal) => openKvConnectStore(location.address, options.runtime, signal);
-    }
-    case "postgres": {
-      const { PostgresStore } = await import("./postgres/postgres_store.ts");
-      return (signal) => PostgresStore.open(location.settings, options, signal);
-    }
+  if (location.kind === "attached") return attachedStoreOpener();
+  if (location.kind === "kv_connect") {
+    const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
+    return (signal) => openKvConnectStore(location.address, options.runtime, signal);
+  }
+  if (location.kind === "postgres") {
+    const { PostgresStore } = await import("./postgres/postgres_store.ts");
+    return (signal) => PostgresStore.open(location.settings, options, signal);
   }
 }
 

@@ -10,7 +10,7 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import { type DatabaseHost, type PostgresSettings, type SslMode } from "./database_url.ts";
+import type { DatabaseHost, PostgresSettings, SslMode } from "./database_url.ts";
 import { readPassfile } from "./passfile.ts";
 
 /** A statement that the server prepares once for each connection. Two must not have the same name. */
@@ -98,10 +98,7 @@ export class Connection {
     return this.#run(statement, values, UnclearOutcomeError);
   }
 
-  /**
-   * Closes the connection at once. The server may still execute what was sent. This cancels nothing: a commit
-   * whose wait for the standby is cancelled would count as successful.
-   */
+  /** Cancels nothing that was sent: a commit whose wait for the standby is cancelled would count as successful. */
   close(): void {
     this.#socket.destroy();
     this.isLost = true;
@@ -143,10 +140,7 @@ const READ_ONLY = "25006";
 /** Serialization failure, deadlock, lock time-out, cancelled, read-only, lack of resources. */
 const NOT_APPLIED = /^(40001|40P01|55P03|57014|25006|53...)$/;
 
-/**
- * The server ends the connection, which it may report before or after it has committed; or it failed itself. The
- * severity says nothing here, because the server translates it.
- */
+/** The server failed itself, or ends the connection, which it may report before or after it has committed. */
 const UNCLEAR = /^(08|25P|57P|58|XX)/;
 
 function isServerError(error: unknown): error is ServerError {
@@ -185,8 +179,8 @@ export async function closeUnlessOpened<T>(
 }
 
 /**
- * Whether a notice may say that a statement's wait for the standby was cancelled. The statement then reports
- * success. The message is translated, but the name of the server's function is not. Other warnings are harmless.
+ * Whether a notice may say that a statement's wait for the standby was cancelled, which then reports success. The message
+ * is translated, but the name of the server's function is not. Other warnings are harmless.
  */
 function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   if (routine === undefined) return code !== "00000";

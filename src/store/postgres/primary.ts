@@ -70,13 +70,9 @@ const POOLER_TRIALS = 20;
 const POOLED = "PgBouncer, or another pooler, gives each transaction another session; " +
   "set pool_mode = session, or connect to the server itself";
 
-/** Cancels the statement of another connection. Parameter: its process. */
-const CANCEL = "select pg_catalog.pg_cancel_backend($1)";
-
 /**
- * Connects to the first host that proves to be the primary. Asks all hosts at once, because one that hangs must
- * not delay the others. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with
- * `StoreAwayError`.
+ * Connects to the first host that proves to be the primary. Asks all at once, because one that hangs must not delay the
+ * others. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`.
  */
 export async function connectToPrimary(
   settings: PostgresSettings,
@@ -89,9 +85,8 @@ export async function connectToPrimary(
     try {
       return await connectTo(host, settings, runtime, either);
     } catch (error) {
-      const message = `${hostName(host)}: ${reasonOf(error)}`;
-      const isRefused = error instanceof StoreRefusedError;
-      throw isRefused ? new StoreRefusedError(message) : new StoreAwayError(message);
+      const Kind = error instanceof StoreRefusedError ? StoreRefusedError : StoreAwayError;
+      throw new Kind(`${hostName(host)}: ${reasonOf(error)}`);
     }
   });
   try {
@@ -172,7 +167,7 @@ async function prove(
   let isLate = false;
   const giveUp = () => {
     isLate = true;
-    reads.read(CANCEL, [commitsPid]).catch(() => {});
+    reads.read("select pg_catalog.pg_cancel_backend($1)", [commitsPid]).catch(() => {});
     stopTimer();
     stopTimer = runtime.setTimer(CANCEL_LIMIT_MS, () => commits.close());
   };

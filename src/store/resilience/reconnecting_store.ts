@@ -2,10 +2,7 @@ import { type Store, STORE_LIMITS } from "../store.ts";
 import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 
 export interface ReconnectingStoreDeps {
-  /**
-   * Connects to the store. After the signal aborts, it has no request in flight. Rejects with
-   * `StoreRefusedError` if waiting does not help.
-   */
+  /** Has no request in flight after the signal aborts. Rejects with `StoreRefusedError` if waiting does not help. */
   connect: (signal: AbortSignal) => Promise<Store>;
   /** Decides on the first connection whether the store may be used. */
   accept: (store: Store) => Promise<void>;
@@ -14,10 +11,9 @@ export interface ReconnectingStoreDeps {
 }
 
 /**
- * A store behind a network connection, which can be replaced. Calls fail while the connection is missing.
- *
- * `reopen()` opens a new connection and closes the old one, whose calls then reject, and may still take effect. If this
- * fails, it closes the old one all the same, because the server may allow no more connections next to it.
+ * A store behind a network connection, without which calls fail. `reopen()` opens a new connection and closes the old
+ * one, whose calls then reject, and may still take effect. If this fails, it closes the old one all the same, because the
+ * server may allow no more connections next to it.
  */
 export function reconnectingStore(
   { connect, accept, onRefused }: ReconnectingStoreDeps,
