@@ -19,7 +19,6 @@ export type CommitOutcome =
   | { state: "lost" | "check_failed" }
   | { state: "not_applied" | "refused" | "unclear"; cause: unknown };
 
-/** A commit that checks a guard record, and how to recognise later whether it landed. */
 export interface GuardedCommit<Guard extends { versionstamp: string | null } | null> {
   /** The versionstamp of the guard that the commit checks; `null` if the guard must not exist. */
   guard: string | null;

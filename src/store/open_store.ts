@@ -3,18 +3,14 @@ import { reasonOf } from "../runtime/logger.ts";
 import { KvStore, openKv } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
-import { reconnectingStore, type ReconnectingStoreDeps } from "./resilience/reconnecting_store.ts";
+import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
 import type { Store } from "./store.ts";
 import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
 
 /** A file that Deno KV opens. The folder of the default path is created. */
-export interface FileLocation {
-  kind: "file";
-  path: string;
-  isDefault: boolean;
-}
+export type FileLocation = { kind: "file"; path: string; isDefault: boolean };
 
 /** The location of a store. `attached` is the database that the platform attaches; `kv_connect` is an http(s) address. */
 export type StoreLocation =
@@ -34,7 +30,6 @@ export function storeName(location: StoreLocation): string {
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {
   override name = "OpenStoreError";
-  /** Set if the file of the store is damaged. */
   readonly damage: StoreDamagedError | undefined;
 
   constructor(location: StoreLocation, reason: string, damage?: StoreDamagedError) {
@@ -64,12 +59,8 @@ export async function openStore(location: StoreLocation, options: OpenOptions): 
   const connect = await connectorOf(location, options);
   if (connect === undefined) return await openLocalStore(location, options);
   let isWaiting = false;
-  const store = reconnectingStore({
-    connect,
-    accept,
-    onRefused({ message }) {
-      if (isWaiting) onRefused!(new OpenStoreError(location, message));
-    },
+  const store = reconnectingStore(connect, accept, ({ message }) => {
+    if (isWaiting) onRefused!(new OpenStoreError(location, message));
   });
   const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -128,8 +119,8 @@ function openError(location: StoreLocation, error: unknown, damaged: string, adv
 async function connectorOf(
   location: StoreLocation,
   options: OpenOptions,
-): Promise<ReconnectingStoreDeps["connect"] | undefined> {
-  if (location.kind === "attached") return attachedStoreOpener();
+): Promise<Connect | undefined> {
+  if (location.kind === "attached") return openAttachedStore;
   if (location.kind === "kv_connect") {
     const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
     return (signal) => openKvConnectStore(location.address, options.runtime, signal);
@@ -142,22 +133,19 @@ async function connectorOf(
 
 /** Maximum number of attempts under way: none can be given up, and the client repeats it for a quarter of an hour. */
 const ATTEMPTS_LIMIT = 16;
+let attempts = 0;
 
-/** Returns a function that opens the database that the platform attaches. */
-function attachedStoreOpener(): () => Promise<Store> {
-  let attempts = 0;
-  return async () => {
-    if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
-    attempts++;
-    try {
-      return new KvStore(await openKv());
-    } catch (error) {
-      // The client's errors have no type of their own.
-      const { message } = error as Error;
-      const isAway = /failed to connect|status 5\d\d/.test(message);
-      throw isAway ? new StoreAwayError(message) : new StoreRefusedError(message);
-    } finally {
-      attempts--;
-    }
-  };
+async function openAttachedStore(): Promise<Store> {
+  if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
+  attempts++;
+  try {
+    return new KvStore(await openKv());
+  } catch (error) {
+    // The client's errors have no type of their own.
+    const { message } = error as Error;
+    const isAway = /failed to connect|status 5\d\d/.test(message);
+    throw isAway ? new StoreAwayError(message) : new StoreRefusedError(message);
+  } finally {
+    attempts--;
+  }
 }

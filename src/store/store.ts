@@ -13,10 +13,7 @@ export interface Store {
   commit(commit: Commit): Promise<string | null>;
   /** Releases the store. Calls in flight reject, or never settle. Call it once. */
   close(): void;
-  /**
-   * Replaces the connection of a store that is reached over a network, after a call hung or failed. Rejects while the
-   * store is away. After the signal aborts, it has no request in flight.
-   */
+  /** Replaces a network connection. Rejects while the store is away. After the signal aborts, no request is in flight. */
   reopen?(signal: AbortSignal): Promise<void>;
 }
 
@@ -81,8 +78,4 @@ export interface SetMutation {
 }
 
 /** A record, and when the store removes it, in milliseconds since the Unix epoch; never without `expiresAt`. */
-export interface ExpiringRecord {
-  key: Key;
-  value: Uint8Array;
-  expiresAt?: number;
-}
+export type ExpiringRecord = { key: Key; value: Uint8Array; expiresAt?: number };

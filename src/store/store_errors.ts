@@ -55,7 +55,6 @@ export class StoreDamagedError extends StoreRefusedError {
   }
 }
 
-/** Whether a commit that rejected with this error may have landed. */
 export function mayHaveLanded(error: unknown): boolean {
   return !(error instanceof StoreError) || error instanceof UnclearOutcomeError;
 }

@@ -95,12 +95,9 @@ function fetcherOf(signal: AbortSignal): typeof fetch {
   return async (url, init) => {
     const isCall = /\/(atomic_write|snapshot_read)$/.test(new URL(String(url)).pathname);
     const Failed = isCall ? UnclearOutcomeError : StoreAwayError;
-    let response: Response;
-    try {
-      response = await fetch(url, { ...init, client, signal });
-    } catch (error) {
-      throw new Failed(`it does not answer: ${reasonOf((error as Error).cause ?? error)}`);
-    }
+    const response = await fetch(url, { ...init, client, signal }).catch((error) => {
+      throw new Failed(`it does not answer: ${reasonOf(error.cause ?? error)}`);
+    });
     const { status } = response;
     if (status === 200) return response;
     // Shown on one line.
@@ -161,7 +158,6 @@ function decodeAtomicWriteOutput(bytes: Uint8Array): string | null {
   throw new UnclearOutcomeError(`it answers with the outcome ${hex.slice(0, 28)}`);
 }
 
-/** A field that consists of several parts. */
 function field(number: number, parts: Uint8Array[]): Uint8Array[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   return [head(number, BYTES, length), ...parts];

@@ -17,12 +17,7 @@ import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
 const V8 = 1;
 const BYTES = 3;
 
-interface Row {
-  k: Uint8Array;
-  v: Uint8Array;
-  v_encoding: number;
-  version: number;
-}
+type Row = { k: Uint8Array; v: Uint8Array; v_encoding: number; version: number };
 
 /** The time is at most the latest one of a `Date`. */
 const SELECT_EXPIRING = `select k, v, min(expiration_ms, 8640000000000000) as expiresAt from kv

@@ -13,12 +13,6 @@ import {
 import type { DatabaseHost, PostgresSettings, SslMode } from "./database_url.ts";
 import { readPassfile } from "./passfile.ts";
 
-/** A statement that the server prepares once for each connection. Two must not have the same name. */
-export interface Statement {
-  name: string;
-  text: string;
-}
-
 /** Bytes are sent in binary. */
 export type Parameter = string | number | Uint8Array | (string | number | null)[];
 
@@ -89,12 +83,11 @@ export class Connection {
   }
 
   /** Executes a statement without lasting effects, such as a read. */
-  read(statement: Statement | string, values: Parameter[] = []): Promise<Row[]> {
+  read(statement: string, values: Parameter[] = []): Promise<Row[]> {
     return this.#run(statement, values, StoreAwayError);
   }
 
-  /** Executes a statement that writes. */
-  write(statement: Statement | string, values: Parameter[] = []): Promise<Row[]> {
+  write(statement: string, values: Parameter[] = []): Promise<Row[]> {
     return this.#run(statement, values, UnclearOutcomeError);
   }
 
@@ -106,14 +99,14 @@ export class Connection {
 
   /** `Lost` is the type of the error if the connection is lost meanwhile. */
   async #run(
-    statement: Statement | string,
+    statement: string,
     values: Parameter[],
     Lost: new (message: string, options?: ErrorOptions) => StoreError,
   ): Promise<Row[]> {
     if (this.isLost) throw new StoreAwayError("The connection to the database is closed");
     try {
-      const query = typeof statement === "string" ? { text: statement } : statement;
-      const { rows } = await this.#client.query({ ...query, values, ...AS_TEXT });
+      const name = values.length === 0 ? undefined : nameOf(statement);
+      const { rows } = await this.#client.query({ name, text: statement, values, ...AS_TEXT });
       // A warning before the result has closed the connection.
       if (this.isLost) throw new Error("The result is not reliable");
       return rows;
@@ -131,6 +124,15 @@ export class Connection {
     }
   }
 }
+
+/** A name for a statement with parameters, which lets the server prepare it once for each connection. */
+function nameOf(statement: string): string {
+  const name = NAMES.get(statement) ?? `statement_${NAMES.size + 1}`;
+  NAMES.set(statement, name);
+  return name;
+}
+
+const NAMES = new Map<string, string>();
 
 const DISK_FULL = "53100";
 
@@ -199,11 +201,10 @@ const TLS: Record<SslMode, false | ConnectionOptions> = {
 async function tlsOf({ sslMode, sslRootCert }: PostgresSettings) {
   const ssl = TLS[sslMode];
   if (ssl === false || sslRootCert === undefined) return ssl;
-  try {
-    return { ...ssl, ca: await readFile(sslRootCert, "utf8") };
-  } catch (cause) {
+  const ca = await readFile(sslRootCert, "utf8").catch((cause) => {
     throw new StoreRefusedError("the file of sslrootcert cannot be read", { cause });
-  }
+  });
+  return { ...ssl, ca };
 }
 
 /** pg's own message; the error has no code. */

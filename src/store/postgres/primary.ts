@@ -8,10 +8,7 @@ import { closeUnlessOpened, Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 
 /** Two connections to the primary. A long read must not delay a commit, nor a commit a read. */
-export interface PrimaryConnections {
-  reads: Connection;
-  commits: Connection;
-}
+export type PrimaryConnections = { reads: Connection; commits: Connection };
 
 /** Time in which a primary and its synchronous standby must prove themselves. */
 const PROOF_LIMIT_MS = 1_000;
@@ -144,12 +141,10 @@ async function connectTo(
     }
   });
   const [reads, commits] = opened;
-  try {
-    await prove({ reads, commits }, pids[1]!, runtime, signal);
-  } catch (error) {
+  await prove({ reads, commits }, pids[1]!, runtime, signal).catch((error) => {
     close();
     throw error;
-  }
+  });
   return { reads, commits };
 }
 

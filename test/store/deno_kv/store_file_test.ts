@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { StoreError } from "../../../src/store/store_errors.ts";
-import { watchFile } from "../../../src/store/deno_kv/watch_file.ts";
+import { watchFile } from "../../../src/store/deno_kv/store_file.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { permitted } from "../../support/permitted.ts";
 import { TempStore } from "../../support/temp_store.ts";
