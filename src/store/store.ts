@@ -22,7 +22,7 @@ export interface Store {
  * commit to PostgreSQL, too, is quick, and large enough for every command that can wait.
  */
 export const STORE_LIMITS = {
-  /** Deno KV allows 1,000. Its npm client reads over 500 in two snapshots, and they outlast V8's young generation. */
+  /** Deno KV allows 1,000. Over 500, its npm client reads two snapshots, and lists outlast V8's young generation. */
   listEntries: 500,
   commitMutations: 1_000,
   /** Size of all keys and values of a commit, counted as in `fillOf()`. */

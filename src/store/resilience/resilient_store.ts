@@ -156,7 +156,7 @@ function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
 }
 
-/** Repeats a call, with back-off, until it succeeds, the time is over, or its error is not retryable. */
+/** Repeats a call, with back-off, until it succeeds, the time is over, or `isRetryable` (`attempt` from 0) is false. */
 export async function retry<T>(
   call: () => Promise<T>,
   runtime: Runtime,
