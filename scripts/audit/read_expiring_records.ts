@@ -2,7 +2,7 @@ import { GUARD_KEYS, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { SqliteReader } from "../../src/store/deno_kv/sqlite_reader.ts";
 import { encodeKey } from "../../src/store/key_encoding.ts";
-import type { StoreLocation } from "../../src/store/store_location.ts";
+import type { StoreLocation } from "../../src/store/open_store.ts";
 import type { AuditDeps } from "../verify/audit.ts";
 
 /** The bytes that a key has if the record must expire. */

@@ -12,9 +12,8 @@ import { ListenError, serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";
 import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
-import { OpenStoreError } from "../../src/store/open_store.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
-import { type StoreLocation, storeName } from "../../src/store/store_location.ts";
+import { OpenStoreError, type StoreLocation, storeName } from "../../src/store/open_store.ts";
 import { EXIT, printError } from "../cli/run_command.ts";
 import { COMMANDS, optionsOf } from "../launch/commands.ts";
 

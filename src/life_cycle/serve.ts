@@ -11,9 +11,8 @@ import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
-import { isMissingFile } from "../store/deno_kv/store_file.ts";
+import { isMissingFile, watchFile } from "../store/deno_kv/store_file.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
-import { watchFile } from "../store/deno_kv/watch_file.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { expectRightClock } from "../append/batch.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
@@ -74,7 +73,7 @@ export async function serve(
   });
   const onChange = (fault?: StoreError) => void (service.appender.suspension = fault);
   const stopWatch = config.store.kind === "file"
-    ? await watchFile(config.store.path, { runtime, report, onChange })
+    ? await watchFile(config.store.path, runtime, report, onChange)
     : undefined;
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });

@@ -3,7 +3,7 @@
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
-import type { StoreLocation } from "../store/store_location.ts";
+import type { StoreLocation } from "../store/open_store.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
 export interface ServiceConfig {

@@ -3,7 +3,6 @@
 import { crc32 } from "node:zlib";
 import type { Key, StoreEntry } from "./store.ts";
 
-/** Length of the checksum at the start of a value, in bytes. */
 export const CHECKSUM_BYTES = 4;
 
 /** The value to store under a key: the CRC-32 of the key and the content, and the content. */

@@ -13,13 +13,7 @@ const FIRST_COUNT = 100;
 /** Maximum number of items in a commit. Items that replace each other's records would otherwise gather without end. */
 const COUNT_LIMIT = 5_000;
 
-/** The mutations of a commit, beside the records of {@linkcode RESERVE_BYTES}. */
-type Part = { mutations: readonly Mutation[] };
-
-/**
- * The part of the limits of a commit that the mutations take; at most 1 if they fit. Counts a key twice, as Deno KV does
- * (measured).
- */
+/** The part of a commit's limits that mutations take; at most 1 if they fit. Deno KV counts a key twice (measured). */
 export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): number {
   let keys = 0;
   let values = 0;
@@ -34,11 +28,8 @@ export function fillOf(mutations: readonly Mutation[], limits: StoreLimits): num
   );
 }
 
-/**
- * Makes one commit of as many items as fit, from the first on; at least of one. `next` is the number of such items that
- * the next commit probably takes.
- */
-export function sealCommit<Item, Sealed extends Part>(
+/** Makes a commit of as many items as fit, at least one. `next` is how many such items the next one probably takes. */
+export function sealCommit<Item, Sealed extends { mutations: readonly Mutation[] }>(
   items: readonly Item[],
   seal: (items: readonly Item[]) => Sealed,
   limits: StoreLimits,
@@ -52,8 +43,8 @@ export function sealCommit<Item, Sealed extends Part>(
   }
 }
 
-/** Makes commits of items, in order, each of as many as fit. `seal` makes one commit of consecutive items. */
-export async function* groupIntoCommits<Item, Sealed extends Part>(
+/** Makes commits of items, in order, each of as many as fit. */
+export async function* groupIntoCommits<Item, Sealed extends { mutations: readonly Mutation[] }>(
   batches: AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>,
   seal: (items: readonly Item[]) => Sealed,
   limits: StoreLimits,

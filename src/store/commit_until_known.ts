@@ -7,7 +7,6 @@ import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { mayHaveLanded, StoreRefusedError } from "./store_errors.ts";
 
 /**
- * The outcome of a commit:
  * - `landed`: all its mutations are stored.
  * - `lost`: the guard has changed, and `hasLanded` does not recognise this commit. It can no longer land.
  * - `check_failed`: the guard is unchanged, and another check failed. Nothing was stored.
@@ -17,11 +16,9 @@ import { mayHaveLanded, StoreRefusedError } from "./store_errors.ts";
  */
 export type CommitOutcome =
   | { state: "landed"; versionstamp: string | null }
-  | { state: "lost" }
-  | { state: "check_failed" }
+  | { state: "lost" | "check_failed" }
   | { state: "not_applied" | "refused" | "unclear"; cause: unknown };
 
-/** A commit that checks a guard record, and how to recognise later whether it landed. */
 export interface GuardedCommit<Guard extends { versionstamp: string | null } | null> {
   /** The versionstamp of the guard that the commit checks; `null` if the guard must not exist. */
   guard: string | null;
@@ -30,10 +27,7 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
   readGuard(): Promise<Guard>;
   /** Whether this commit landed, according to a guard that has changed. */
   hasLanded(guard: Guard): boolean | Promise<boolean>;
-  /**
-   * Whether the commit also checks other records, so that a failed check may be theirs. It cannot land later then,
-   * because versionstamps never return to an earlier value.
-   */
+  /** Whether a failed check may be of another record. Versionstamps never return, so it cannot land later then. */
   checksOthers?: boolean;
   /** Whether to stop. `isUnclear` is false if no attempt so far can have landed. */
   isOver(isUnclear: boolean): boolean;

@@ -1,20 +1,35 @@
 import { versions } from "node:process";
 import { reasonOf } from "../runtime/logger.ts";
-import { damageOf } from "./deno_kv/file_damage.ts";
 import { KvStore, openKv } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
-import { SqliteReader } from "./deno_kv/sqlite_reader.ts";
-import { reconnectingStore, type ReconnectingStoreDeps } from "./resilience/reconnecting_store.ts";
-import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
+import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
+import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
+import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
 import type { Store } from "./store.ts";
 import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
 
+/** A file that Deno KV opens. The folder of the default path is created. */
+export type FileLocation = { kind: "file"; path: string; isDefault: boolean };
+
+/** The location of a store. `attached` is the database that the platform attaches; `kv_connect` is an http(s) address. */
+export type StoreLocation =
+  | FileLocation
+  | { kind: "memory" | "attached" }
+  | { kind: "kv_connect"; address: string }
+  | { kind: "postgres"; settings: PostgresSettings };
+
+/** The name of a store, without secrets. */
+export function storeName(location: StoreLocation): string {
+  if (location.kind === "file") return location.path;
+  if (location.kind === "kv_connect") return location.address;
+  if (location.kind === "postgres") return databaseName(location.settings);
+  return location.kind === "memory" ? ":memory:" : "(the attached database)";
+}
+
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {
   override name = "OpenStoreError";
-
-  /** Set if the file of the store is damaged. */
   readonly damage: StoreDamagedError | undefined;
 
   constructor(location: StoreLocation, reason: string, damage?: StoreDamagedError) {
@@ -34,10 +49,7 @@ const CONNECT_LIMIT_MS = 3_000;
 export interface OpenOptions extends DatabaseOptions {
   /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
   accept: (store: Store) => Promise<void>;
-  /**
-   * Set by a service, which starts although a remote store is away: the store connects when it is back. Called if it
-   * then turns out to be unusable.
-   */
+  /** Set by a service: it starts although a remote store is away. Called if the store turns out to be unusable later. */
   onRefused?: (error: OpenStoreError) => void;
 }
 
@@ -47,12 +59,8 @@ export async function openStore(location: StoreLocation, options: OpenOptions): 
   const connect = await connectorOf(location, options);
   if (connect === undefined) return await openLocalStore(location, options);
   let isWaiting = false;
-  const store = reconnectingStore({
-    connect,
-    accept,
-    onRefused({ message }) {
-      if (isWaiting) onRefused!(new OpenStoreError(location, message));
-    },
+  const store = reconnectingStore(connect, accept, ({ message }) => {
+    if (isWaiting) onRefused!(new OpenStoreError(location, message));
   });
   const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -111,42 +119,33 @@ function openError(location: StoreLocation, error: unknown, damaged: string, adv
 async function connectorOf(
   location: StoreLocation,
   options: OpenOptions,
-): Promise<ReconnectingStoreDeps["connect"] | undefined> {
-  switch (location.kind) {
-    case "memory":
-    case "file":
-      return undefined;
-    case "attached":
-      return attachedStoreOpener();
-    case "kv_connect": {
-      const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
-      return (signal) => openKvConnectStore(location.address, options.runtime, signal);
-    }
-    case "postgres": {
-      const { PostgresStore } = await import("./postgres/postgres_store.ts");
-      return (signal) => PostgresStore.open(location.settings, options, signal);
-    }
+): Promise<Connect | undefined> {
+  if (location.kind === "attached") return openAttachedStore;
+  if (location.kind === "kv_connect") {
+    const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
+    return (signal) => openKvConnectStore(location.address, options.runtime, signal);
+  }
+  if (location.kind === "postgres") {
+    const { PostgresStore } = await import("./postgres/postgres_store.ts");
+    return (signal) => PostgresStore.open(location.settings, options, signal);
   }
 }
 
 /** Maximum number of attempts under way: none can be given up, and the client repeats it for a quarter of an hour. */
 const ATTEMPTS_LIMIT = 16;
+let attempts = 0;
 
-/** Returns a function that opens the database that the platform attaches. */
-function attachedStoreOpener(): () => Promise<Store> {
-  let attempts = 0;
-  return async () => {
-    if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
-    attempts++;
-    try {
-      return new KvStore(await openKv());
-    } catch (error) {
-      // The client's errors have no type of their own.
-      const { message } = error as Error;
-      const isAway = /failed to connect|status 5\d\d/.test(message);
-      throw isAway ? new StoreAwayError(message) : new StoreRefusedError(message);
-    } finally {
-      attempts--;
-    }
-  };
+async function openAttachedStore(): Promise<Store> {
+  if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
+  attempts++;
+  try {
+    return new KvStore(await openKv());
+  } catch (error) {
+    // The client's errors have no type of their own.
+    const { message } = error as Error;
+    const isAway = /failed to connect|status 5\d\d/.test(message);
+    throw isAway ? new StoreAwayError(message) : new StoreRefusedError(message);
+  } finally {
+    attempts--;
+  }
 }

@@ -1,16 +1,15 @@
 import type { Key, KeyRange, Store, StoreEntry } from "./store.ts";
 import { StoreDamagedError } from "./store_errors.ts";
 
-/** Entries of the first read of a scan, because their size is not known yet. */
+/** Entries of the first read of a scan, whose size is not known yet. */
 const FIRST_LIMIT = 16;
 
 /** Target size of a read. Its number of entries is estimated from the previous read. */
 const TARGET_BYTES = 1024 * 1024;
 
 /**
- * Reads all entries of a range in key order, in batches. The next batch is read while the caller
- * processes one. Each batch is a snapshot; the whole scan is not. If the store's file is damaged, yields the
- * entries before the damage, then rejects with `StoreDamagedError`.
+ * Reads a range in key order, in batches, the next one while the caller processes one. Only each batch is a snapshot.
+ * If the store's file is damaged, yields the entries before the damage, then rejects with `StoreDamagedError`.
  */
 export async function* scan(store: Store, range: KeyRange): AsyncGenerator<StoreEntry[]> {
   let most = store.limits.listEntries;
@@ -37,8 +36,7 @@ function limitAfter(batch: StoreEntry[]): number {
   let bytes = 0;
   // Another program may have stored any value.
   for (const { value } of batch) bytes += (value as { length?: number } | null)?.length ?? 0;
-  const wanted = Math.round(TARGET_BYTES * batch.length / Math.max(1, bytes));
-  return Math.max(FIRST_LIMIT, wanted);
+  return Math.max(FIRST_LIMIT, Math.round(TARGET_BYTES * batch.length / Math.max(1, bytes)));
 }
 
 /** Reads all entries except those from `start` to `end`. */

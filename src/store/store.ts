@@ -1,7 +1,4 @@
-/**
- * The port to the key-value store: strongly consistent, ordered by key, atomic commits with optimistic
- * checks. A failed call rejects with one of the errors in `store_errors.ts`.
- */
+/** The port to a key-value store: strongly consistent, ordered by key. Its errors are those of `store_errors.ts`. */
 export interface Store {
   readonly limits: StoreLimits;
   get(key: Key): Promise<StoreEntry | null>;
@@ -10,29 +7,22 @@ export interface Store {
   /** Reads at most `limit` entries of one snapshot, in key order or reversed. */
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]>;
   /**
-   * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed.
-   * After `null`, this commit may still have landed: a client that resends a commit gets a conflict with
-   * its own first attempt. After a rejection, `mayHaveLanded()` tells.
+   * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed. After `null`, it may
+   * still have landed: a client that resends it conflicts with itself. After a rejection, `mayHaveLanded()` tells.
    */
   commit(commit: Commit): Promise<string | null>;
   /** Releases the store. Calls in flight reject, or never settle. Call it once. */
   close(): void;
-  /**
-   * Replaces the connection of a store that is reached over a network, after a call hung or failed. Rejects while the
-   * store is away. After the signal aborts, it has no request in flight.
-   */
+  /** Replaces a network connection. Rejects while the store is away. After the signal aborts, no request is in flight. */
   reopen?(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * The limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. PostgreSQL allows
- * more, but with these a commit is quick, and large enough for every command that can wait.
+ * The limits of Deno KV, documented (https://docs.deno.com/deploy/kv/transactions/#limits) and measured. With them, a
+ * commit to PostgreSQL, too, is quick, and large enough for every command that can wait.
  */
 export const STORE_LIMITS = {
-  /**
-   * Maximum `limit` of a list. Deno KV allows 1,000, but its client from npm reads more than 500 in two snapshots, and
-   * larger lists outlast V8's collections of the young generation.
-   */
+  /** Deno KV allows 1,000. Over 500, its npm client reads two snapshots, and lists outlast V8's young generation. */
   listEntries: 500,
   commitMutations: 1_000,
   /** Size of all keys and values of a commit, counted as in `fillOf()`. */
@@ -46,12 +36,10 @@ export type StoreLimits = typeof STORE_LIMITS;
 export const VALUE_BYTES_LIMIT = 65_536;
 
 /**
- * Keys sort part by part: bytes, then texts by their UTF-8 bytes, then numbers. A key sorts directly before
- * the longer keys that begin with it. In a Deno KV, keys of other programs may also contain bigints and
- * booleans; the store passes such keys through.
+ * Keys sort part by part: bytes, then texts by their UTF-8 bytes, then numbers. A key sorts directly before those that
+ * begin with it. Keys of other programs in a Deno KV may also have bigints and booleans, which pass through the store.
  */
 export type Key = readonly KeyPart[];
-
 export type KeyPart = string | number | Uint8Array;
 
 /** Keys from `start` to `end` (exclusive), or all longer keys that begin with `prefix`, or those from `start` on. */
@@ -90,8 +78,4 @@ export interface SetMutation {
 }
 
 /** A record, and when the store removes it, in milliseconds since the Unix epoch; never without `expiresAt`. */
-export interface ExpiringRecord {
-  key: Key;
-  value: Uint8Array;
-  expiresAt?: number;
-}
+export type ExpiringRecord = { key: Key; value: Uint8Array; expiresAt?: number };

@@ -1,6 +1,4 @@
-/** The errors of a store. Their class says what a failed call did, and whether another attempt can help. */
-
-/** A call of a store failed. Every such error is one of those below. */
+/** A call of a store failed. The subclasses say what it did, and whether another attempt can help. */
 export abstract class StoreError extends Error {
   /** Whether the lasting condition is already logged, so that the calls that it fails are not. */
   readonly isLogged: boolean;
@@ -28,10 +26,7 @@ export class StoreClosedError extends UnclearOutcomeError {
 /** The store cannot be reached. Nothing was sent. */
 export class StoreAwayError extends StoreError {}
 
-/**
- * The store refuses the call, and another attempt does not help: no rights, data of another program, a commit
- * that is too large. Nothing was stored.
- */
+/** Nothing was stored, and another attempt does not help: no rights, another program's data, too large a commit. */
 export class StoreRefusedError extends StoreError {}
 
 /** The reason to refuse a store of another version of this program: what shows the version, and what to do. */
@@ -60,7 +55,6 @@ export class StoreDamagedError extends StoreRefusedError {
   }
 }
 
-/** Whether a commit that rejected with this error may have landed. */
 export function mayHaveLanded(error: unknown): boolean {
   return !(error instanceof StoreError) || error instanceof UnclearOutcomeError;
 }

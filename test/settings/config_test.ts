@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { ConfigError, readServiceConfig, type ServiceConfig } from "../../src/settings/config.ts";
-import { storeName } from "../../src/store/store_location.ts";
+import { storeName } from "../../src/store/open_store.ts";
 
 type Variables = Record<string, string>;
 

@@ -1,5 +1,4 @@
 import { type Key, type KeyRange, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
-import { damageOf } from "./file_damage.ts";
 import {
   NotAppliedError,
   StoreDamagedError,
@@ -8,6 +7,7 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
+import { damageOf } from "./sqlite_reader.ts";
 
 /** Opens a Deno KV; without a path, the database that the platform attaches. */
 export const openKv = (path?: string): Promise<Deno.Kv> => Deno.openKv(path);
@@ -24,11 +24,7 @@ export class KvStore implements Store {
     this.#reader = reader;
   }
 
-  get: Store["get"] = (key) =>
-    withTypedErrors(async () => {
-      if (this.#reader !== undefined) return decoded(await this.#reader.get(key));
-      return storeEntry(await this.#kv.get(key));
-    });
+  get: Store["get"] = async (key) => (await this.getMany([key]))[0];
 
   getMany: Store["getMany"] = (keys) =>
     withTypedErrors(async () => {
@@ -80,9 +76,7 @@ function decoded<Entry extends StoreEntry | null>(entry: Entry): Entry {
   return entry;
 }
 
-function storeEntry(
-  { key, value, versionstamp }: Deno.KvEntryMaybe<unknown>,
-): StoreEntry | null {
+function storeEntry({ key, value, versionstamp }: Deno.KvEntryMaybe<unknown>): StoreEntry | null {
   if (versionstamp === null) return null;
   // The client from npm returns a part of the whole answer, which would stay in memory with the value.
   const isPart = value instanceof Uint8Array && value.length < value.buffer.byteLength;

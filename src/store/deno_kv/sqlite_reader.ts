@@ -12,35 +12,22 @@ import {
   type StoreEntry,
 } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
-import { damageOf } from "./file_damage.ts";
-
-/** How long a read waits for a locked file. */
-const BUSY_LIMIT_MS = 10_000;
 
 /** The encodings of a value, in the column `v_encoding`. */
 const V8 = 1;
 const BYTES = 3;
 
-interface Row {
-  k: Uint8Array;
-  v: Uint8Array;
-  v_encoding: number;
-  version: number;
-}
-
-const SELECT = "select k, v, v_encoding, version from kv where";
+type Row = { k: Uint8Array; v: Uint8Array; v_encoding: number; version: number };
 
 /** The time is at most the latest one of a `Date`. */
 const SELECT_EXPIRING = `select k, v, min(expiration_ms, 8640000000000000) as expiresAt from kv
   where expiration_ms >= 0 or instr(k, ?) > 0`;
 
 /**
- * Reads the SQLite file of a Deno KV beside Deno KV, and writes nothing. A read blocks the thread, some 10 µs for a
- * record in memory. The service uses it because a handle of Deno KV has one thread: a read on it waits until the disk has
- * stored the commits before it, and on a second handle while that one removes expired records.
- *
- * An audit of a damaged file uses it because Deno KV ends the process if an index is damaged, and does not say which
- * record it cannot decode. The value of such a record is the error.
+ * Reads the SQLite file of a Deno KV beside it, and writes nothing. A read blocks the thread, some 10 µs for a record in
+ * memory. The service uses it because a handle of Deno KV has one thread, on which reads wait for the disk behind commits,
+ * or, on a second handle, for the removal of expired records. An audit of a damaged file uses it because Deno KV ends the
+ * process if an index is damaged, and does not say which record it cannot decode. That record's value is the error.
  */
 export class SqliteReader implements Store, Disposable {
   readonly limits = STORE_LIMITS;
@@ -48,7 +35,7 @@ export class SqliteReader implements Store, Disposable {
   #statements = new Map<string, StatementSync>();
 
   /** A read waits at most `timeout` milliseconds for a locked file. */
-  constructor(path: string, timeout = BUSY_LIMIT_MS) {
+  constructor(path: string, timeout = 10_000) {
     this.#database = withDamageError(() => new DatabaseSync(path, { readOnly: true, timeout }));
   }
 
@@ -110,7 +97,7 @@ export class SqliteReader implements Store, Disposable {
 
   #rows(condition: string, ...values: (Uint8Array | number)[]): Row[] {
     return withDamageError(() => {
-      const query = `${SELECT} ${condition}`;
+      const query = `select k, v, v_encoding, version from kv where ${condition}`;
       const statement = this.#statements.get(query) ?? this.#database.prepare(query);
       this.#statements.set(query, statement);
       return statement.all(...values) as unknown as Row[];
@@ -118,7 +105,7 @@ export class SqliteReader implements Store, Disposable {
   }
 }
 
-/** Reads a file. Throws `StoreDamagedError` if SQLite or the encoding of a key shows that it is damaged. */
+/** Throws `StoreDamagedError` if SQLite or the encoding of a key shows that the file is damaged. */
 function withDamageError<T>(read: () => T): T {
   try {
     return read();
@@ -145,4 +132,19 @@ function valueOf(value: Uint8Array, encoding: number): unknown {
     return new StoreDamagedError(reasonOf(error));
   }
   return new StoreDamagedError(`The value encoding ${encoding} is not one of the service`);
+}
+
+/** The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. */
+const DAMAGES =
+  /^(database disk image is malformed|file is not a database|could not deserialize value|The value encoding |Invalid column type )/;
+
+/** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGE_CODES = [11, 26];
+
+/** The damage of the store's file that an error of SQLite or Deno KV shows; `undefined` if it shows none. */
+export function damageOf(error: unknown): StoreDamagedError | undefined {
+  if (error instanceof StoreDamagedError) return error;
+  const { errcode = 0, message } = error as Error & { errcode?: number };
+  const isDamage = DAMAGE_CODES.includes(errcode & 0xff) || DAMAGES.test(message);
+  return isDamage ? new StoreDamagedError(message) : undefined;
 }

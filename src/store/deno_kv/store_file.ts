@@ -3,16 +3,16 @@
 import type { Stats } from "node:fs";
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { StoreRefusedError } from "../store_errors.ts";
-import type { FileLocation, StoreLocation } from "../store_location.ts";
+import { pid } from "node:process";
+import type { Logger } from "../../runtime/logger.ts";
+import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import { type StoreError, StoreRefusedError } from "../store_errors.ts";
+import type { FileLocation, StoreLocation } from "../open_store.ts";
 import { SqliteReader } from "./sqlite_reader.ts";
 
-const OWNER_ONLY = 0o600;
-
 /**
- * Makes sure that a file can be opened as a store. A missing file is refused unless `create` is set. Only the folder
- * of the default path is created, because a missing folder is usually a mistyped path. Rejects with
- * {@linkcode StoreRefusedError}, or the system's error.
+ * Makes sure that a file can be opened as a store. Only the folder of the default path is created, because another that
+ * is missing is usually mistyped. Rejects with {@linkcode StoreRefusedError}, or the system's error.
  */
 export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
   const { path, isDefault } = location;
@@ -21,8 +21,8 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
     if (!create) throw new StoreRefusedError("there is no such file");
     await expectFolder(location);
     if (isDefault) await mkdir(dirname(path), { recursive: true });
-    // SQLite would let all users read it. The files next to it get its mode.
-    await (await open(path, "a", OWNER_ONLY)).close();
+    // Only for its owner: SQLite would let all users read it. The files next to it get its mode.
+    await (await open(path, "a", 0o600)).close();
     return;
   }
   if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
@@ -42,8 +42,7 @@ export async function expectFolder({ path, isDefault }: FileLocation): Promise<v
 
 /** Whether opening the store would create its file. A path under which nothing can exist is an error of the opening. */
 export async function isMissingFile(location: StoreLocation): Promise<boolean> {
-  return location.kind === "file" &&
-    await statOf(location.path).catch(() => null) === undefined;
+  return location.kind === "file" && await statOf(location.path).catch(() => null) === undefined;
 }
 
 /** Resolves to `undefined` if the file does not exist. */
@@ -62,4 +61,66 @@ export function expectUsableIndexes(path: string): void {
   using reader = new SqliteReader(path);
   const isNew = reader.query("select 1 from sqlite_master").length === 0;
   if (!isNew) OPENING_QUERIES.forEach((query) => reader.query(query));
+}
+
+const WATCH_INTERVAL_MS = 1_000;
+
+/**
+ * Watches whether the path of an open store still leads to the files that SQLite has open: the database and its
+ * write-ahead log. If not, what is stored vanishes with the process, and `onChange` is called with the fault; with
+ * `undefined` when the files are back. Resolves to a function that ends the watch.
+ */
+export async function watchFile(
+  path: string,
+  runtime: Runtime,
+  report: Logger,
+  onChange: (fault: StoreError | undefined) => void,
+): Promise<() => void> {
+  const paths = [path, `${path}-wal`];
+  const opened = await Promise.all(paths.map(statOf));
+  let isLost = false;
+  let isStopped = false;
+  const look = async () => {
+    const found = await Promise.all(paths.map(statOf));
+    if (isStopped) return;
+    const lost = opened.findIndex((file, index) =>
+      file !== undefined && (file.dev !== found[index]?.dev || file.ino !== found[index]?.ino)
+    );
+    if (isLost === lost >= 0) return;
+    isLost = !isLost;
+    if (!isLost) {
+      report("info", "store_file_found", { store: path });
+      return onChange(undefined);
+    }
+    report("error", "store_file_lost", {
+      store: path,
+      reason: `${paths[lost]} was ${found[lost] === undefined ? "deleted or moved" : "replaced"}`,
+      remedy: LOST_REMEDY,
+      saveCommand: saveCommand(opened),
+    });
+    const message = "The store's file was deleted, moved or replaced, so nothing was stored";
+    onChange(new StoreRefusedError(message, { isLogged: true }));
+  };
+  const watch = async () => {
+    while (!isStopped) {
+      await sleep(runtime, WATCH_INTERVAL_MS);
+      // A file that cannot be looked at may still be there.
+      await look().catch(() => {});
+    }
+  };
+  watch();
+  return () => isStopped = true;
+}
+
+const LOST_REMEDY =
+  "If the file was moved, move it back. Otherwise, before the service stops, run " +
+  "saveCommand as its user and in its folder. Check the copy: KV_PATH=saved.sqlite3 deno task audit. " +
+  "If it is sound, stop the service, and start it with KV_PATH=saved.sqlite3";
+
+/** A command for Linux that copies both files as of one moment, by this process's descriptors. Deno may not read /proc. */
+function saveCommand([database, log]: (Stats | undefined)[]): string {
+  const copy = (info: Stats | undefined, to: string) =>
+    `cp $(find -L /proc/${pid}/fd -inum ${info?.ino} | head -n 1) ${to}`;
+  const copies = [copy(database, "saved.sqlite3"), copy(log, "saved.sqlite3-wal")];
+  return [`kill -STOP ${pid}`, ...copies, `kill -CONT ${pid}`].join("; ");
 }

@@ -10,14 +10,8 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import { type DatabaseHost, type PostgresSettings, type SslMode } from "./database_url.ts";
+import type { DatabaseHost, PostgresSettings, SslMode } from "./database_url.ts";
 import { readPassfile } from "./passfile.ts";
-
-/** A statement that the server prepares once for each connection. Two must not have the same name. */
-export interface Statement {
-  name: string;
-  text: string;
-}
 
 /** Bytes are sent in binary. */
 export type Parameter = string | number | Uint8Array | (string | number | null)[];
@@ -89,19 +83,15 @@ export class Connection {
   }
 
   /** Executes a statement without lasting effects, such as a read. */
-  read(statement: Statement | string, values: Parameter[] = []): Promise<Row[]> {
+  read(statement: string, values: Parameter[] = []): Promise<Row[]> {
     return this.#run(statement, values, StoreAwayError);
   }
 
-  /** Executes a statement that writes. */
-  write(statement: Statement | string, values: Parameter[] = []): Promise<Row[]> {
+  write(statement: string, values: Parameter[] = []): Promise<Row[]> {
     return this.#run(statement, values, UnclearOutcomeError);
   }
 
-  /**
-   * Closes the connection at once. The server may still execute what was sent. This cancels nothing: a commit
-   * whose wait for the standby is cancelled would count as successful.
-   */
+  /** Cancels nothing that was sent: a commit whose wait for the standby is cancelled would count as successful. */
   close(): void {
     this.#socket.destroy();
     this.isLost = true;
@@ -109,14 +99,14 @@ export class Connection {
 
   /** `Lost` is the type of the error if the connection is lost meanwhile. */
   async #run(
-    statement: Statement | string,
+    statement: string,
     values: Parameter[],
     Lost: new (message: string, options?: ErrorOptions) => StoreError,
   ): Promise<Row[]> {
     if (this.isLost) throw new StoreAwayError("The connection to the database is closed");
     try {
-      const query = typeof statement === "string" ? { text: statement } : statement;
-      const { rows } = await this.#client.query({ ...query, values, ...AS_TEXT });
+      const name = values.length === 0 ? undefined : nameOf(statement);
+      const { rows } = await this.#client.query({ name, text: statement, values, ...AS_TEXT });
       // A warning before the result has closed the connection.
       if (this.isLost) throw new Error("The result is not reliable");
       return rows;
@@ -135,6 +125,15 @@ export class Connection {
   }
 }
 
+/** A name for a statement with parameters, which lets the server prepare it once for each connection. */
+function nameOf(statement: string): string {
+  const name = NAMES.get(statement) ?? `statement_${NAMES.size + 1}`;
+  NAMES.set(statement, name);
+  return name;
+}
+
+const NAMES = new Map<string, string>();
+
 const DISK_FULL = "53100";
 
 /** The server is a standby now. */
@@ -143,10 +142,7 @@ const READ_ONLY = "25006";
 /** Serialization failure, deadlock, lock time-out, cancelled, read-only, lack of resources. */
 const NOT_APPLIED = /^(40001|40P01|55P03|57014|25006|53...)$/;
 
-/**
- * The server ends the connection, which it may report before or after it has committed; or it failed itself. The
- * severity says nothing here, because the server translates it.
- */
+/** The server failed itself, or ends the connection, which it may report before or after it has committed. */
 const UNCLEAR = /^(08|25P|57P|58|XX)/;
 
 function isServerError(error: unknown): error is ServerError {
@@ -185,8 +181,8 @@ export async function closeUnlessOpened<T>(
 }
 
 /**
- * Whether a notice may say that a statement's wait for the standby was cancelled. The statement then reports
- * success. The message is translated, but the name of the server's function is not. Other warnings are harmless.
+ * Whether a notice may say that a statement's wait for the standby was cancelled, which then reports success. The message
+ * is translated, but the name of the server's function is not. Other warnings are harmless.
  */
 function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   if (routine === undefined) return code !== "00000";
@@ -205,11 +201,10 @@ const TLS: Record<SslMode, false | ConnectionOptions> = {
 async function tlsOf({ sslMode, sslRootCert }: PostgresSettings) {
   const ssl = TLS[sslMode];
   if (ssl === false || sslRootCert === undefined) return ssl;
-  try {
-    return { ...ssl, ca: await readFile(sslRootCert, "utf8") };
-  } catch (cause) {
+  const ca = await readFile(sslRootCert, "utf8").catch((cause) => {
     throw new StoreRefusedError("the file of sslrootcert cannot be read", { cause });
-  }
+  });
+  return { ...ssl, ca };
 }
 
 /** pg's own message; the error has no code. */

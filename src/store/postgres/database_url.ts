@@ -24,7 +24,6 @@ export interface DatabaseAddress {
   sslRootCert: string | undefined;
 }
 
-/** The settings of a store on PostgreSQL. */
 export interface PostgresSettings extends DatabaseAddress {
   /** A file of passwords, in the format of ~/.pgpass. Used if `password` is not set. */
   passfile: string | undefined;

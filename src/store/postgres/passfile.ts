@@ -8,34 +8,25 @@ import type { DatabaseAddress, DatabaseHost } from "./database_url.ts";
 const FIELD = /((?:\\.|[^:\\])*):/.source;
 const LINE_PATTERN = new RegExp(`^(?!#)${FIELD.repeat(4)}(.*)$`);
 
-/** Permissions of the group and of others. */
-const SHARED_BITS = 0o077;
-
-/**
- * Reads the password for a host from a file; `undefined` if no line of it matches. Rejects with
- * {@linkcode StoreRefusedError} if the file cannot be read, or if other users can read it.
- */
+/** The password for a host; `undefined` if no line matches. Rejects with {@linkcode StoreRefusedError}. */
 export async function readPassfile(
   path: string,
   { hostname, port }: DatabaseHost,
   { database, user }: Pick<DatabaseAddress, "database" | "user">,
 ): Promise<string | undefined> {
-  let text: string;
-  let mode: number;
-  try {
-    ({ mode } = await stat(path));
-    text = await readFile(path, "utf8");
-  } catch (cause) {
+  const reading = Promise.all([stat(path), readFile(path, "utf8")]);
+  const [{ mode }, text] = await reading.catch((cause) => {
     throw new StoreRefusedError("the password file (PGPASSFILE) cannot be read", { cause });
-  }
-  if ((mode & SHARED_BITS) !== 0) {
+  });
+  if ((mode & 0o077) !== 0) {
     throw new StoreRefusedError("other users can read the password file (PGPASSFILE); chmod 600");
   }
   const wanted = [hostname, String(port), database, user];
   for (const line of text.split(/\r?\n/)) {
-    const [, ...fields] = LINE_PATTERN.exec(line) ?? [];
-    const [password, ...others] = fields.map((it) => it.replace(/\\(.)/g, "$1")).reverse();
-    const isOurs = others.reverse().every((it, index) => it === "*" || it === wanted[index]);
+    const [, ...quoted] = LINE_PATTERN.exec(line) ?? [];
+    const fields = quoted.map((it) => it.replace(/\\(.)/g, "$1"));
+    const password = fields.pop();
+    const isOurs = fields.every((it, index) => it === "*" || it === wanted[index]);
     if (password !== undefined && isOurs) return password;
   }
 }

@@ -21,10 +21,10 @@ import * as SQL from "./statements.ts";
 /** Interval of the sweeps of expired records. */
 const SWEEP_MS = 60_000;
 
-/** How long a server counts as the primary after a commit has proved it, in milliseconds. */
+/** How long a server counts as the primary after a commit has proved it. */
 const PROVEN_MS = 2_000;
 
-/** Number of records that an audit of the times of expiry reads at once. */
+/** Records that an audit of the times of expiry reads at once. */
 const EXPIRING_AT_ONCE = 10_000;
 
 /** Versions of missing records. The sequence begins at 1. */

@@ -8,10 +8,7 @@ import { closeUnlessOpened, Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 
 /** Two connections to the primary. A long read must not delay a commit, nor a commit a read. */
-export interface PrimaryConnections {
-  reads: Connection;
-  commits: Connection;
-}
+export type PrimaryConnections = { reads: Connection; commits: Connection };
 
 /** Time in which a primary and its synchronous standby must prove themselves. */
 const PROOF_LIMIT_MS = 1_000;
@@ -70,13 +67,9 @@ const POOLER_TRIALS = 20;
 const POOLED = "PgBouncer, or another pooler, gives each transaction another session; " +
   "set pool_mode = session, or connect to the server itself";
 
-/** Cancels the statement of another connection. Parameter: its process. */
-const CANCEL = "select pg_catalog.pg_cancel_backend($1)";
-
 /**
- * Connects to the first host that proves to be the primary. Asks all hosts at once, because one that hangs must
- * not delay the others. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with
- * `StoreAwayError`.
+ * Connects to the first host that proves to be the primary. Asks all at once, because one that hangs must not delay the
+ * others. Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`.
  */
 export async function connectToPrimary(
   settings: PostgresSettings,
@@ -89,9 +82,8 @@ export async function connectToPrimary(
     try {
       return await connectTo(host, settings, runtime, either);
     } catch (error) {
-      const message = `${hostName(host)}: ${reasonOf(error)}`;
-      const isRefused = error instanceof StoreRefusedError;
-      throw isRefused ? new StoreRefusedError(message) : new StoreAwayError(message);
+      const Kind = error instanceof StoreRefusedError ? StoreRefusedError : StoreAwayError;
+      throw new Kind(`${hostName(host)}: ${reasonOf(error)}`);
     }
   });
   try {
@@ -149,12 +141,10 @@ async function connectTo(
     }
   });
   const [reads, commits] = opened;
-  try {
-    await prove({ reads, commits }, pids[1]!, runtime, signal);
-  } catch (error) {
+  await prove({ reads, commits }, pids[1]!, runtime, signal).catch((error) => {
     close();
     throw error;
-  }
+  });
   return { reads, commits };
 }
 
@@ -172,7 +162,7 @@ async function prove(
   let isLate = false;
   const giveUp = () => {
     isLate = true;
-    reads.read(CANCEL, [commitsPid]).catch(() => {});
+    reads.read("select pg_catalog.pg_cancel_backend($1)", [commitsPid]).catch(() => {});
     stopTimer();
     stopTimer = runtime.setTimer(CANCEL_LIMIT_MS, () => commits.close());
   };

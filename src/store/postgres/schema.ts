@@ -64,10 +64,7 @@ const READ_STATE = `
     from pg_catalog.unnest(array['select', 'insert', 'update', 'delete']) as needed)
   from animal_store.schema_version where program = '${PROGRAM}'`;
 
-/**
- * Creates the schema if `create` is set and the database has no tables, and resolves to whether it did. Rejects with
- * `StoreRefusedError` if the schema cannot be used.
- */
+/** Resolves to whether it created the schema. Rejects with `StoreRefusedError` if the schema cannot be used. */
 export async function prepareSchema(connection: Connection, create: boolean): Promise<boolean> {
   if (await isPrepared(connection)) return false;
   if (!create) refuse("there is no log in it yet; the service creates one at its start");

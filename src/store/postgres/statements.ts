@@ -1,37 +1,25 @@
 /** The statements of a store on PostgreSQL. Each is a transaction of its own, at READ COMMITTED. */
 
-import type { Statement } from "./connection.ts";
-
-/** Maximum number of records that one {@linkcode SWEEP} removes. */
 export const SWEEP_RECORDS = 500;
 
 /** Parameter: the keys. Columns: version, value, key. */
-export const GET_MANY: Statement = {
-  name: "get_many",
-  text: `
-    select version, value, key from animal_store.records
-    where key = any($1::pg_catalog.bytea[]) and value is not null`,
-};
+export const GET_MANY = `
+  select version, value, key from animal_store.records
+  where key = any($1::pg_catalog.bytea[]) and value is not null`;
 
 /**
  * Reads a record, and commits one that changes nothing. So the answer was still true at a time when this server was the
  * primary. Parameter: the key. Columns: version, null if the record is missing; value.
  */
-export const PROVE_AND_GET: Statement = {
-  name: "prove_and_get",
-  text: `
-    with proof as materialized (select pg_catalog.pg_logical_emit_message(true, 'animal_store', ''))
-    select version, value
-    from proof left join animal_store.records on key = $1 and value is not null`,
-};
+export const PROVE_AND_GET = `
+  with proof as materialized (select pg_catalog.pg_logical_emit_message(true, 'animal_store', ''))
+  select version, value
+  from proof left join animal_store.records on key = $1 and value is not null`;
 
 /** Parameters: the first key, the end (exclusive) and the limit. Columns: version, value, key. */
-const list = (order: "asc" | "desc"): Statement => ({
-  name: `list_${order}`,
-  text: `
-    select version, value, key from animal_store.records
-    where key >= $1 and key < $2 and value is not null order by key ${order} limit $3`,
-});
+const list = (order: "asc" | "desc") => `
+  select version, value, key from animal_store.records
+  where key >= $1 and key < $2 and value is not null order by key ${order} limit $3`;
 
 export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");
@@ -49,13 +37,10 @@ export const LIST_EXPIRING = `
   order by key limit $3`;
 
 /** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */
-export const RESERVE: Statement = {
-  name: "reserve",
-  text: `
-    insert into animal_store.records (key, version)
-    select key, 0 from pg_catalog.unnest($1::pg_catalog.bytea[]) as missing (key)
-    on conflict (key) do nothing`,
-};
+export const RESERVE = `
+  insert into animal_store.records (key, version)
+  select key, 0 from pg_catalog.unnest($1::pg_catalog.bytea[]) as missing (key)
+  on conflict (key) do nothing`;
 
 /**
  * Commits if every check passes. It first locks the checked records, so that no other commit can change them. The
@@ -66,37 +51,34 @@ export const RESERVE: Statement = {
  * Parameters: checked keys, their versions; deleted keys; keys, values and lifetimes in milliseconds of the records to
  * write. Columns: the new version, and whether it exceeds those of the checked records. No rows if a check failed.
  */
-export const COMMIT: Statement = {
-  name: "commit",
-  text: `
-    with checked as materialized (
-      select key, version from animal_store.records where key = any($1::pg_catalog.bytea[])
-      order by key for update
-    ), passed as materialized (
-      select pg_catalog.nextval('animal_store.versions') as version,
-        (select coalesce(pg_catalog.max(version), 0) from checked) as used
-      where pg_catalog.cardinality($1::pg_catalog.bytea[]) = (
-        select pg_catalog.count(*)
-        from rows from (pg_catalog.unnest($1::pg_catalog.bytea[]), pg_catalog.unnest($2::bigint[]))
-          as expected (key, version)
-        join checked using (key, version))
-    ), deleted as (
-      delete from animal_store.records using passed
-      where passed.version > used and key = any($3::pg_catalog.bytea[])
-    ), written as (
-      insert into animal_store.records (key, version, value, expires_at)
-      select key, passed.version, value,
-        pg_catalog.statement_timestamp() + lifetime * interval '1 millisecond'
-      from passed, rows from (
-        pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]),
-        pg_catalog.unnest($6::double precision[])
-      ) as mutation (key, value, lifetime)
-      where passed.version > used
-      on conflict (key) do update set version = excluded.version, value = excluded.value,
-        expires_at = excluded.expires_at
-    )
-    select version, version > used from passed`,
-};
+export const COMMIT = `
+  with checked as materialized (
+    select key, version from animal_store.records where key = any($1::pg_catalog.bytea[])
+    order by key for update
+  ), passed as materialized (
+    select pg_catalog.nextval('animal_store.versions') as version,
+      (select coalesce(pg_catalog.max(version), 0) from checked) as used
+    where pg_catalog.cardinality($1::pg_catalog.bytea[]) = (
+      select pg_catalog.count(*)
+      from rows from (pg_catalog.unnest($1::pg_catalog.bytea[]), pg_catalog.unnest($2::bigint[]))
+        as expected (key, version)
+      join checked using (key, version))
+  ), deleted as (
+    delete from animal_store.records using passed
+    where passed.version > used and key = any($3::pg_catalog.bytea[])
+  ), written as (
+    insert into animal_store.records (key, version, value, expires_at)
+    select key, passed.version, value,
+      pg_catalog.statement_timestamp() + lifetime * interval '1 millisecond'
+    from passed, rows from (
+      pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]),
+      pg_catalog.unnest($6::double precision[])
+    ) as mutation (key, value, lifetime)
+    where passed.version > used
+    on conflict (key) do update set version = excluded.version, value = excluded.value,
+      expires_at = excluded.expires_at
+  )
+  select version, version > used from passed`;
 
 /** Maximum number of versions that {@linkcode SKIP} skips. This takes a second (measured). */
 export const SKIP_LIMIT = 1_000_000;
@@ -118,16 +100,12 @@ export const SKIP = `
   from gap`;
 
 /** Removes expired records, but not those that a commit is changing. */
-export const SWEEP: Statement = {
-  name: "sweep",
-  text: `
-    delete from animal_store.records where key = any(array(
-      select key from animal_store.records where expires_at < pg_catalog.now()
-      order by expires_at limit ${SWEEP_RECORDS} for update skip locked))
-    returning true`,
-};
+export const SWEEP = `
+  delete from animal_store.records where key = any(array(
+    select key from animal_store.records where expires_at < pg_catalog.now()
+    order by expires_at limit ${SWEEP_RECORDS} for update skip locked))
+  returning true`;
 
-/** The object identifier of PostgreSQL's type `bytea`. */
 const BYTEA_OID = 17;
 
 /** Dimensions, flags, type, length and lower bound; then the length of each element before its bytes. */

@@ -11,24 +11,13 @@ export const OUTSTANDING_LIMIT = 64;
 /** How long calls wait for a probe before the circuit breaker opens. */
 const HOLD_LIMIT_MS = 500;
 
-/** Interval of the warnings while the circuit breaker is open. */
 const OPEN_REPORT_MS = 60_000;
-
-export interface CircuitBreakerDeps {
-  runtime: Runtime;
-  report: Logger;
-  /** Makes a call that shows whether the store answers. May hang, or continue after the signal aborts. */
-  probe: (signal: AbortSignal) => Promise<unknown>;
-}
 
 /** A call was made, and did not settle within {@linkcode CALL_LIMIT_MS}. */
 export class TimeLimitError extends UnclearOutcomeError {}
 
 /** A call that has not settled. `start` makes it; absent once it is made. */
-interface Call {
-  reject(error: Error): void;
-  start?: () => void;
-}
+type Call = { reject(error: Error): void; start?: () => void };
 
 /**
  * Limits the duration of calls to the store, and how many are in flight. A call that is late is rejected but not
@@ -36,15 +25,20 @@ interface Call {
  * {@linkcode HOLD_LIMIT_MS}, then fail at once. So a short outage fails no further call.
  */
 export class CircuitBreaker {
-  #deps: CircuitBreakerDeps;
+  #runtime: Runtime;
+  #report: Logger;
+  #probe: (signal: AbortSignal) => Promise<unknown>;
   #state: "closed" | "holding" | "open" | "stopped" = "closed";
   /** Replaced when the circuit breaker closes: the calls before may hang forever, so they no longer count. */
   #inFlight = { count: 0 };
   /** In the order of their arrival. Not a `Set`: in V8, a long-lived one keeps what was removed from dying young. */
   #calls: Call[] = [];
 
-  constructor(deps: CircuitBreakerDeps) {
-    this.#deps = deps;
+  /** `probe` shows whether the store answers. It may hang, or continue after the signal aborts. */
+  constructor(runtime: Runtime, report: Logger, probe: (signal: AbortSignal) => Promise<unknown>) {
+    this.#runtime = runtime;
+    this.#report = report;
+    this.#probe = probe;
   }
 
   /**
@@ -72,7 +66,7 @@ export class CircuitBreaker {
   trip(): void {
     if (this.#state !== "closed") return;
     this.#state = "holding";
-    const cancelTimer = this.#deps.runtime.setTimer(HOLD_LIMIT_MS, () => {
+    const cancelTimer = this.#runtime.setTimer(HOLD_LIMIT_MS, () => {
       if (this.#state === "stopped") return;
       this.#state = "open";
       for (const { reject, start } of this.#calls) if (start !== undefined) reject(openError());
@@ -104,20 +98,22 @@ export class CircuitBreaker {
 
   /** Resolves when a probe was answered, or after {@linkcode stop}. Never rejects. */
   async #probeUntilAnswered(): Promise<void> {
-    const { runtime, report } = this.#deps;
+    const runtime = this.#runtime;
     const since = runtime.monotonicNow();
     let reportAt = -Infinity;
     for (let attempt = 0; this.#state !== "stopped"; attempt++) {
       try {
-        await this.#probe();
+        await this.#probeOnce();
         if (reportAt > since) {
-          report("info", "store_back", { afterMs: Math.round(runtime.monotonicNow() - since) });
+          const afterMs = Math.round(runtime.monotonicNow() - since);
+          this.#report("info", "store_back", { afterMs });
         }
         return;
       } catch (error) {
         const now = runtime.monotonicNow();
         if (this.#state === "open" && now >= reportAt) {
-          report("warn", "store_away", { reason: reasonOf(error), forMs: Math.round(now - since) });
+          const forMs = Math.round(now - since);
+          this.#report("warn", "store_away", { reason: reasonOf(error), forMs });
           reportAt = now + OPEN_REPORT_MS;
         }
       }
@@ -125,16 +121,16 @@ export class CircuitBreaker {
     }
   }
 
-  #probe(): Promise<unknown> {
+  #probeOnce(): Promise<unknown> {
     const controller = new AbortController();
     const probing = Promise.withResolvers<unknown>();
-    this.#deps.probe(controller.signal).then(probing.resolve, probing.reject);
+    this.#probe(controller.signal).then(probing.resolve, probing.reject);
     probing.promise.catch((error) => controller.abort(error));
     return this.#limit("probe", probing.promise, probing);
   }
 
   #limit<T>(name: string, promise: Promise<T>, call: Call): Promise<T> {
-    const cancelTimer = this.#deps.runtime.setTimer(CALL_LIMIT_MS, () => {
+    const cancelTimer = this.#runtime.setTimer(CALL_LIMIT_MS, () => {
       const Late = call.start === undefined ? TimeLimitError : StoreAwayError;
       call.reject(new Late(`The store did not answer a ${name} within ${CALL_LIMIT_MS} ms`));
     });

@@ -1,26 +1,19 @@
 import { type Store, STORE_LIMITS } from "../store.ts";
 import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 
-export interface ReconnectingStoreDeps {
-  /**
-   * Connects to the store. After the signal aborts, it has no request in flight. Rejects with
-   * `StoreRefusedError` if waiting does not help.
-   */
-  connect: (signal: AbortSignal) => Promise<Store>;
-  /** Decides on the first connection whether the store may be used. */
-  accept: (store: Store) => Promise<void>;
-  /** Called if the first connection is refused, so that waiting does not help. */
-  onRefused: (error: StoreRefusedError) => void;
-}
+/** Has no request in flight after the signal aborts. Rejects with `StoreRefusedError` if waiting does not help. */
+export type Connect = (signal: AbortSignal) => Promise<Store>;
 
 /**
- * A store behind a network connection, which can be replaced. Calls fail while the connection is missing.
- *
- * `reopen()` opens a new connection and closes the old one, whose calls then reject, and may still take effect. If this
- * fails, it closes the old one all the same, because the server may allow no more connections next to it.
+ * A store behind a network connection, without which calls fail. `reopen()` opens a new connection and closes the old
+ * one, whose calls then reject, and may still take effect. If this fails, it closes the old one all the same, because the
+ * server may allow no more connections next to it. On the first connection, `accept` decides whether the store may be
+ * used. If that connection is refused, so that waiting does not help, `onRefused` is called.
  */
 export function reconnectingStore(
-  { connect, accept, onRefused }: ReconnectingStoreDeps,
+  connect: Connect,
+  accept: (store: Store) => Promise<void>,
+  onRefused: (error: StoreRefusedError) => void,
 ): Required<Store> {
   let connected: Store | undefined;
   let isAccepted = false;

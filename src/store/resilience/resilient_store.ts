@@ -54,8 +54,7 @@ export class ResilientStore implements Store {
     const { runtime, report } = this.#options = { ...defaults, ...options };
     this.#store = store;
     this.limits = store.limits;
-    const probe = (signal: AbortSignal) => this.#probe(signal);
-    this.#circuitBreaker = new CircuitBreaker({ runtime, report, probe });
+    this.#circuitBreaker = new CircuitBreaker(runtime, report, (signal) => this.#probe(signal));
   }
 
   get: Store["get"] = (key) => this.#read("get", key, () => this.#store.get(key));
@@ -100,21 +99,16 @@ export class ResilientStore implements Store {
       });
     } catch (error) {
       if (!isMade) throw error;
-      if (error instanceof StoreDamagedError) this.#noteDamage(error);
+      if (error instanceof StoreDamagedError && this.damage === undefined) {
+        this.damage = error;
+        const remedy = "Stop the service, run deno task audit, and follow its advice";
+        this.#options.report("error", "store_damaged", { reason: error.reason, remedy });
+      }
       if (this.#isShared(error)) this.#circuitBreaker.trip();
       throw errorForCaller(name, error);
     } finally {
       instrumentation.onStoreCall(operation, key, (runtime.monotonicNow() - startedAt) / 1_000);
     }
-  }
-
-  #noteDamage(error: StoreDamagedError): void {
-    if (this.damage !== undefined) return;
-    this.damage = error;
-    this.#options.report("error", "store_damaged", {
-      reason: error.reason,
-      remedy: "Stop the service, run deno task audit, and follow its advice",
-    });
   }
 
   /** Whether other calls are likely to fail like this one. */
@@ -162,10 +156,7 @@ function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
 }
 
-/**
- * Repeats a call, with back-off, until it succeeds. Rejects with the error of the last attempt, after which the time
- * is over, or which is not temporary. `attempt` counts from 0.
- */
+/** Repeats a call, with back-off, until it succeeds, the time is over, or `isRetryable` (`attempt` from 0) is false. */
 export async function retry<T>(
   call: () => Promise<T>,
   runtime: Runtime,

@@ -9,7 +9,7 @@ const OWN = "db.example:5432:pets:me:secret";
 const CASES: [lines: string[], password: string | undefined][] = [
   [[], undefined],
   [[OWN], "secret"],
-  [["*:*:*:*:any\r", OWN], "any"],
+  [["", "broken", "*:*:*:*:any\r", OWN], "any"],
   [["other:*:*:*:any", "db.example:*:pets:me:secret"], "secret"],
   [["db.example:5433:*:*:x", "*:*:dogs:*:x", "*:*:*:you:x", "#*:*:*:*:x", "", "broken"], undefined],
   [["*:*:*:*:a\\:b:c\\\\d"], "a:b:c\\d"],

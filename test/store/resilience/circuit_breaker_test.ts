@@ -19,7 +19,7 @@ function makeCircuitBreaker(answer: Probe = () => Promise.resolve()) {
   const runtime = new FakeRuntime();
   const report = spy((_level: string, _event: string, _details?: Record<string, unknown>) => {});
   const probe = spy(answer);
-  const circuitBreaker = new CircuitBreaker({ runtime, report, probe });
+  const circuitBreaker = new CircuitBreaker(runtime, report, probe);
   const made: unknown[] = [];
   const settle = new Map<unknown, (error?: Error) => void>();
   const run = (name: unknown) =>

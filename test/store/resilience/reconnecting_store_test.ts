@@ -8,15 +8,13 @@ import { ModelStore } from "../../sim/model_store.ts";
 function makeStore() {
   const log: string[] = [];
   const attempts: PromiseWithResolvers<Store>[] = [];
-  const store = reconnectingStore({
-    connect() {
-      const attempt = Promise.withResolvers<Store>();
-      attempts.push(attempt);
-      return attempt.promise;
-    },
-    accept: () => Promise.resolve(void log.push("accept")),
-    onRefused: () => log.push("refused"),
-  });
+  const connect = () => {
+    const attempt = Promise.withResolvers<Store>();
+    attempts.push(attempt);
+    return attempt.promise;
+  };
+  const accept = () => Promise.resolve(void log.push("accept"));
+  const store = reconnectingStore(connect, accept, () => log.push("refused"));
   const reopen = (signal = new AbortController().signal) => store.reopen(signal);
   const connection = (name: string): Store =>
     Object.assign(new ModelStore(), {

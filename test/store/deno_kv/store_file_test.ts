@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { StoreError } from "../../../src/store/store_errors.ts";
-import { watchFile } from "../../../src/store/deno_kv/watch_file.ts";
+import { watchFile } from "../../../src/store/deno_kv/store_file.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { permitted } from "../../support/permitted.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -17,11 +17,12 @@ for (const suffix of ["", "-wal"]) {
       const runtime = new FakeRuntime();
       const reports: [level: string, event: string, reason: unknown][] = [];
       const faults: (StoreError | undefined)[] = [];
-      const stop = await watchFile(path, {
+      const stop = await watchFile(
+        path,
         runtime,
-        report: (level, event, details) => reports.push([level, event, details?.reason]),
-        onChange: (fault) => faults.push(fault),
-      });
+        (level, event, details) => reports.push([level, event, details?.reason]),
+        (fault) => faults.push(fault),
+      );
       const look = async () => {
         await runtime.advance(1_000);
         // The fake time does not wait for the file system.
