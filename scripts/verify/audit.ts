@@ -123,21 +123,17 @@ function splitValue(value: unknown): Uint8Array[] {
   return lines.length > 0 ? lines : [new Uint8Array()];
 }
 
-/**
- * Audits the lines of an export, which must have an event. A partial export, which begins after the first event, is
- * verified from its own first line. Rejects if it lacks what it must be compared with.
- */
+/** Audits the lines of an export, which must have an event. Rejects if it begins after position 1. */
 export async function auditLines(
   lines: AsyncIterable<Uint8Array[]>,
   options: AuditOptions = {},
 ): Promise<AuditReport> {
   const findings = new Findings();
   const log = new LogAudit(findings, options);
-  let from: number | undefined;
   let isFirst = true;
   let events = 0;
   for await (const batch of lines) {
-    if (isFirst) from = startPartial(log, batch[0], options);
+    if (isFirst) refusePartial(batch[0]);
     isFirst = false;
     for (const line of batch) if (log.verify(line) !== undefined) events++;
     options.progress?.(log.verifier.position);
@@ -150,31 +146,18 @@ export async function auditLines(
     return other.report(EMPTY_HEAD);
   }
   log.end();
-  return findings.report(log.verifier.head, { from, isExport: true });
+  return findings.report(log.verifier.head, true);
 }
 
-/** Begins at the first line of a partial export, and returns its position; `undefined` if the export is not partial. */
-function startPartial(
-  log: LogAudit,
-  line: Uint8Array,
-  { checkpoint, published }: AuditOptions,
-): number | undefined {
+function refusePartial(line: Uint8Array): void {
   const first = readEvent(line);
-  if (!("position" in first) || first.position < 2) return undefined;
-  const { position: from, previousHash } = first;
+  if (!("position" in first) || first.position < 2) return;
   // Only the first line of a log has this hash, so its position is wrong.
-  if (previousHash === GENESIS_HASH) return undefined;
-  const partial = `The export begins at position ${from}, so it cannot be compared with`;
-  if (published !== undefined) {
-    throw new Error(`${partial} the published log; audit a whole export`);
-  }
-  if (checkpoint !== undefined && checkpoint.position < from - 1) {
-    throw new Error(
-      `${partial} the checkpoint at position ${checkpoint.position}; audit an export from there`,
-    );
-  }
-  log.startAfter(from - 1, previousHash);
-  return from;
+  if (first.previousHash === GENESIS_HASH) return;
+  throw new Error(
+    `The export begins at position ${first.position}, but an audit needs all events from ` +
+      "position 1 on; make it again with deno task log, without --from",
+  );
 }
 
 /** Audits all records of a store with that head. */

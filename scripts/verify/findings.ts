@@ -16,8 +16,6 @@ export interface Fault {
 
 export interface AuditReport {
   sound: boolean;
-  /** First position audited, if the export is only a part of a log. */
-  from?: number;
   /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
   position: number;
   hash: string;
@@ -54,11 +52,8 @@ export class Findings {
     this.faults.push({ kind, ...(position === undefined ? {} : { position }), message });
   }
 
-  /** `from` is the first position of a part of a log. `isExport` is true if the lines are not those of a store. */
-  report(
-    { position, lastHash, lastPetId }: Head,
-    { from, isExport = false }: { from?: number; isExport?: boolean } = {},
-  ): AuditReport {
+  /** `isExport` is true if the lines are not those of a store. */
+  report({ position, lastHash, lastPetId }: Head, isExport = false): AuditReport {
     const faults = this.faults.toSorted((one, other) =>
       (one.position ?? Infinity) - (other.position ?? Infinity)
     );
@@ -67,7 +62,6 @@ export class Findings {
     const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.counts[kind]);
     return {
       sound: faults.length === 0,
-      from,
       position,
       hash: lastHash,
       pets: lastPetId,
@@ -82,23 +76,16 @@ export class Findings {
 
 /** The report in words, for an operator. `extended` are sentences about what a sound log extends. */
 export function describe(report: AuditReport, extended: string[] = []): string {
-  const { sound, from, position, pets, hash, counts, faults, advice, notes, firstBadPosition } =
-    report;
+  const { sound, position, pets, hash, counts, faults, advice, notes, firstBadPosition } = report;
   const noted = notes.map((note) => `Note: ${note}.`);
   if (sound) {
-    const what = from === undefined
-      ? `Sound: ${count(position)} events, ${count(pets)} pets.`
-      : `Sound, but partial: the events from position ${from} to ${position}. Only a whole export ` +
-        "can be restored.";
+    const what = `Sound: ${count(position)} events, ${count(pets)} pets.`;
     return [what, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted].join("\n");
   }
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
-  const what = from === undefined
-    ? `${count(position)} events`
-    : `a partial export, from position ${from} to ${position}`;
   const more = total - faults.length;
   return [
-    `Not sound: ${count(total)} ${total === 1 ? "fault" : "faults"} in ${what}.` +
+    `Not sound: ${count(total)} ${total === 1 ? "fault" : "faults"} in ${count(position)} events.` +
     (firstBadPosition === undefined ? "" : ` The first bad position is ${firstBadPosition}.`),
     ...faults.map(({ message }) => `- ${message}`),
     ...(more > 0 ? [`- and ${count(more)} more`] : []),

@@ -38,12 +38,6 @@ export class LogAudit {
     this.#compareWithCheckpoint();
   }
 
-  /** Begins after the first lines of the log, of which the last has that position and hash. */
-  startAfter(position: number, hash: string): void {
-    this.verifier.skipTo(position, hash);
-    this.#compareWithCheckpoint();
-  }
-
   /** Verifies the next record of a store, whose key names its last position. Returns the lines that are sound. */
   verifyRecord(entry: StoreEntry): RecordedLine[] {
     const last = entry.key[1] as number;

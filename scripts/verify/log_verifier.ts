@@ -114,11 +114,10 @@ export class LogVerifier {
     throw new UnsoundError(`Line ${number}: ${faults.join("; ")}${advice}`);
   }
 
-  /** Continues after a position, with the hash of its line if that is known. The lines up to there cannot be read. */
-  skipTo(position: number, hash?: string): void {
+  /** Continues after a position. The lines up to there cannot be read. */
+  skipTo(position: number): void {
     this.#lose();
-    this.#lastHash = hash;
-    this.#head = { ...this.#head, position, lastHash: hash ?? EMPTY_HEAD.lastHash };
+    this.#head = { ...this.#head, position, lastHash: EMPTY_HEAD.lastHash };
   }
 
   /** Returns `false` if the line is at the right position, but does not fit the line before. */
