@@ -1,7 +1,6 @@
 /**
- * Rebuilds the projections while the service runs, as src/README.md tells. A generation that no head names is filled in
- * the order of the log, and then served from one commit on. Each step is one commit or a series of commits that can be
- * restarted, so after a replay was killed, the next one continues where it stopped.
+ * Rebuilds the projections while the service runs, as src/README.md tells. Each step is one commit or a series of commits
+ * that can be restarted, so after a replay was killed, the next one continues where it stopped.
  */
 
 import type { RecordedLine } from "../../events/event.ts";
@@ -32,14 +31,13 @@ export type ReplayPhase = "fill" | "wait" | "remove";
 export interface ReplayOptions {
   /** How long the old generation is kept after the flip, for requests that still read it. */
   graceMs?: number;
-  /** Called with the progress of a phase, in events, seconds or records. The total may be unknown. */
+  /** Called with events, seconds or records. The total may be unknown. */
   progress?: (phase: ReplayPhase, done: number, total?: number) => void;
   /** Called if there is a lease of another replay, which may be dead. */
   onWait?: () => void;
 }
 
 export interface ReplayOutcome {
-  /** The generation served now. */
   generation: number;
   /** Number of events replayed: all events in the log when the new generation was served first. */
   events: number;
@@ -136,21 +134,14 @@ async function catchUp(job: Job, log: SoundLog): Promise<void> {
 }
 
 /** Writes the records of the next lines of the log, in its order. */
-function fill(
-  job: Job,
-  lines: AsyncIterable<RecordedLine[]> | RecordedLine[][],
-): Promise<void> {
+function fill(job: Job, lines: AsyncIterable<RecordedLine[]> | RecordedLine[][]): Promise<void> {
   return writeInCommits(lines, job.store.limits, sealerOf(job), ({ mutations, filling }) => {
     return job.lease.commit({ mutations }, filling);
   });
 }
 
 /** The next lines of the log, without those whose records are written. */
-async function* linesToFill(
-  { store, lease, progress }: Job,
-  log: SoundLog,
-  to: number,
-): AsyncGenerator<RecordedLine[]> {
+async function* linesToFill({ store, lease, progress }: Job, log: SoundLog, to: number) {
   const { filledTo } = lease.filling;
   for await (const lines of log.readTo(store, to)) {
     const rest = lines.filter(({ event }) => event.position > filledTo);
@@ -163,18 +154,13 @@ async function* linesToFill(
 
 /** Makes the commits that fill the new generation. Each also stores how far it fills the generation. */
 function sealerOf({ runtime, lease: { filling: { generation } } }: Job) {
-  return (lines: readonly RecordedLine[]) => {
-    return {
-      mutations: retainedMutations(generation, project(lines), runtime.now()),
-      filling: { generation, filledTo: lines.at(-1)?.event.position ?? 0 },
-    };
-  };
+  return (lines: readonly RecordedLine[]) => ({
+    mutations: retainedMutations(generation, project(lines), runtime.now()),
+    filling: { generation, filledTo: lines.at(-1)?.event.position ?? 0 },
+  });
 }
 
-/**
- * Serves the new generation from one commit on, which also writes the records of the last lines. It checks the head, so
- * no line is missing.
- */
+/** Serves the new generation from one commit on, which also writes the last records. It checks the head, so none is missing. */
 async function flip(job: Job, log: SoundLog): Promise<void> {
   const { store, lease } = job;
   const { generation } = lease.filling;
@@ -221,15 +207,16 @@ async function remove(job: Job, generation: number): Promise<void> {
   });
 }
 
-/**
- * Replaces the head, and commits mutations with it. Retries on conflict, because instances keep changing the head, and
- * if `change` has none. Calls `prepare` before each attempt.
- */
+interface HeadChange {
+  next: Head;
+  mutations?: Mutation[];
+  filling?: Filling;
+}
+
+/** Replaces the head. Tries again, after `prepare`, if `change` has nothing, and because instances keep changing the head. */
 async function changeHead(
   job: Job,
-  change: (
-    head: Head,
-  ) => Promise<{ next: Head; mutations?: Mutation[]; filling?: Filling } | undefined>,
+  change: (head: Head) => Promise<HeadChange | undefined>,
   prepare = async () => {},
 ): Promise<void> {
   const deadline = job.runtime.monotonicNow() + RETRY_LIMIT_MS;

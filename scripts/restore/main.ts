@@ -53,9 +53,7 @@ async function restoreFrom(source: Export): Promise<void> {
     return restore(deps, source, verified, (done) => showRestored(done, position));
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-  say(
-    `Restored ${count(position)} events in ${seconds} s; the last has the hash ${lastHash}.`,
-  );
+  say(`Restored ${count(position)} events in ${seconds} s; the last has the hash ${lastHash}.`);
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
@@ -73,7 +71,6 @@ async function openExport(name: string): Promise<Deno.FsFile> {
   }
 }
 
-/** All bytes of a file, from the first. */
 async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
   await file.seek(0, Deno.SeekMode.Start);
   const chunk = new Uint8Array(CHUNK_BYTES);

@@ -83,12 +83,7 @@ export async function restore(
  * The lines of a verified export after those that an earlier run has restored. The hash chain shows that the export has
  * not changed, and that the restored lines are its first ones.
  */
-async function* linesAfter(
-  restored: number,
-  store: Store,
-  source: Export,
-  head: Head,
-): AsyncGenerator<RecordedLine[]> {
+async function* linesAfter(restored: number, store: Store, source: Export, head: Head) {
   const record = restored === 0 ? null : await store.get(logKey(restored));
   const lastRestored = record === null ? undefined : linesOf(record)?.at(-1)?.line;
   const changedError = () => new RefusedError("The export changed while it was read");

@@ -1,6 +1,6 @@
 /** Audits a store or an export: reads every record or every line, and reports all faults. Writes nothing. */
 
-import { GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
+import { GENESIS_HASH } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import {
@@ -22,6 +22,7 @@ import {
 } from "../../src/log/head.ts";
 import { isHeadBehind } from "../../src/log/accept_store.ts";
 import { readEvent } from "../../src/log/lines.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
 import { CHECKSUM_BYTES } from "../../src/store/checksum.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { scan, scanOutside } from "../../src/store/scan.ts";
@@ -29,15 +30,16 @@ import type { ExpiringRecord, Key, Store, StoreEntry } from "../../src/store/sto
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { decodeRecord } from "../../src/projections/project.ts";
 import { decodeLease } from "../guarded/replay_lease.ts";
-import { Comparison, type ComparisonDeps, SoundLog } from "./compare.ts";
+import { Comparison, type SoundLog } from "./compare.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { type AuditOptions, LogAudit } from "./log_audit.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
 
-/** The store to audit, and the means to audit it. */
-export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
+export interface AuditDeps {
+  store: Store;
+  runtime: Runtime;
   /** Absent if the store does not expose which records expire. */
   readExpiringRecords?: () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
   /** Set if the file of the store is known to be damaged. */
@@ -57,7 +59,7 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
     try {
       const head = await readHeadFor(findings, store);
       if (head !== undefined) {
-        const report = await auditRecords(deps, findings, options, head);
+        const report = await auditAll(deps, findings, options, head);
         if (report.sound) return report;
         const { generation, removing } = (await readHead(store)).head;
         // If a replay changed the generations, it may have removed records during the audit. Then audit again.
@@ -102,7 +104,7 @@ export async function auditLog(
 
 /**
  * The lines that the records of a store's log hold, sound or not, whatever the head says. A record without lines counts
- * as an empty line. Rejects with `StoreDamagedError` at a damage of the file, after the lines before it.
+ * as an empty line. At a damage of the file, rejects with `StoreDamagedError` after the lines before it.
  */
 export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]> {
   for await (const entries of scan(store, logRange(Number.MAX_SAFE_INTEGER - 1))) {
@@ -110,7 +112,6 @@ export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]
   }
 }
 
-/** Splits a stored value at its line feeds, whether or not it is sound. */
 function splitValue(value: unknown): Uint8Array[] {
   const bytes = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : new Uint8Array();
   const lines: Uint8Array[] = [];
@@ -149,6 +150,7 @@ export async function auditLines(
   return findings.report(log.verifier.head, true);
 }
 
+/** Throws if that is the first line of an export, but not of a log. */
 function refusePartial(line: Uint8Array): void {
   const first = readEvent(line);
   if (!("position" in first) || first.position < 2) return;
@@ -161,27 +163,19 @@ function refusePartial(line: Uint8Array): void {
 }
 
 /** Audits all records of a store with that head. */
-async function auditRecords(
-  deps: AuditDeps,
-  findings: Findings,
-  options: AuditOptions,
-  head: Head,
-): Promise<AuditReport> {
+async function auditAll(deps: AuditDeps, findings: Findings, options: AuditOptions, head: Head) {
   const log = new LogAudit(findings, options);
-  const soundLog = new SoundLog(log.verifier);
   for await (const entries of scan(deps.store, logRange(head.position))) {
-    const lines: RecordedLine[] = [];
     for (const entry of entries) {
-      if (isLogKey(entry.key)) lines.push(...log.verifyRecord(entry));
+      if (isLogKey(entry.key)) log.verifyRecord(entry);
       else addForeign(findings, entry.key);
     }
-    if (log.isSound) soundLog.follow(lines);
     options.progress?.(log.verifier.position, head.position);
   }
   log.end(head.position);
   if (log.isSound) {
     checkHead(findings, head, log.verifier.head);
-    await compareRest(deps, findings, head, soundLog);
+    await compareRest(deps, findings, head, log.soundLog);
   } else findings.notes.push(ONLY_LOG);
   await checkExpiry(findings, deps);
   return findings.report(log.verifier.head);
@@ -203,12 +197,7 @@ function checkHead(findings: Findings, head: Head, expected: Head): void {
 }
 
 /** Reads everything outside of the log, and compares the generation that is served. */
-async function compareRest(
-  deps: AuditDeps,
-  findings: Findings,
-  head: Head,
-  log: SoundLog,
-): Promise<void> {
+async function compareRest(deps: AuditDeps, findings: Findings, head: Head, log: SoundLog) {
   const { store } = deps;
   const { generation, removing } = head;
   const lease = await readLease(store);
@@ -308,7 +297,6 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
   }
 }
 
-/** The lease of a replay, which names the generation that it fills. */
 async function readLease(store: Store) {
   return decodeLease((await store.get(REPLAY_KEY))?.value);
 }

@@ -24,7 +24,7 @@ export interface AuditReport {
   counts: Partial<Record<FaultKind, number>>;
   /** Advice for each kind of fault found, the most urgent first. */
   advice: Partial<Record<FaultKind, string>>;
-  /** The first bad position; absent if no fault has a position. */
+  /** Absent if no fault has a position. */
   firstBadPosition?: number;
   /** The first faults of each kind, in order of their positions. */
   faults: Fault[];
@@ -34,7 +34,6 @@ export interface AuditReport {
 
 export class Findings {
   readonly notes: string[] = [];
-  /** The first faults of each kind. */
   readonly faults: Fault[] = [];
   readonly counts: AuditReport["counts"] = {};
   total = 0;

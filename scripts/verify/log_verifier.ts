@@ -15,7 +15,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
 import { DigestTable } from "./digest_table.ts";
-import { EMPTY_HEAD, type Head, headAfter } from "../../src/log/head.ts";
+import { EMPTY_HEAD, headAfter } from "../../src/log/head.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { RecentUses } from "./recent_uses.ts";
@@ -27,18 +27,6 @@ export class UnsoundError extends RefusedError {
   override name = "UnsoundError";
 }
 
-/** The result for one line. */
-export interface VerifiedLine {
-  /** The event of the line; `undefined` if the line could not be decoded. */
-  event: RecordedEvent | undefined;
-  /** The faults, worded to follow "Line 7: "; empty if the line is sound. */
-  faults: string[];
-  /** Whether a newer version wrote the line, which is one of the faults. */
-  isNewer: boolean;
-  /** Whether `previoushash` is one of the faults. Then either this line or the one before was altered. */
-  isUnlinked: boolean;
-}
-
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
@@ -47,19 +35,19 @@ const IDS_KEPT = 10_000;
 const IDEMPOTENCY_KEYS_KEPT = 100_000;
 
 /**
- * Verifies one line after the other and reports the faults of each. A history that the service cannot have written is a
- * fault even if all hashes match. After a fault, it continues from the content of the line itself, so that one fault is
- * not reported again for every later line.
+ * A history that the service cannot have written is a fault even if all hashes match. After a fault, the verifier
+ * continues from the content of the line itself, so that one fault is not reported again for every later line.
  *
  * Of the data that grows with the log, it keeps only the API keys, and 16 bytes of each pet. So it finds an id that was
  * used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
- * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do. It finds none of the latter if a
- * clock was set back meanwhile: the store may have removed the record of the first use too early.
+ * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do. If a clock was set back meanwhile,
+ * it does not report the latter: the store may have removed the record of the first use too early.
  */
 export class LogVerifier {
+  /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
+  head = EMPTY_HEAD;
   /** Of the line that is verified. */
   #faults: string[] = [];
-  #head = EMPTY_HEAD;
   /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
   #lastPetId: number | undefined = 0;
@@ -78,31 +66,29 @@ export class LogVerifier {
 
   /** Position of the last verified line. */
   get position(): number {
-    return this.#head.position;
+    return this.head.position;
   }
 
-  /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
-  get head(): Head {
-    return this.#head;
-  }
-
-  /** Verifies the next line. */
-  verify(line: Uint8Array): VerifiedLine {
+  /**
+   * Verifies the next line. Its event is `undefined` if it could not be decoded. Its faults are worded to follow
+   * "Line 7: ". One of them is that a newer version wrote it (`isNewer`), or its `previoushash` (`isUnlinked`): then
+   * either this line or the one before was altered.
+   */
+  verify(line: Uint8Array) {
     const faults: string[] = this.#faults = [];
     const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
     const hasPosition = !isMalformed || isNewer;
-    const expectedPosition = this.position + 1;
-    const position = hasPosition ? read.position : expectedPosition;
+    const position = hasPosition ? read.position : this.position + 1;
     if (isMalformed) faults.push(read.message);
-    const isUnlinked = hasPosition && !this.#checkPosition(read, expectedPosition);
+    const isUnlinked = hasPosition && !this.#checkPosition(read);
     if (isMalformed) this.#lose();
     else this.#checkBody({ event: read, line });
     const hash = this.#lastHash = sha256Hex(line);
-    this.#head = isMalformed
-      ? { ...this.#head, position, lastHash: hash }
-      : headAfter(this.#head, read, hash);
+    this.head = isMalformed
+      ? { ...this.head, position, lastHash: hash }
+      : headAfter(this.head, read, hash);
     return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
@@ -117,18 +103,14 @@ export class LogVerifier {
   /** Continues after a position. The lines up to there cannot be read. */
   skipTo(position: number): void {
     this.#lose();
-    this.#head = { ...this.#head, position, lastHash: EMPTY_HEAD.lastHash };
+    this.head = { ...this.head, position, lastHash: EMPTY_HEAD.lastHash };
   }
 
   /** Returns `false` if the line is at the right position, but does not fit the line before. */
-  #checkPosition(
-    { position, previousHash }: RecordedEvent | NewerVersionError,
-    expectedPosition: number,
-  ): boolean {
-    if (position !== expectedPosition) {
-      this.#faults.push(
-        `its sequence says position ${position}, but ${expectedPosition} was expected`,
-      );
+  #checkPosition({ position, previousHash }: RecordedEvent | NewerVersionError): boolean {
+    const expected = this.position + 1;
+    if (position !== expected) {
+      this.#faults.push(`its sequence says position ${position}, but ${expected} was expected`);
       this.#lose();
     } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
       this.#faults.push(
@@ -162,10 +144,8 @@ export class LogVerifier {
   }
 
   #checkPetId(id: number): void {
-    const expectedId = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
-    if (id !== expectedId) {
-      this.#faults.push(`it adds pet ${id}, but pet ${expectedId} was expected`);
-    }
+    const expected = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
+    if (id !== expected) this.#faults.push(`it adds pet ${id}, but pet ${expected} was expected`);
     this.#lastPetId = id;
   }
 
