@@ -81,11 +81,9 @@ function describe(subject: string, { counts, faults }: Pick<AuditReport, "counts
     say(`${subject} matched the log.`);
     return true;
   }
-  say(
-    `${subject} differed from the log: ` +
-      `${count(missing)} ${missing === 1 ? "record" : "records"} missing, ` +
-      `${count(extra)} extra, ${count(altered)} altered.`,
-  );
+  const lost = `${count(missing)} ${missing === 1 ? "record" : "records"} missing`;
+  const wrong = `${count(extra)} extra, ${count(altered)} altered`;
+  say(`${subject} differed from the log: ${lost}, ${wrong}.`);
   for (const { kind, message } of faults) if (kind.startsWith("record_")) say(`  ${message}`);
   return false;
 }

@@ -1,6 +1,6 @@
 /**
- * Rebuilds the projections while the service runs, as src/README.md tells. Each step is one commit or a series of commits
- * that can be restarted, so after a replay was killed, the next one continues where it stopped.
+ * Rebuilds the projections while the service runs, as src/README.md tells. Each step is one commit or a series of
+ * commits that can be restarted, so after a replay was killed, the next one continues where it stopped.
  */
 
 import type { RecordedLine } from "../../events/event.ts";
@@ -62,7 +62,8 @@ export async function replay(
   if (versionstamp === null) return { generation, events: 0, resumedFrom: 0, differences };
   const { graceMs = GRACE_MS, progress = () => {}, onWait = () => {} } = options;
   const lease = await ReplayLease.take(store, runtime, onWait);
-  const outcome = await rebuild({ store, runtime, lease, graceMs, progress });
+  const log = new SoundLog();
+  const outcome = await rebuild({ store, runtime, lease, log, graceMs, progress });
   await lease.release();
   return outcome;
 }
@@ -71,22 +72,22 @@ interface Job extends Required<Omit<ReplayOptions, "onWait">> {
   store: Store;
   runtime: Runtime;
   lease: ReplayLease;
+  log: SoundLog;
 }
 
 async function rebuild(job: Job): Promise<ReplayOutcome> {
-  const { store, lease } = job;
+  const { store, lease, log } = job;
   await removeOld(job);
   const generation = (await readHead(store)).head.generation + 1;
   if (lease.filling.generation !== generation || lease.filling.filledTo === 0) {
     await discard(job, generation);
   }
   const resumedFrom = lease.filling.filledTo;
-  const log = new SoundLog();
   try {
-    await catchUp(job, log);
-    const differences = await compare(job, log, resumedFrom > 0);
-    await catchUp(job, log);
-    await flip(job, log);
+    await catchUp(job);
+    const differences = await compare(job, resumedFrom > 0);
+    await catchUp(job);
+    await flip(job);
     await removeOld(job);
     return { generation, events: log.verifier.position, resumedFrom, differences };
   } catch (error) {
@@ -104,8 +105,7 @@ async function discard(job: Job, generation: number): Promise<void> {
 }
 
 /** Compares both generations with the lines that were read. Resolves to the differences of the served one. */
-async function compare(job: Job, log: SoundLog, wasResumed: boolean): Promise<Findings> {
-  const { store, runtime, lease } = job;
+async function compare({ store, runtime, lease, log }: Job, wasResumed: boolean) {
   const { generation: next } = lease.filling;
   const [ofOld, ofNew] = [new Findings(), new Findings()];
   for (const [generation, findings] of [[next - 1, ofOld], [next, ofNew]] as const) {
@@ -125,11 +125,11 @@ async function compare(job: Job, log: SoundLog, wasResumed: boolean): Promise<Fi
 }
 
 /** Fills the new generation until few events are left, because others are appended meanwhile. */
-async function catchUp(job: Job, log: SoundLog): Promise<void> {
+async function catchUp(job: Job): Promise<void> {
   let to: number;
   do {
     to = (await readHead(job.store)).head.position;
-    await fill(job, linesToFill(job, log, to));
+    await fill(job, linesToFill(job, to));
   } while ((await readHead(job.store)).head.position - to > LAG_LIMIT);
 }
 
@@ -141,7 +141,7 @@ function fill(job: Job, lines: AsyncIterable<RecordedLine[]> | RecordedLine[][])
 }
 
 /** The next lines of the log, without those whose records are written. */
-async function* linesToFill({ store, lease, progress }: Job, log: SoundLog, to: number) {
+async function* linesToFill({ store, lease, log, progress }: Job, to: number) {
   const { filledTo } = lease.filling;
   for await (const lines of log.readTo(store, to)) {
     const rest = lines.filter(({ event }) => event.position > filledTo);
@@ -160,17 +160,16 @@ function sealerOf({ runtime, lease: { filling: { generation } } }: Job) {
   });
 }
 
-/** Serves the new generation from one commit on, which also writes the last records. It checks the head, so none is missing. */
-async function flip(job: Job, log: SoundLog): Promise<void> {
-  const { store, lease } = job;
-  const { generation } = lease.filling;
+/** Serves the new generation from one commit on, which writes the last records and checks the head: no line is missing. */
+async function flip(job: Job): Promise<void> {
+  const { store, lease: { filling: { generation } }, log } = job;
   const seal = sealerOf(job);
   let lines: RecordedLine[] = [];
   // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
   const writeEarlierLines = async () => {
     await fill(job, [lines]);
     lines = [];
-    await catchUp(job, log);
+    await catchUp(job);
   };
   await changeHead(job, async (head) => {
     for await (const read of log.readTo(store, head.position)) lines.push(...read);
@@ -207,13 +206,9 @@ async function remove(job: Job, generation: number): Promise<void> {
   });
 }
 
-interface HeadChange {
-  next: Head;
-  mutations?: Mutation[];
-  filling?: Filling;
-}
+type HeadChange = { next: Head; mutations?: Mutation[]; filling?: Filling };
 
-/** Replaces the head. Tries again, after `prepare`, if `change` has nothing, and because instances keep changing the head. */
+/** Replaces the head. Tries again, first `prepare`, if it has changed or `change` resolves to `undefined`. */
 async function changeHead(
   job: Job,
   change: (head: Head) => Promise<HeadChange | undefined>,

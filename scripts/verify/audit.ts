@@ -75,9 +75,7 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
     if (damage === undefined) await checkExpiry(findings, deps);
     return await auditLog(store, options, findings);
   }
-  throw new Error(
-    "A replay flipped the projections during each attempt; audit again when it has ended",
-  );
+  throw new Error("A replay flipped the projections during each attempt; audit again afterwards");
 }
 
 /** Audits only the lines that the records of a store's log hold, in the order of their keys, as those of an export. */
@@ -125,10 +123,7 @@ function splitValue(value: unknown): Uint8Array[] {
 }
 
 /** Audits the lines of an export, which must have an event. Rejects if it begins after position 1. */
-export async function auditLines(
-  lines: AsyncIterable<Uint8Array[]>,
-  options: AuditOptions = {},
-): Promise<AuditReport> {
+export async function auditLines(lines: AsyncIterable<Uint8Array[]>, options: AuditOptions = {}) {
   const findings = new Findings();
   const log = new LogAudit(findings, options);
   let isFirst = true;
@@ -277,20 +272,19 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
   try {
     const entry = await store.get(HEAD_KEY);
     const { head } = headEntryOf(entry);
-    if (entry !== null) {
-      if (await isHeadBehind(store, head)) {
-        const message = `The head is at position ${head.position}, but the log continues after it`;
-        findings.add("head", message);
-        return undefined;
-      }
+    if (entry === null) {
+      const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+      if (isEmpty) return head;
+      findings.add("head", "The head record is missing");
+    } else if (await isHeadBehind(store, head)) {
+      const message = `The head is at position ${head.position}, but the log continues after it`;
+      findings.add("head", message);
+    } else {
       if (!bytesEqual(entry.value, encodeHead(head))) {
         findings.add("head", "The head record is not in the form that this service writes");
       }
       return head;
     }
-    const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-    if (isEmpty) return EMPTY_HEAD;
-    findings.add("head", "The head record is missing");
   } catch (error) {
     if (!(error instanceof ForeignStoreError)) throw error;
     findings.add("head", error.message);

@@ -233,11 +233,8 @@ export class Comparison {
 }
 
 /** Whether a content has that position, and a pet of the list and the category that a key names. */
-function belongsUnder(
-  key: ProjectionKey,
-  position: number,
-  { buffer, byteOffset, length }: Uint8Array,
-): boolean {
+function belongsUnder(key: ProjectionKey, position: number, content: Uint8Array): boolean {
+  const { buffer, byteOffset, length } = content;
   // Each byte as a character. TextDecoder takes several times as long.
   const text = Buffer.from(buffer, byteOffset, length).toString("latin1");
   const list = key.at(-2);

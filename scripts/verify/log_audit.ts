@@ -89,12 +89,9 @@ export class LogAudit {
     this.#comparePublished((published) => published.end());
     const { position } = this.#checkpoint ?? { position: 0 };
     if (position < from) return;
-    this.#findings.add(
-      "checkpoint",
-      `The log ends at position ${this.verifier.position}, but the checkpoint was taken at position ` +
-        `${position}: its newest events were cut off`,
-      from,
-    );
+    const message = `The log ends at position ${from - 1}, but the checkpoint was taken at ` +
+      `position ${position}: its newest events were cut off`;
+    this.#findings.add("checkpoint", message, from);
   }
 
   #fault(message: string, position: number, kind: "line" | "newer_line" = "line"): void {
@@ -118,11 +115,9 @@ export class LogAudit {
     const { position, hash } = this.#checkpoint;
     const { lastHash } = this.verifier.head;
     if (lastHash === hash) return;
-    this.#findings.add(
-      "checkpoint",
-      `Line ${position} is not the one that the checkpoint was taken at: the log up to there was ` +
-        `rewritten (its SHA-256 is ${lastHash}, the checkpoint says ${hash})`,
-      position,
-    );
+    const message =
+      `Line ${position} is not the one that the checkpoint was taken at: the log up ` +
+      `to there was rewritten (its SHA-256 is ${lastHash}, the checkpoint says ${hash})`;
+    this.#findings.add("checkpoint", message, position);
   }
 }

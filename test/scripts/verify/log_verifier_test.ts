@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../../events/event.ts";
 import { type Pet, type PetPatch } from "../../../events/pet.ts";
 import { LINE_LIMIT_BYTES } from "../../../src/log/lines.ts";
-import { LogVerifier } from "../../../scripts/verify/log_verifier.ts";
+import { LogVerifier, RecentUses } from "../../../scripts/verify/log_verifier.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { linesOf, sampleId, sampleLog } from "../../support/sample_log.ts";
 
@@ -272,4 +272,17 @@ Deno.test("LogVerifier finds lines that are not events of this log, and continue
     assertMatch(faults[0], words);
     assertEquals(faults.filter((fault) => !/^[89]: /.test(fault)), []);
   }
+});
+
+Deno.test("RecentUses finds the last use of a name, and as many recent uses as its limit", () => {
+  const limit = 100;
+  const uses = new RecentUses<number>(limit);
+  for (let name = 1; name <= 3 * limit; name++) {
+    assertEquals(uses.add(`Use ${name}`, name), undefined);
+  }
+  for (let name = 2 * limit + 1; name <= 3 * limit; name++) {
+    assertEquals(uses.add(`Use ${name}`, -name), name);
+    assertEquals(uses.add(`Use ${name}`, 0), -name);
+  }
+  assertEquals(uses.add("Use 1", 0), undefined);
 });
