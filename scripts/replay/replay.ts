@@ -160,7 +160,7 @@ function sealerOf({ runtime, lease: { filling: { generation } } }: Job) {
   });
 }
 
-/** Serves the new generation from one commit on, which writes the last records and checks the head: no line is missing. */
+/** Serves the new generation from one commit on, which has the last records and checks the head: no line is missing. */
 async function flip(job: Job): Promise<void> {
   const { store, lease: { filling: { generation } }, log } = job;
   const seal = sealerOf(job);
@@ -208,7 +208,7 @@ async function remove(job: Job, generation: number): Promise<void> {
 
 type HeadChange = { next: Head; mutations?: Mutation[]; filling?: Filling };
 
-/** Replaces the head. Tries again, first `prepare`, if it has changed or `change` resolves to `undefined`. */
+/** Replaces the head, after `prepare`. Tries again if the head has changed, or if `change` resolves to `undefined`. */
 async function changeHead(
   job: Job,
   change: (head: Head) => Promise<HeadChange | undefined>,

@@ -145,7 +145,7 @@ export async function auditLines(lines: AsyncIterable<Uint8Array[]>, options: Au
   return findings.report(log.verifier.head, true);
 }
 
-/** Throws if that is the first line of an export, but not of a log. */
+/** Throws if the first line of an export is a later one of a log. */
 function refusePartial(line: Uint8Array): void {
   const first = readEvent(line);
   if (!("position" in first) || first.position < 2) return;

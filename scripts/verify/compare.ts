@@ -128,8 +128,8 @@ export class Comparison {
   }
 
   /**
-   * Excuses the record of an Idempotency-Key if a later event, or now, has an earlier time: the clock of its writer was
-   * ahead, so the store, by its own clock, removed it before its `expiresAt`.
+   * Finds the missing records that are not of pets. Excuses that of an Idempotency-Key if a later event, or now, has an
+   * earlier time: the clock of its writer was ahead, so the store, by its own clock, removed it before its `expiresAt`.
    */
   async #findOthers(progress: () => Promise<void>): Promise<void> {
     const { store, runtime, generation, log: { others, verifier: { head } } } = this.#deps;

@@ -69,8 +69,8 @@ export class LogVerifier {
   }
 
   /**
-   * Verifies the next line. Its event is `undefined` if it could not be decoded. Its faults are worded to follow
-   * "Line 7: ". One of them is that a newer version wrote it (`isNewer`), or its `previoushash` (`isUnlinked`): then
+   * Verifies the next line. `event` is `undefined` if it could not be decoded. `faults` are worded to follow "Line 7: ".
+   * With `isNewer`, one of them is that a newer version wrote the line; with `isUnlinked`, its `previoushash`, so that
    * either this line or the one before was altered.
    */
   verify(line: Uint8Array) {
