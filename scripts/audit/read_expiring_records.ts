@@ -23,8 +23,7 @@ export function expiringRecordsOf(location: StoreLocation): AuditDeps["readExpir
   return async function* () {
     const { PostgresStore } = await import("../../src/store/postgres/postgres_store.ts");
     const options = { create: false, guardKeys: GUARD_KEYS, runtime: systemRuntime };
-    const signal = AbortSignal.timeout(10_000);
-    const store = await PostgresStore.open(location.settings, options, signal);
+    const store = await PostgresStore.open(location.settings, options, AbortSignal.timeout(10_000));
     try {
       yield* store.expiringRecords(MUST_EXPIRE);
     } finally {

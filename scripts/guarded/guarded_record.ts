@@ -1,26 +1,20 @@
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { commitUntilKnown } from "../../src/store/commit_until_known.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
-import type { Commit, Key, Store } from "../../src/store/store.ts";
+import type { Commit, Key, Store, StoreEntry } from "../../src/store/store.ts";
 
 /**
- * Returns a function that commits as the only writer of a record. Each commit checks the record, and its mutations must
- * write or delete it. Resolves to `true` if the commit landed, and to `false` if one of the given checks failed.
- * `isOurs` recognises the commit by the value of a record that has changed. Rejects with `lostError`, or if the
- * store has taken no commit for {@linkcode RETRY_LIMIT_MS}.
+ * Returns a function that commits as the only writer of a record, which was read as `found`. Each commit checks the
+ * record, and its mutations must write or delete it. Resolves to `true` if the commit landed, and to `false` if one of
+ * the given checks failed. `isOurs` recognises the commit by the value of a record that has changed. Rejects with
+ * `lostError` if another writer changed it, or if the store has taken no commit for {@linkcode RETRY_LIMIT_MS}.
  */
 export function guardRecord(
   store: Store,
   runtime: Runtime,
-  { key, versionstamp, lostError }: {
-    key: Key;
-    /** As the record was read; `null` if it does not exist. */
-    versionstamp: string | null;
-    /** The error if another writer has changed the record. */
-    lostError: () => Error;
-  },
+  { key, found, lostError }: { key: Key; found: StoreEntry | null; lostError: () => Error },
 ): (commit: Commit, isOurs: (value: unknown) => boolean) => Promise<boolean> {
-  let guard = versionstamp;
+  let guard = found?.versionstamp ?? null;
   return async ({ checks, mutations }, isOurs) => {
     const commit = { checks: [{ key, versionstamp: guard }, ...checks], mutations };
     const deadline = runtime.monotonicNow() + RETRY_LIMIT_MS;
@@ -32,16 +26,12 @@ export function guardRecord(
       checksOthers: checks.length > 0,
       isOver: () => runtime.monotonicNow() >= deadline,
     });
-    switch (outcome.state) {
-      case "landed":
-        guard = outcome.versionstamp;
-        return true;
-      case "check_failed":
-        return false;
-      case "lost":
-        throw lostError();
-      default:
-        throw new Error("The store takes no commit", { cause: outcome.cause });
+    if (outcome.state === "lost") throw lostError();
+    if (outcome.state === "check_failed") return false;
+    if (outcome.state !== "landed") {
+      throw new Error("The store takes no commit", { cause: outcome.cause });
     }
+    guard = outcome.versionstamp;
+    return true;
   };
 }

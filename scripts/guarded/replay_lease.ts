@@ -43,7 +43,7 @@ export class ReplayUnderWayError extends RefusedError {
   override name = "ReplayUnderWayError";
 }
 
-/** Decodes a stored lease; `undefined` if the value is not a lease. */
+/** Returns `undefined` if the value is not a lease. */
 export function decodeLease(value: unknown): LeaseRecord | undefined {
   try {
     return LeaseRecord.parse(decodeJson(checkedContent({ key: REPLAY_KEY, value })));
@@ -62,14 +62,11 @@ export class ReplayLease {
   #beatAt = 0;
 
   private constructor(store: Store, runtime: Runtime, found: StoreEntry | null) {
-    this.#commit = guardRecord(store, runtime, {
-      key: REPLAY_KEY,
-      versionstamp: found?.versionstamp ?? null,
-      lostError: () => {
-        const what = this.#beat === 0 ? "is under way" : "has taken over from this one";
-        return new ReplayUnderWayError(`Another replay ${what}`);
-      },
-    });
+    const lostError = () => {
+      const what = this.#beat === 0 ? "is under way" : "has taken over from this one";
+      return new ReplayUnderWayError(`Another replay ${what}`);
+    };
+    this.#commit = guardRecord(store, runtime, { key: REPLAY_KEY, found, lostError });
     this.#runtime = runtime;
     this.#owner = runtime.newId();
     const { generation, filledTo } = decodeLease(found?.value) ?? NO_FILLING;
@@ -99,9 +96,8 @@ export class ReplayLease {
   }
 
   /**
-   * Commits and renews the lease, which then says what is filled. Resolves to whether it landed: not if a given check
-   * failed. Throws `ReplayUnderWayError` if another replay holds the lease: it can no longer land, but may have landed
-   * before.
+   * Commits and renews the lease, which then says what is filled. Resolves to `false` if a given check failed. Throws
+   * `ReplayUnderWayError` if another replay holds the lease: the commit can no longer land, but may have landed before.
    */
   async commit(
     { checks = [], mutations = [] }: Partial<Commit>,
@@ -122,9 +118,7 @@ export class ReplayLease {
 
   /** Renews the lease once per {@linkcode BEAT_MS}. Call it more often than every {@linkcode LEASE_LIMIT_MS}. */
   async keep(): Promise<void> {
-    if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) {
-      await this.commit({});
-    }
+    if (this.#runtime.monotonicNow() - this.#beatAt >= BEAT_MS) await this.commit({});
   }
 
   /** Waits, and renews the lease meanwhile. */
@@ -137,7 +131,6 @@ export class ReplayLease {
     }
   }
 
-  /** Deletes the lease. */
   async release(): Promise<void> {
     const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
     await this.#commit({ checks: [], mutations }, (value) => value === undefined);

@@ -160,7 +160,7 @@ export const COMMANDS = {
         exists, and writes a new one if the log is sound. Keep the file away from the store.`,
       "--published DIR": "also checks that the log extends what deno task publish wrote there",
       "--file EXPORT": `audits an export of deno task log (- for standard input) instead of the
-        store. A partial one (log --from) is verified from its first line.`,
+        store. It must begin at position 1, so make it without --from.`,
     },
     grants: { checkpoint: "replace", published: "read", file: "read" },
     notes: "If the log is not sound, the audit says what to do next.",

@@ -1,12 +1,10 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
 import { LogDamagedError } from "../../src/log/read_log.ts";
-import { audit } from "../verify/audit.ts";
+import { audit, type AuditDeps } from "../verify/audit.ts";
 import type { AuditReport } from "../verify/findings.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
 import { LEASE_LIMIT_MS } from "../guarded/replay_lease.ts";
-import type { Runtime } from "../../src/runtime/runtime.ts";
-import type { Store } from "../../src/store/store.ts";
 import { count } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -40,10 +38,7 @@ await runCommand(COMMANDS.replay, {
   },
 });
 
-async function rebuild(
-  deps: { store: Store; runtime: Runtime },
-  graceMs: number,
-): Promise<number> {
+async function rebuild(deps: AuditDeps, graceMs: number): Promise<number> {
   const start = performance.now();
   let hasFilled = false;
   left = LEFT.rebuild;
@@ -63,15 +58,13 @@ async function rebuild(
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
   const earlier = resumedFrom === 0 ? "" : `, ${count(resumedFrom)} of them in an earlier run`;
-  say(
-    `Replayed ${count(events)} events${earlier}, in ${seconds} s; ` +
-      `generation ${generation} is served.`,
-  );
+  const what = `${count(events)} events${earlier}, in ${seconds} s`;
+  say(`Replayed ${what}; generation ${generation} is served.`);
   describe("The old projections", differences);
   return EXIT.done;
 }
 
-async function compare(deps: { store: Store; runtime: Runtime }): Promise<number> {
+async function compare(deps: AuditDeps): Promise<number> {
   const report = await audit(deps, { progress: progressOf("Comparing", "events") });
   const { position, faults } = report;
   const unsound = faults.find(({ kind }) => ["newer_line", "line", "head"].includes(kind));
@@ -88,11 +81,9 @@ function describe(subject: string, { counts, faults }: Pick<AuditReport, "counts
     say(`${subject} matched the log.`);
     return true;
   }
-  say(
-    `${subject} differed from the log: ` +
-      `${count(missing)} ${missing === 1 ? "record" : "records"} missing, ` +
-      `${count(extra)} extra, ${count(altered)} altered.`,
-  );
+  const lost = `${count(missing)} ${missing === 1 ? "record" : "records"} missing`;
+  const wrong = `${count(extra)} extra, ${count(altered)} altered`;
+  say(`${subject} differed from the log: ${lost}, ${wrong}.`);
   for (const { kind, message } of faults) if (kind.startsWith("record_")) say(`  ${message}`);
   return false;
 }

@@ -1,7 +1,6 @@
 /**
- * Rebuilds the projections while the service runs, as src/README.md tells. A generation that no head names is filled in
- * the order of the log, and then served from one commit on. Each step is one commit or a series of commits that can be
- * restarted, so after a replay was killed, the next one continues where it stopped.
+ * Rebuilds the projections while the service runs, as src/README.md tells. Each step is one commit or a series of
+ * commits that can be restarted, so after a replay was killed, the next one continues where it stopped.
  */
 
 import type { RecordedLine } from "../../events/event.ts";
@@ -32,14 +31,13 @@ export type ReplayPhase = "fill" | "wait" | "remove";
 export interface ReplayOptions {
   /** How long the old generation is kept after the flip, for requests that still read it. */
   graceMs?: number;
-  /** Called with the progress of a phase, in events, seconds or records. The total may be unknown. */
+  /** Called with events, seconds or records. The total may be unknown. */
   progress?: (phase: ReplayPhase, done: number, total?: number) => void;
   /** Called if there is a lease of another replay, which may be dead. */
   onWait?: () => void;
 }
 
 export interface ReplayOutcome {
-  /** The generation served now. */
   generation: number;
   /** Number of events replayed: all events in the log when the new generation was served first. */
   events: number;
@@ -64,7 +62,8 @@ export async function replay(
   if (versionstamp === null) return { generation, events: 0, resumedFrom: 0, differences };
   const { graceMs = GRACE_MS, progress = () => {}, onWait = () => {} } = options;
   const lease = await ReplayLease.take(store, runtime, onWait);
-  const outcome = await rebuild({ store, runtime, lease, graceMs, progress });
+  const log = new SoundLog();
+  const outcome = await rebuild({ store, runtime, lease, log, graceMs, progress });
   await lease.release();
   return outcome;
 }
@@ -73,22 +72,22 @@ interface Job extends Required<Omit<ReplayOptions, "onWait">> {
   store: Store;
   runtime: Runtime;
   lease: ReplayLease;
+  log: SoundLog;
 }
 
 async function rebuild(job: Job): Promise<ReplayOutcome> {
-  const { store, lease } = job;
+  const { store, lease, log } = job;
   await removeOld(job);
   const generation = (await readHead(store)).head.generation + 1;
   if (lease.filling.generation !== generation || lease.filling.filledTo === 0) {
     await discard(job, generation);
   }
   const resumedFrom = lease.filling.filledTo;
-  const log = new SoundLog();
   try {
-    await catchUp(job, log);
-    const differences = await compare(job, log, resumedFrom > 0);
-    await catchUp(job, log);
-    await flip(job, log);
+    await catchUp(job);
+    const differences = await compare(job, resumedFrom > 0);
+    await catchUp(job);
+    await flip(job);
     await removeOld(job);
     return { generation, events: log.verifier.position, resumedFrom, differences };
   } catch (error) {
@@ -106,8 +105,7 @@ async function discard(job: Job, generation: number): Promise<void> {
 }
 
 /** Compares both generations with the lines that were read. Resolves to the differences of the served one. */
-async function compare(job: Job, log: SoundLog, wasResumed: boolean): Promise<Findings> {
-  const { store, runtime, lease } = job;
+async function compare({ store, runtime, lease, log }: Job, wasResumed: boolean) {
   const { generation: next } = lease.filling;
   const [ofOld, ofNew] = [new Findings(), new Findings()];
   for (const [generation, findings] of [[next - 1, ofOld], [next, ofNew]] as const) {
@@ -127,30 +125,23 @@ async function compare(job: Job, log: SoundLog, wasResumed: boolean): Promise<Fi
 }
 
 /** Fills the new generation until few events are left, because others are appended meanwhile. */
-async function catchUp(job: Job, log: SoundLog): Promise<void> {
+async function catchUp(job: Job): Promise<void> {
   let to: number;
   do {
     to = (await readHead(job.store)).head.position;
-    await fill(job, linesToFill(job, log, to));
+    await fill(job, linesToFill(job, to));
   } while ((await readHead(job.store)).head.position - to > LAG_LIMIT);
 }
 
 /** Writes the records of the next lines of the log, in its order. */
-function fill(
-  job: Job,
-  lines: AsyncIterable<RecordedLine[]> | RecordedLine[][],
-): Promise<void> {
+function fill(job: Job, lines: AsyncIterable<RecordedLine[]> | RecordedLine[][]): Promise<void> {
   return writeInCommits(lines, job.store.limits, sealerOf(job), ({ mutations, filling }) => {
     return job.lease.commit({ mutations }, filling);
   });
 }
 
 /** The next lines of the log, without those whose records are written. */
-async function* linesToFill(
-  { store, lease, progress }: Job,
-  log: SoundLog,
-  to: number,
-): AsyncGenerator<RecordedLine[]> {
+async function* linesToFill({ store, lease, log, progress }: Job, to: number) {
   const { filledTo } = lease.filling;
   for await (const lines of log.readTo(store, to)) {
     const rest = lines.filter(({ event }) => event.position > filledTo);
@@ -163,28 +154,22 @@ async function* linesToFill(
 
 /** Makes the commits that fill the new generation. Each also stores how far it fills the generation. */
 function sealerOf({ runtime, lease: { filling: { generation } } }: Job) {
-  return (lines: readonly RecordedLine[]) => {
-    return {
-      mutations: retainedMutations(generation, project(lines), runtime.now()),
-      filling: { generation, filledTo: lines.at(-1)?.event.position ?? 0 },
-    };
-  };
+  return (lines: readonly RecordedLine[]) => ({
+    mutations: retainedMutations(generation, project(lines), runtime.now()),
+    filling: { generation, filledTo: lines.at(-1)?.event.position ?? 0 },
+  });
 }
 
-/**
- * Serves the new generation from one commit on, which also writes the records of the last lines. It checks the head, so
- * no line is missing.
- */
-async function flip(job: Job, log: SoundLog): Promise<void> {
-  const { store, lease } = job;
-  const { generation } = lease.filling;
+/** Serves the new generation from one commit on, which has the last records and checks the head: no line is missing. */
+async function flip(job: Job): Promise<void> {
+  const { store, lease: { filling: { generation } }, log } = job;
   const seal = sealerOf(job);
   let lines: RecordedLine[] = [];
   // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
   const writeEarlierLines = async () => {
     await fill(job, [lines]);
     lines = [];
-    await catchUp(job, log);
+    await catchUp(job);
   };
   await changeHead(job, async (head) => {
     for await (const read of log.readTo(store, head.position)) lines.push(...read);
@@ -221,15 +206,12 @@ async function remove(job: Job, generation: number): Promise<void> {
   });
 }
 
-/**
- * Replaces the head, and commits mutations with it. Retries on conflict, because instances keep changing the head, and
- * if `change` has none. Calls `prepare` before each attempt.
- */
+type HeadChange = { next: Head; mutations?: Mutation[]; filling?: Filling };
+
+/** Replaces the head, after `prepare`. Tries again if the head has changed, or if `change` resolves to `undefined`. */
 async function changeHead(
   job: Job,
-  change: (
-    head: Head,
-  ) => Promise<{ next: Head; mutations?: Mutation[]; filling?: Filling } | undefined>,
+  change: (head: Head) => Promise<HeadChange | undefined>,
   prepare = async () => {},
 ): Promise<void> {
   const deadline = job.runtime.monotonicNow() + RETRY_LIMIT_MS;

@@ -13,8 +13,6 @@ import { COMMANDS } from "../launch/commands.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
-const showRestored = progressOf("Restoring", "events");
-
 let isWriting = false;
 
 await runCommand(COMMANDS.restore, {
@@ -47,15 +45,14 @@ async function restoreFrom(source: Export): Promise<void> {
   const start = performance.now();
   const verified = await verifyExport(source, progressOf("Verifying", "events"));
   const { position, lastHash } = verified.head;
+  const progress = progressOf("Restoring", "events");
   // The restore itself checks the content of the store.
   await withRetryingStore({ create: true, accept: async () => {} }, (deps) => {
     isWriting = true;
-    return restore(deps, source, verified, (done) => showRestored(done, position));
+    return restore(deps, source, verified, (done) => progress(done, position));
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-  say(
-    `Restored ${count(position)} events in ${seconds} s; the last has the hash ${lastHash}.`,
-  );
+  say(`Restored ${count(position)} events in ${seconds} s; the last has the hash ${lastHash}.`);
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
@@ -73,7 +70,6 @@ async function openExport(name: string): Promise<Deno.FsFile> {
   }
 }
 
-/** All bytes of a file, from the first. */
 async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
   await file.seek(0, Deno.SeekMode.Start);
   const chunk = new Uint8Array(CHUNK_BYTES);

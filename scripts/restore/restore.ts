@@ -34,11 +34,8 @@ type Progress = (done: number) => void;
 /** The head of a verified export, and the pets as they are after its last line. */
 type VerifiedExport = Pick<LogVerifier, "head" | "pets">;
 
-/** Verifies an export. Rejects with `RefusedError`. */
-export async function verifyExport(
-  source: Export,
-  progress: Progress = () => {},
-): Promise<VerifiedExport> {
+/** Rejects with `RefusedError`. */
+export async function verifyExport(source: Export, progress: Progress = () => {}) {
   const verifier = new LogVerifier();
   for await (const lines of splitLines(source())) {
     for (const line of lines) verifier.expectSound(line);
@@ -83,12 +80,7 @@ export async function restore(
  * The lines of a verified export after those that an earlier run has restored. The hash chain shows that the export has
  * not changed, and that the restored lines are its first ones.
  */
-async function* linesAfter(
-  restored: number,
-  store: Store,
-  source: Export,
-  head: Head,
-): AsyncGenerator<RecordedLine[]> {
+async function* linesAfter(restored: number, store: Store, source: Export, head: Head) {
   const record = restored === 0 ? null : await store.get(logKey(restored));
   const lastRestored = record === null ? undefined : linesOf(record)?.at(-1)?.line;
   const changedError = () => new RefusedError("The export changed while it was read");
@@ -117,15 +109,12 @@ async function* linesAfter(
  */
 async function takeMark(store: Store, runtime: Runtime, head: Head) {
   const { format: storeFormat, position, lastHash } = head;
-  const entry = await store.get(HEAD_KEY);
-  const restored = await restoredIn(store, entry, head);
+  const found = await store.get(HEAD_KEY);
+  const restored = await restoredIn(store, found, head);
   const run = runtime.newId();
   const mark: RestoreMark = { format: "restore", storeFormat, run, position, lastHash, restored };
-  const commit = guardRecord(store, runtime, {
-    key: HEAD_KEY,
-    versionstamp: entry?.versionstamp ?? null,
-    lostError: () => new Error("Another restore or a service has begun to write to the store"),
-  });
+  const lostError = () => new Error("Another restore or a service has begun to write to the store");
+  const commit = guardRecord(store, runtime, { key: HEAD_KEY, found, lostError });
   const replaceMark = async (next: RestoreMark | Head, mutations: Mutation[] = []) => {
     const value = encodeHead(next);
     // A mark has the id of its run. Only this run replaces its mark with a head, so any head follows from that one.
@@ -139,15 +128,13 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
 }
 
 /** Number of events of an unfinished restore of the same export; 0 if the store is empty. Rejects at other data. */
-async function restoredIn(store: Store, entry: StoreEntry | null, head: Head): Promise<number> {
-  if (entry === null) {
+async function restoredIn(store: Store, found: StoreEntry | null, head: Head): Promise<number> {
+  if (found === null) {
     if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return 0;
     throw new Error("The store is not empty; name another");
   }
-  const record = decodeHeadRecord(entry.value);
-  if (record.kind === "other_format") {
-    throw new Error(`The store is not empty: ${record.message}`);
-  }
+  const record = decodeHeadRecord(found.value);
+  if (record.kind === "other_format") throw new Error(`The store is not empty: ${record.message}`);
   if (record.kind !== "restore_mark") {
     throw new Error("The store already holds a log; name another");
   }

@@ -1,6 +1,6 @@
 /** Audits a store or an export: reads every record or every line, and reports all faults. Writes nothing. */
 
-import { GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
+import { GENESIS_HASH } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import {
@@ -22,6 +22,7 @@ import {
 } from "../../src/log/head.ts";
 import { isHeadBehind } from "../../src/log/accept_store.ts";
 import { readEvent } from "../../src/log/lines.ts";
+import type { Runtime } from "../../src/runtime/runtime.ts";
 import { CHECKSUM_BYTES } from "../../src/store/checksum.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { scan, scanOutside } from "../../src/store/scan.ts";
@@ -29,15 +30,16 @@ import type { ExpiringRecord, Key, Store, StoreEntry } from "../../src/store/sto
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { decodeRecord } from "../../src/projections/project.ts";
 import { decodeLease } from "../guarded/replay_lease.ts";
-import { Comparison, type ComparisonDeps, SoundLog } from "./compare.ts";
+import { Comparison, type SoundLog } from "./compare.ts";
 import { type AuditReport, Findings } from "./findings.ts";
 import { type AuditOptions, LogAudit } from "./log_audit.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;
 
-/** The store to audit, and the means to audit it. */
-export interface AuditDeps extends Pick<ComparisonDeps, "store" | "runtime"> {
+export interface AuditDeps {
+  store: Store;
+  runtime: Runtime;
   /** Absent if the store does not expose which records expire. */
   readExpiringRecords?: () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
   /** Set if the file of the store is known to be damaged. */
@@ -57,7 +59,7 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
     try {
       const head = await readHeadFor(findings, store);
       if (head !== undefined) {
-        const report = await auditRecords(deps, findings, options, head);
+        const report = await auditAll(deps, findings, options, head);
         if (report.sound) return report;
         const { generation, removing } = (await readHead(store)).head;
         // If a replay changed the generations, it may have removed records during the audit. Then audit again.
@@ -73,9 +75,7 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
     if (damage === undefined) await checkExpiry(findings, deps);
     return await auditLog(store, options, findings);
   }
-  throw new Error(
-    "A replay flipped the projections during each attempt; audit again when it has ended",
-  );
+  throw new Error("A replay flipped the projections during each attempt; audit again afterwards");
 }
 
 /** Audits only the lines that the records of a store's log hold, in the order of their keys, as those of an export. */
@@ -102,7 +102,7 @@ export async function auditLog(
 
 /**
  * The lines that the records of a store's log hold, sound or not, whatever the head says. A record without lines counts
- * as an empty line. Rejects with `StoreDamagedError` at a damage of the file, after the lines before it.
+ * as an empty line. At a damage of the file, rejects with `StoreDamagedError` after the lines before it.
  */
 export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]> {
   for await (const entries of scan(store, logRange(Number.MAX_SAFE_INTEGER - 1))) {
@@ -110,7 +110,6 @@ export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]
   }
 }
 
-/** Splits a stored value at its line feeds, whether or not it is sound. */
 function splitValue(value: unknown): Uint8Array[] {
   const bytes = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : new Uint8Array();
   const lines: Uint8Array[] = [];
@@ -123,21 +122,14 @@ function splitValue(value: unknown): Uint8Array[] {
   return lines.length > 0 ? lines : [new Uint8Array()];
 }
 
-/**
- * Audits the lines of an export, which must have an event. A partial export, which begins after the first event, is
- * verified from its own first line. Rejects if it lacks what it must be compared with.
- */
-export async function auditLines(
-  lines: AsyncIterable<Uint8Array[]>,
-  options: AuditOptions = {},
-): Promise<AuditReport> {
+/** Audits the lines of an export, which must have an event. Rejects if it begins after position 1. */
+export async function auditLines(lines: AsyncIterable<Uint8Array[]>, options: AuditOptions = {}) {
   const findings = new Findings();
   const log = new LogAudit(findings, options);
-  let from: number | undefined;
   let isFirst = true;
   let events = 0;
   for await (const batch of lines) {
-    if (isFirst) from = startPartial(log, batch[0], options);
+    if (isFirst) refusePartial(batch[0]);
     isFirst = false;
     for (const line of batch) if (log.verify(line) !== undefined) events++;
     options.progress?.(log.verifier.position);
@@ -150,55 +142,35 @@ export async function auditLines(
     return other.report(EMPTY_HEAD);
   }
   log.end();
-  return findings.report(log.verifier.head, { from, isExport: true });
+  return findings.report(log.verifier.head, true);
 }
 
-/** Begins at the first line of a partial export, and returns its position; `undefined` if the export is not partial. */
-function startPartial(
-  log: LogAudit,
-  line: Uint8Array,
-  { checkpoint, published }: AuditOptions,
-): number | undefined {
+/** Throws if the first line of an export is a later one of a log. */
+function refusePartial(line: Uint8Array): void {
   const first = readEvent(line);
-  if (!("position" in first) || first.position < 2) return undefined;
-  const { position: from, previousHash } = first;
+  if (!("position" in first) || first.position < 2) return;
   // Only the first line of a log has this hash, so its position is wrong.
-  if (previousHash === GENESIS_HASH) return undefined;
-  const partial = `The export begins at position ${from}, so it cannot be compared with`;
-  if (published !== undefined) {
-    throw new Error(`${partial} the published log; audit a whole export`);
-  }
-  if (checkpoint !== undefined && checkpoint.position < from - 1) {
-    throw new Error(
-      `${partial} the checkpoint at position ${checkpoint.position}; audit an export from there`,
-    );
-  }
-  log.startAfter(from - 1, previousHash);
-  return from;
+  if (first.previousHash === GENESIS_HASH) return;
+  throw new Error(
+    `The export begins at position ${first.position}, but an audit needs all events from ` +
+      "position 1 on; make it again with deno task log, without --from",
+  );
 }
 
 /** Audits all records of a store with that head. */
-async function auditRecords(
-  deps: AuditDeps,
-  findings: Findings,
-  options: AuditOptions,
-  head: Head,
-): Promise<AuditReport> {
+async function auditAll(deps: AuditDeps, findings: Findings, options: AuditOptions, head: Head) {
   const log = new LogAudit(findings, options);
-  const soundLog = new SoundLog(log.verifier);
   for await (const entries of scan(deps.store, logRange(head.position))) {
-    const lines: RecordedLine[] = [];
     for (const entry of entries) {
-      if (isLogKey(entry.key)) lines.push(...log.verifyRecord(entry));
+      if (isLogKey(entry.key)) log.verifyRecord(entry);
       else addForeign(findings, entry.key);
     }
-    if (log.isSound) soundLog.follow(lines);
     options.progress?.(log.verifier.position, head.position);
   }
   log.end(head.position);
   if (log.isSound) {
     checkHead(findings, head, log.verifier.head);
-    await compareRest(deps, findings, head, soundLog);
+    await compareRest(deps, findings, head, log.soundLog);
   } else findings.notes.push(ONLY_LOG);
   await checkExpiry(findings, deps);
   return findings.report(log.verifier.head);
@@ -220,12 +192,7 @@ function checkHead(findings: Findings, head: Head, expected: Head): void {
 }
 
 /** Reads everything outside of the log, and compares the generation that is served. */
-async function compareRest(
-  deps: AuditDeps,
-  findings: Findings,
-  head: Head,
-  log: SoundLog,
-): Promise<void> {
+async function compareRest(deps: AuditDeps, findings: Findings, head: Head, log: SoundLog) {
   const { store } = deps;
   const { generation, removing } = head;
   const lease = await readLease(store);
@@ -305,27 +272,25 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
   try {
     const entry = await store.get(HEAD_KEY);
     const { head } = headEntryOf(entry);
-    if (entry !== null) {
-      if (await isHeadBehind(store, head)) {
-        const message = `The head is at position ${head.position}, but the log continues after it`;
-        findings.add("head", message);
-        return undefined;
-      }
+    if (entry === null) {
+      const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+      if (isEmpty) return head;
+      findings.add("head", "The head record is missing");
+    } else if (await isHeadBehind(store, head)) {
+      const message = `The head is at position ${head.position}, but the log continues after it`;
+      findings.add("head", message);
+    } else {
       if (!bytesEqual(entry.value, encodeHead(head))) {
         findings.add("head", "The head record is not in the form that this service writes");
       }
       return head;
     }
-    const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
-    if (isEmpty) return EMPTY_HEAD;
-    findings.add("head", "The head record is missing");
   } catch (error) {
     if (!(error instanceof ForeignStoreError)) throw error;
     findings.add("head", error.message);
   }
 }
 
-/** The lease of a replay, which names the generation that it fills. */
 async function readLease(store: Store) {
   return decodeLease((await store.get(REPLAY_KEY))?.value);
 }

@@ -29,32 +29,19 @@ import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 const SEEN: Record<string | number, number> = { pet: 1, pet_by_category: 2 };
 const ALL_SEEN = 3;
 
-/** What to do if a line of the store is not sound. */
-const ADVICE = "; run deno task audit";
-
 const DIFFERS = {
   missing: "is missing",
   extra: "is there, but does not follow from the log",
   altered: "is not what the log says",
 };
 
-/** A record that does not match the log. */
-interface Difference {
-  kind: keyof typeof DIFFERS;
-  key: Key;
-  /** Position of the event that makes the record, if the record is not of a pet. */
-  position?: number;
-}
+type Difference = keyof typeof DIFFERS;
 
 /** The sound lines of a log, of which it keeps digests of the records that follow from them. */
 export class SoundLog {
-  readonly verifier: LogVerifier;
+  readonly verifier = new LogVerifier();
   /** The records that are not of pets, and when they expire, by the positions of their events. */
   readonly others = new DigestTable();
-
-  constructor(verifier = new LogVerifier()) {
-    this.verifier = verifier;
-  }
 
   /** Takes the next lines, after the verifier has. */
   follow(lines: readonly RecordedLine[]): void {
@@ -72,14 +59,16 @@ export class SoundLog {
   /** The next lines of a store, up to a position, in batches. Throws `UnsoundError` and `LogDamagedError`. */
   async *readTo(store: Store, to: number): AsyncGenerator<RecordedLine[]> {
     for await (const lines of readLog(store, { from: this.verifier.position + 1, to })) {
-      const sound = lines.map(({ line }) => this.verifier.expectSound(line, ADVICE));
+      const sound = lines.map(({ line }) =>
+        this.verifier.expectSound(line, "; run deno task audit")
+      );
       this.follow(sound);
       yield sound;
     }
   }
 }
 
-export interface ComparisonDeps {
+interface ComparisonDeps {
   store: Store;
   runtime: Runtime;
   generation: number;
@@ -88,9 +77,8 @@ export interface ComparisonDeps {
 }
 
 /**
- * Compares the records of a generation with those that the lines of a log make. Call {@linkcode Comparison.judge} with
- * all entries, and then {@linkcode Comparison.finish}. The store is in use meanwhile, so a record that an event after
- * these lines writes or removes may differ.
+ * Call `judge()` with all entries of a generation, and then `finish()`. The store is in use meanwhile, so a record that
+ * an event after the lines of the log writes or removes may differ.
  */
 export class Comparison {
   /** Number of idempotency records missing because a clock was wrong. They are not differences. */
@@ -113,13 +101,13 @@ export class Comparison {
 
   /** Judges entries of the generation, right after they were read. */
   async judge(entries: readonly StoreEntry[]): Promise<void> {
-    const found: Difference[] = [];
+    const found: [Difference, Key][] = [];
     for (const entry of entries) {
       const difference = await this.#differenceOf(entry);
-      if (difference !== undefined) found.push(difference);
+      if (difference !== undefined) found.push([difference, entry.key]);
     }
     if (found.length > 0) await this.#followLater();
-    for (const difference of found) this.#addUnlessLater(difference);
+    for (const [difference, key] of found) this.#addUnlessLater(difference, key);
   }
 
   /** Finds the missing records, after all entries. Calls `progress` from time to time. */
@@ -132,7 +120,7 @@ export class Comparison {
       for (const { key, content } of made === undefined ? [] : project([made])) {
         const isSeen = (this.#petsSeen[id] & SEEN[key[0]]) !== 0;
         if (content === undefined || !isPetKind(key[0]) || isSeen) continue;
-        this.#addUnlessLater({ kind: "missing", key: projectionKey(generation, key) });
+        this.#addUnlessLater("missing", projectionKey(generation, key));
       }
       await progress();
     }
@@ -152,7 +140,7 @@ export class Comparison {
     let from = 1;
     while (from <= head.position && !isMissing(from)) from++;
     if (from > head.position) return;
-    /** The earliest time of each event and of those after it. */
+    // The earliest time of each event and of those after it.
     const earliestMs = new Float64Array(head.position + 1);
     for await (const lines of readLog(store, { from, to: head.position })) {
       for (const { position, line } of lines) {
@@ -172,39 +160,37 @@ export class Comparison {
         const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
         const isExcused = expiresAt !== undefined && Date.parse(event.time) > latestMs;
         if (isExcused) this.removedByWrongClock++;
-        else this.#add({ kind: "missing", key: projectionKey(generation, key), position });
+        else this.#add("missing", projectionKey(generation, key));
       }
       await progress();
     }
   }
 
   async #differenceOf(entry: StoreEntry): Promise<Difference | undefined> {
-    const { key } = entry;
     const { store, log: { others, verifier: { pets, head } } } = this.#deps;
-    const recordKey = key.slice(2);
-    if (!isProjectionKey(recordKey)) return { kind: "extra", key };
+    const key = entry.key.slice(2);
+    if (!isProjectionKey(key)) return "extra";
     const content = checkedContent(entry);
     const number = key.at(-1) as number;
-    const isPet = isPetKind(recordKey[0]);
+    const isPet = isPetKind(key[0]);
     const position = isPet ? pets.valueAt(number) : number;
     const isRight = isPet
       ? content !== undefined && pets.has(number, textIn(content)) &&
-        belongsUnder(recordKey, position, content)
-      : others.has(number, keyAndContent(recordKey, content));
+        belongsUnder(key, position, content)
+      : others.has(number, keyAndContent(key, content));
     if (!isRight) {
       // Only a digest of the record is known, so ask the event, unless a later event has added the pet or the record.
       const isKnown = position > 0 && position <= head.position;
       const made = isKnown ? await readEventAt(store, position) : undefined;
       const isOfEvent = made !== undefined &&
         project([made]).some((record) =>
-          record.content !== undefined && formatKey(record.key) === formatKey(recordKey)
+          record.content !== undefined && formatKey(record.key) === formatKey(key)
         );
-      if (!isOfEvent) return { kind: "extra", key };
+      if (!isOfEvent) return "extra";
     }
-    if (isPet) this.#petsSeen[number] |= SEEN[recordKey[0]];
+    if (isPet) this.#petsSeen[number] |= SEEN[key[0]];
     else this.#othersSeen[number] = 1;
-    if (isRight) return undefined;
-    return { kind: "altered", key, ...(isPet ? {} : { position }) };
+    return isRight ? undefined : "altered";
   }
 
   /** Reads the events up to the head of now. So all that was written before is known. */
@@ -226,28 +212,29 @@ export class Comparison {
     }
   }
 
-  #addUnlessLater(difference: Difference): void {
-    if (!this.#laterKeys.has(formatKey(difference.key.slice(2)))) this.#add(difference);
+  #addUnlessLater(difference: Difference, key: Key): void {
+    if (!this.#laterKeys.has(formatKey(key.slice(2)))) this.#add(difference, key);
   }
 
-  #add({ kind, key, position }: Difference): void {
+  #add(difference: Difference, key: Key): void {
     const [, generation, name, ...place] = key as (string | number)[];
     const [id, list, category] = place.reverse();
+    const isPet = isPetKind(name) && isProjectionKey(key.slice(2));
     const ofCategory = category === undefined ? "" : ` of category ${category}`;
-    const what = isPetKind(name) && isProjectionKey(key.slice(2))
+    const what = isPet
       ? `Pet ${id} in the list ${list}${ofCategory} of generation ${generation}`
       : `Record ${formatKey(key)}`;
+    // The key of another record ends with the position of the event that makes it.
+    const position = isPet || difference === "extra" ? undefined : Number(id);
     const ofEvent = position === undefined ? "" : ` (event ${position})`;
-    this.#deps.findings.add(`record_${kind}`, `${what} ${DIFFERS[kind]}${ofEvent}`, position);
+    const message = `${what} ${DIFFERS[difference]}${ofEvent}`;
+    this.#deps.findings.add(`record_${difference}`, message, position);
   }
 }
 
-/** Whether a content has that position, and a pet of the list, and of the category, that a key names. */
-function belongsUnder(
-  key: ProjectionKey,
-  position: number,
-  { buffer, byteOffset, length }: Uint8Array,
-): boolean {
+/** Whether a content has that position, and a pet of the list and the category that a key names. */
+function belongsUnder(key: ProjectionKey, position: number, content: Uint8Array): boolean {
+  const { buffer, byteOffset, length } = content;
   // Each byte as a character. TextDecoder takes several times as long.
   const text = Buffer.from(buffer, byteOffset, length).toString("latin1");
   const list = key.at(-2);
@@ -258,7 +245,6 @@ function belongsUnder(
     (key[0] === "pet" || hasCategory(text, String(key[1])));
 }
 
-/** The bytes that identify a record that is not of a pet. */
 function keyAndContent(key: ProjectionKey, content: Uint8Array = new Uint8Array()): Uint8Array {
   return Buffer.concat([Buffer.from(formatKey(key)), content]);
 }

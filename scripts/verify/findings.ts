@@ -16,8 +16,6 @@ export interface Fault {
 
 export interface AuditReport {
   sound: boolean;
-  /** First position audited, if the export is only a part of a log. */
-  from?: number;
   /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
   position: number;
   hash: string;
@@ -26,7 +24,7 @@ export interface AuditReport {
   counts: Partial<Record<FaultKind, number>>;
   /** Advice for each kind of fault found, the most urgent first. */
   advice: Partial<Record<FaultKind, string>>;
-  /** The first bad position; absent if no fault has a position. */
+  /** Absent if no fault has a position. */
   firstBadPosition?: number;
   /** The first faults of each kind, in order of their positions. */
   faults: Fault[];
@@ -36,7 +34,6 @@ export interface AuditReport {
 
 export class Findings {
   readonly notes: string[] = [];
-  /** The first faults of each kind. */
   readonly faults: Fault[] = [];
   readonly counts: AuditReport["counts"] = {};
   total = 0;
@@ -54,11 +51,8 @@ export class Findings {
     this.faults.push({ kind, ...(position === undefined ? {} : { position }), message });
   }
 
-  /** `from` is the first position of a part of a log. `isExport` is true if the lines are not those of a store. */
-  report(
-    { position, lastHash, lastPetId }: Head,
-    { from, isExport = false }: { from?: number; isExport?: boolean } = {},
-  ): AuditReport {
+  /** `isExport` is true if the lines are not those of a store. */
+  report({ position, lastHash, lastPetId }: Head, isExport = false): AuditReport {
     const faults = this.faults.toSorted((one, other) =>
       (one.position ?? Infinity) - (other.position ?? Infinity)
     );
@@ -67,7 +61,6 @@ export class Findings {
     const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.counts[kind]);
     return {
       sound: faults.length === 0,
-      from,
       position,
       hash: lastHash,
       pets: lastPetId,
@@ -82,23 +75,16 @@ export class Findings {
 
 /** The report in words, for an operator. `extended` are sentences about what a sound log extends. */
 export function describe(report: AuditReport, extended: string[] = []): string {
-  const { sound, from, position, pets, hash, counts, faults, advice, notes, firstBadPosition } =
-    report;
+  const { sound, position, pets, hash, counts, faults, advice, notes, firstBadPosition } = report;
   const noted = notes.map((note) => `Note: ${note}.`);
   if (sound) {
-    const what = from === undefined
-      ? `Sound: ${count(position)} events, ${count(pets)} pets.`
-      : `Sound, but partial: the events from position ${from} to ${position}. Only a whole export ` +
-        "can be restored.";
+    const what = `Sound: ${count(position)} events, ${count(pets)} pets.`;
     return [what, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted].join("\n");
   }
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
-  const what = from === undefined
-    ? `${count(position)} events`
-    : `a partial export, from position ${from} to ${position}`;
   const more = total - faults.length;
   return [
-    `Not sound: ${count(total)} ${total === 1 ? "fault" : "faults"} in ${what}.` +
+    `Not sound: ${count(total)} ${total === 1 ? "fault" : "faults"} in ${count(position)} events.` +
     (firstBadPosition === undefined ? "" : ` The first bad position is ${firstBadPosition}.`),
     ...faults.map(({ message }) => `- ${message}`),
     ...(more > 0 ? [`- and ${count(more)} more`] : []),

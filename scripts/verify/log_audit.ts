@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
-import type { RecordedLine } from "../../events/event.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
-import { LogVerifier } from "./log_verifier.ts";
+import { SoundLog } from "./compare.ts";
 import { checkedContent, CHECKSUM_BYTES } from "../../src/store/checksum.ts";
 import type { StoreEntry } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -27,7 +26,8 @@ export class LogAudit {
   #findings: Findings;
   #checkpoint: AuditCheckpoint | undefined;
   #published: PublishedComparison | undefined;
-  readonly verifier = new LogVerifier();
+  readonly soundLog = new SoundLog();
+  readonly verifier = this.soundLog.verifier;
   /** Whether no line has a fault. Only then do the records of the projections follow from the lines. */
   isSound = true;
 
@@ -38,14 +38,8 @@ export class LogAudit {
     this.#compareWithCheckpoint();
   }
 
-  /** Begins after the first lines of the log, of which the last has that position and hash. */
-  startAfter(position: number, hash: string): void {
-    this.verifier.skipTo(position, hash);
-    this.#compareWithCheckpoint();
-  }
-
-  /** Verifies the next record of a store, whose key names its last position. Returns the lines that are sound. */
-  verifyRecord(entry: StoreEntry): RecordedLine[] {
+  /** Verifies the next record of a store, whose key names its last position. */
+  verifyRecord(entry: StoreEntry): void {
     const last = entry.key[1] as number;
     const from = this.verifier.position + 1;
     const faults = this.#findings.counts.line;
@@ -54,7 +48,10 @@ export class LogAudit {
     const lines = unpackLines(content);
     const verified = (lines ?? []).flatMap((line) => this.verify(line) ?? []);
     const isWhole = lines !== undefined && this.verifier.position === last;
-    if (isWhole && checkedContent(entry) !== undefined) return verified;
+    if (isWhole && checkedContent(entry) !== undefined) {
+      if (this.isSound) this.soundLog.follow(verified);
+      return;
+    }
     // A fault of a line explains the others: that of the checksum, and that the lines end elsewhere than the key says.
     if (this.#findings.counts.line === faults) {
       const fault = isWhole ? "have its checksum" : `hold exactly lines ${from} to ${last}`;
@@ -62,10 +59,10 @@ export class LogAudit {
       this.#fault(`The record at position ${last} does not ${fault}`, position);
     }
     if (this.verifier.position < last) this.verifier.skipTo(last);
-    return verified;
   }
 
-  verify(line: Uint8Array): RecordedLine | undefined {
+  /** Verifies the next line. Returns it with its event if it is sound. */
+  verify(line: Uint8Array) {
     const expectedPosition = this.verifier.position + 1;
     const { event, faults, isUnlinked, isNewer } = this.verifier.verify(line);
     const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
@@ -92,12 +89,9 @@ export class LogAudit {
     this.#comparePublished((published) => published.end());
     const { position } = this.#checkpoint ?? { position: 0 };
     if (position < from) return;
-    this.#findings.add(
-      "checkpoint",
-      `The log ends at position ${this.verifier.position}, but the checkpoint was taken at position ` +
-        `${position}: its newest events were cut off`,
-      from,
-    );
+    const message = `The log ends at position ${from - 1}, but the checkpoint was taken at ` +
+      `position ${position}: its newest events were cut off`;
+    this.#findings.add("checkpoint", message, from);
   }
 
   #fault(message: string, position: number, kind: "line" | "newer_line" = "line"): void {
@@ -121,11 +115,9 @@ export class LogAudit {
     const { position, hash } = this.#checkpoint;
     const { lastHash } = this.verifier.head;
     if (lastHash === hash) return;
-    this.#findings.add(
-      "checkpoint",
-      `Line ${position} is not the one that the checkpoint was taken at: the log up to there was ` +
-        `rewritten (its SHA-256 is ${lastHash}, the checkpoint says ${hash})`,
-      position,
-    );
+    const message =
+      `Line ${position} is not the one that the checkpoint was taken at: the log up ` +
+      `to there was rewritten (its SHA-256 is ${lastHash}, the checkpoint says ${hash})`;
+    this.#findings.add("checkpoint", message, position);
   }
 }

@@ -15,28 +15,15 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
 import { DigestTable } from "./digest_table.ts";
-import { EMPTY_HEAD, type Head, headAfter } from "../../src/log/head.ts";
+import { EMPTY_HEAD, headAfter } from "../../src/log/head.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
-import { RecentUses } from "./recent_uses.ts";
 
 const encoder = new TextEncoder();
 
 /** The log has a fault, or a generation built from it does not match it. */
 export class UnsoundError extends RefusedError {
   override name = "UnsoundError";
-}
-
-/** The result for one line. */
-export interface VerifiedLine {
-  /** The event of the line; `undefined` if the line could not be decoded. */
-  event: RecordedEvent | undefined;
-  /** The faults, worded to follow "Line 7: "; empty if the line is sound. */
-  faults: string[];
-  /** Whether a newer version wrote the line, which is one of the faults. */
-  isNewer: boolean;
-  /** Whether `previoushash` is one of the faults. Then either this line or the one before was altered. */
-  isUnlinked: boolean;
 }
 
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
@@ -47,19 +34,19 @@ const IDS_KEPT = 10_000;
 const IDEMPOTENCY_KEYS_KEPT = 100_000;
 
 /**
- * Verifies one line after the other and reports the faults of each. A history that the service cannot have written is a
- * fault even if all hashes match. After a fault, it continues from the content of the line itself, so that one fault is
- * not reported again for every later line.
+ * A history that the service cannot have written is a fault even if all hashes match. After a fault, the verifier
+ * continues from the content of the line itself, so that one fault is not reported again for every later line.
  *
  * Of the data that grows with the log, it keeps only the API keys, and 16 bytes of each pet. So it finds an id that was
  * used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
- * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do. It finds none of the latter if a
- * clock was set back meanwhile: the store may have removed the record of the first use too early.
+ * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do. If a clock was set back meanwhile,
+ * it does not report the latter: the store may have removed the record of the first use too early.
  */
 export class LogVerifier {
+  /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
+  head = EMPTY_HEAD;
   /** Of the line that is verified. */
   #faults: string[] = [];
-  #head = EMPTY_HEAD;
   /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
   #lastPetId: number | undefined = 0;
@@ -78,31 +65,29 @@ export class LogVerifier {
 
   /** Position of the last verified line. */
   get position(): number {
-    return this.#head.position;
+    return this.head.position;
   }
 
-  /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
-  get head(): Head {
-    return this.#head;
-  }
-
-  /** Verifies the next line. */
-  verify(line: Uint8Array): VerifiedLine {
+  /**
+   * Verifies the next line. `event` is `undefined` if it could not be decoded. `faults` are worded to follow "Line 7: ".
+   * With `isNewer`, one of them is that a newer version wrote the line; with `isUnlinked`, its `previoushash`, so that
+   * either this line or the one before was altered.
+   */
+  verify(line: Uint8Array) {
     const faults: string[] = this.#faults = [];
     const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
     const hasPosition = !isMalformed || isNewer;
-    const expectedPosition = this.position + 1;
-    const position = hasPosition ? read.position : expectedPosition;
+    const position = hasPosition ? read.position : this.position + 1;
     if (isMalformed) faults.push(read.message);
-    const isUnlinked = hasPosition && !this.#checkPosition(read, expectedPosition);
+    const isUnlinked = hasPosition && !this.#checkPosition(read);
     if (isMalformed) this.#lose();
     else this.#checkBody({ event: read, line });
     const hash = this.#lastHash = sha256Hex(line);
-    this.#head = isMalformed
-      ? { ...this.#head, position, lastHash: hash }
-      : headAfter(this.#head, read, hash);
+    this.head = isMalformed
+      ? { ...this.head, position, lastHash: hash }
+      : headAfter(this.head, read, hash);
     return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
@@ -114,22 +99,17 @@ export class LogVerifier {
     throw new UnsoundError(`Line ${number}: ${faults.join("; ")}${advice}`);
   }
 
-  /** Continues after a position, with the hash of its line if that is known. The lines up to there cannot be read. */
-  skipTo(position: number, hash?: string): void {
+  /** Continues after a position. The lines up to there cannot be read. */
+  skipTo(position: number): void {
     this.#lose();
-    this.#lastHash = hash;
-    this.#head = { ...this.#head, position, lastHash: hash ?? EMPTY_HEAD.lastHash };
+    this.head = { ...this.head, position, lastHash: EMPTY_HEAD.lastHash };
   }
 
   /** Returns `false` if the line is at the right position, but does not fit the line before. */
-  #checkPosition(
-    { position, previousHash }: RecordedEvent | NewerVersionError,
-    expectedPosition: number,
-  ): boolean {
-    if (position !== expectedPosition) {
-      this.#faults.push(
-        `its sequence says position ${position}, but ${expectedPosition} was expected`,
-      );
+  #checkPosition({ position, previousHash }: RecordedEvent | NewerVersionError): boolean {
+    const expected = this.position + 1;
+    if (position !== expected) {
+      this.#faults.push(`its sequence says position ${position}, but ${expected} was expected`);
       this.#lose();
     } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
       this.#faults.push(
@@ -163,10 +143,8 @@ export class LogVerifier {
   }
 
   #checkPetId(id: number): void {
-    const expectedId = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
-    if (id !== expectedId) {
-      this.#faults.push(`it adds pet ${id}, but pet ${expectedId} was expected`);
-    }
+    const expected = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
+    if (id !== expected) this.#faults.push(`it adds pet ${id}, but pet ${expected} was expected`);
     this.#lastPetId = id;
   }
 
@@ -278,3 +256,27 @@ export class LogVerifier {
 }
 
 type EventOf<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;
+
+/** The last use of each name. Remembers at least as many uses as its limit, and at most twice as many. */
+export class RecentUses<Use> {
+  #limit: number;
+  #recent = new Map<string, Use>();
+  #earlier = new Map<string, Use>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Adds a use, and returns the previous use of the name. Names do not differ in case alone. */
+  add(name: string, use: Use): Use | undefined {
+    if (this.#recent.size >= this.#limit) {
+      this.#earlier = this.#recent;
+      this.#recent = new Map();
+    }
+    // In lower case it is a new text: a part of a line's text would keep all of it in memory.
+    const key = name.toLowerCase();
+    const previous = this.#recent.get(key) ?? this.#earlier.get(key);
+    this.#recent.set(key, use);
+    return previous;
+  }
+}

@@ -133,10 +133,10 @@ test("audit --checkpoint: with the checkpoint that an instance logs after a roll
     assertEquals((await runTask(args, { kvPath })).code, 0);
   }));
 
-test("audit --file: audits an export without a store, and calls a partial one partial", () =>
+test("audit --file: audits an export without a store, and refuses a partial one", () =>
   withSampleFile(async ({ folder, lines }) => {
     const whole = linesToBytes(lines);
-    const partial = "Sound, but partial: the events from position 10 to 40. Only a whole export ";
+    const partial = "error: The export begins at position 10, but an audit needs all events ";
     const cases: [stdin: Uint8Array, code: number, words: string][] = [
       [whole, 0, "Sound: 40 events, 25 pets."],
       [
@@ -144,12 +144,12 @@ test("audit --file: audits an export without a store, and calls a partial one pa
         1,
         "The first bad position is 40.\n- Line 40: The line is incomplete: its end is missing",
       ],
-      [linesToBytes(lines.slice(9)), 0, partial],
+      [linesToBytes(lines.slice(9)), 2, partial],
     ];
     for (const [stdin, code, words] of cases) {
       const kvPath = `${folder}/nowhere.sqlite3`;
       const audited = await runTask(["audit", "--file", "-"], { kvPath, stdin });
       assertEquals(audited.code, code, audited.stderr);
-      assertStringIncludes(audited.stdout, words);
+      assertStringIncludes(code === 2 ? audited.stderr : audited.stdout, words);
     }
   }));

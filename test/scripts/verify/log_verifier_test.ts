@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../../events/event.ts";
 import { type Pet, type PetPatch } from "../../../events/pet.ts";
 import { LINE_LIMIT_BYTES } from "../../../src/log/lines.ts";
-import { LogVerifier } from "../../../scripts/verify/log_verifier.ts";
+import { LogVerifier, RecentUses } from "../../../scripts/verify/log_verifier.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { linesOf, sampleId, sampleLog } from "../../support/sample_log.ts";
 
@@ -228,12 +228,12 @@ Deno.test("LogVerifier reports a wrong change once, and none of a pet that an un
   assertEquals(faultsOf(linesOf([...events.slice(0, -1), wrong, pending])), [`6: ${NOT_BEFORE}`]);
   const lines = linesOf([...events, pending, { ...SOLD, ...metadata(4, FIRST.id) }]);
   assertEquals(faultsOf(lines), [`8: ${NOT_BEFORE}`]);
-  // Line 7 is lost, or cannot be read, or the first five lines are not there.
+  // Line 7 is lost, or cannot be read, or the first five lines are lost.
   const ofLine8 = (faults: string[]) => faults.filter((fault) => fault.includes(NOT_BEFORE));
   assertEquals(ofLine8(faultsOf(lines.toSpliced(6, 1))), []);
   assertEquals(ofLine8(faultsOf(lines.with(6, "{}"))), []);
   const verifier = new LogVerifier();
-  verifier.skipTo(5, sha256Hex(lines[4]));
+  verifier.skipTo(5);
   assertEquals(
     lines.slice(5).map((line) => verifier.verify(encoder.encode(line)).faults),
     [[], [], [NOT_BEFORE]],
@@ -272,4 +272,17 @@ Deno.test("LogVerifier finds lines that are not events of this log, and continue
     assertMatch(faults[0], words);
     assertEquals(faults.filter((fault) => !/^[89]: /.test(fault)), []);
   }
+});
+
+Deno.test("RecentUses finds the last use of a name, and as many recent uses as its limit", () => {
+  const limit = 100;
+  const uses = new RecentUses<number>(limit);
+  for (let name = 1; name <= 3 * limit; name++) {
+    assertEquals(uses.add(`Use ${name}`, name), undefined);
+  }
+  for (let name = 2 * limit + 1; name <= 3 * limit; name++) {
+    assertEquals(uses.add(`Use ${name}`, -name), name);
+    assertEquals(uses.add(`Use ${name}`, 0), -name);
+  }
+  assertEquals(uses.add("Use 1", 0), undefined);
 });
