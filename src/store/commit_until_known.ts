@@ -16,7 +16,8 @@ import { mayHaveLanded, StoreRefusedError } from "./store_errors.ts";
  */
 export type CommitOutcome =
   | { state: "landed"; versionstamp: string | null }
-  | { state: "lost" | "check_failed" }
+  | { state: "lost" }
+  | { state: "check_failed" }
   | { state: "not_applied" | "refused" | "unclear"; cause: unknown };
 
 export interface GuardedCommit<Guard extends { versionstamp: string | null } | null> {
