@@ -24,11 +24,6 @@ declare module "@std/assert" {
   ): Promise<E>;
 }
 
-declare module "@std/text/closest-string" {
-  /** The most similar of some words. */
-  export function closestString(given: string, possible: string[]): string;
-}
-
 declare module "@std/fmt/colors" {
   export function setColorEnabled(value: boolean): void;
   export function blue(text: string): string;

@@ -11,12 +11,12 @@ import { RefusedError } from "../cli/refused_error.ts";
 
 /** An export of the log, from the first event on, in a file that only this process writes. */
 export class Backup {
-  /** Length of the file, in bytes, unless another program has changed it. */
+  /** In bytes, unless another program has changed the file. */
   length = 0;
-  /** Position of the last event in the file; 0 without one. */
+  /** Of the last event in the file; 0 without one. */
   position = 0;
   hash = GENESIS_HASH;
-  /** Length of the incomplete line that {@linkcode open} removed, in bytes. */
+  /** Length of the incomplete line that {@linkcode open} removed. */
   removedBytes = 0;
   #file: Deno.FsFile;
 
@@ -25,8 +25,8 @@ export class Backup {
   }
 
   /**
-   * Opens a backup of a log that ends at `headPosition`. The file must begin with the first event, and its last whole
-   * line must be in the log; an incomplete line after it is removed. Rejects with `RefusedError`.
+   * Opens a backup of a log that ends at `headPosition`. Removes an incomplete line at its end. Rejects with
+   * `RefusedError` unless the file begins with the first event, and its last whole line is in the log.
    */
   static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
     const backup = new Backup(file);
@@ -37,10 +37,7 @@ export class Backup {
     return backup;
   }
 
-  /**
-   * Reads the first and the last line, and resolves to the last one: without a line feed, to the whole file. Rejects
-   * with `RefusedError` if the lines are not events.
-   */
+  /** Resolves to the last line: without a line feed, to the whole file. */
   async #readEnd(): Promise<Uint8Array> {
     const { size } = await this.#file.stat();
     // A line and an incomplete line after it, each with a line feed before it.
@@ -66,7 +63,6 @@ export class Backup {
     return last;
   }
 
-  /** Rejects with `RefusedError` unless the log has the last line of the file at its position. */
   async #expectInLog(last: Uint8Array, store: Store, headPosition: number): Promise<void> {
     const { position } = this;
     if (last.length === 0) return;
@@ -117,7 +113,6 @@ export class Backup {
     this.hash = hash;
   }
 
-  /** Resolves when all appended lines are on disk. */
   async sync(): Promise<void> {
     await this.#file.syncData().catch((error) => {
       throw this.#writeError(error);

@@ -9,6 +9,9 @@ import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;
 
+/** Errors that waiting does not end. */
+const LASTING_ERRORS = [HeadLostError, ForeignStoreError, StoreRefusedError];
+
 interface FollowDeps {
   store: Store;
   heads: HeadReader;
@@ -25,10 +28,9 @@ export interface FollowRange {
 }
 
 /**
- * Reads the stored lines from a position, in batches and in order, then the new ones that any instance
- * commits. Ends soon after the signal aborts. It polls the head, because KV's `watch` does not work across
- * processes. It waits while the store is away. Throws `HeadLostError` if another store has replaced the
- * previous one, `LogDamagedError`, and `StoreRefusedError`.
+ * Reads the stored lines from a position, in batches and in order, then the new ones of any instance. Polls the head,
+ * because KV's `watch` does not work across processes. Waits while the store is away. Throws `HeadLostError` if another
+ * store has replaced the previous one, `LogDamagedError`, and `StoreRefusedError`.
  */
 export async function* followLog(
   { store, heads, runtime, reachable }: FollowDeps,
@@ -47,10 +49,8 @@ export async function* followLog(
       if (failures > 0) reachable(true);
       failures = 0;
     } catch (error) {
-      if (serviceErrorCode(error) !== "store_unavailable") throw error;
-      const isLasting = [HeadLostError, ForeignStoreError, StoreRefusedError]
-        .some((it) => error instanceof it);
-      if (isLasting) throw error;
+      const isLasting = LASTING_ERRORS.some((it) => error instanceof it);
+      if (isLasting || serviceErrorCode(error) !== "store_unavailable") throw error;
       if (failures++ === 0) reachable(false, (error as Error).message);
     }
     if (next > to) return;

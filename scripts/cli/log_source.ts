@@ -11,7 +11,7 @@ import { say, withRetryingStore } from "./run_command.ts";
 /** Reads the lines from a position to the last one, in order. */
 export type ReadLines = (from: number) => AsyncIterable<Uint8Array[]>;
 
-/** Calls `use` with the log of the configured store or, with `file`, of an export (- for standard input). */
+/** Calls `use` with the log of the configured store or of an export (- for standard input). */
 export async function withLog<T>(
   file: string | undefined,
   use: (readLines: ReadLines) => Promise<T>,
@@ -27,8 +27,7 @@ export async function withLog<T>(
   });
 }
 
-/** Reads the lines of an export (- for standard input) from a position on. */
-async function* linesOfExport(file: string, from = 1): AsyncGenerator<Uint8Array[]> {
+async function* linesOfExport(file: string, from: number): AsyncGenerator<Uint8Array[]> {
   const stream = file === "-" ? Deno.stdin.readable : (await openInput(file)).readable;
   let skip = from - 1;
   for await (const lines of splitLines(stream)) {
@@ -37,7 +36,7 @@ async function* linesOfExport(file: string, from = 1): AsyncGenerator<Uint8Array
   }
 }
 
-/** Opens a file to read it. Rejects with one clear line if it does not exist or is a folder. */
+/** Opens a file to read it. Rejects if it does not exist or is a folder. */
 export async function openInput(path: string): Promise<Deno.FsFile> {
   const found = await statOf(path);
   if (found === undefined) throw new Error(`${path} does not exist`);
@@ -48,8 +47,8 @@ export async function openInput(path: string): Promise<Deno.FsFile> {
 /** Reads the lines of the range, also those that the store gets later, and says when the store is away. */
 export function followStore(service: Service, range: FollowRange): AsyncIterable<StoredLine[]> {
   const reachable = (isThere: boolean, reason?: string) => {
-    const away = `${reason}; waiting until the store answers again`;
-    say(isThere ? "The store is available again." : away);
+    if (isThere) say("The store is available again.");
+    else say(`${reason}; waiting until the store answers again`);
   };
   return followLog({ ...service, reachable }, range);
 }

@@ -3,7 +3,7 @@
 import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { permissionFlags } from "../launch/permission_flags.ts";
-import { parseCount } from "../cli/parse_count.ts";
+import { parseCount } from "../cli/flag_values.ts";
 import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 

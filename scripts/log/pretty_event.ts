@@ -14,8 +14,7 @@ const COLORS: Record<EventType, (text: string) => string> = {
 
 const POSITION_WIDTH = 8;
 const TYPE_WIDTH = 13;
-/** `keys/` and a ULID. */
-const SUBJECT_WIDTH = 31;
+const SUBJECT_WIDTH = "keys/".length + 26;
 
 /** Formats a stored line for people. `labels` are those of the keys by id; that of a key that the line issues is added. */
 export function prettyEvent({ position, line }: StoredLine, labels: Map<string, string>): string {
@@ -37,7 +36,7 @@ export function prettyEvent({ position, line }: StoredLine, labels: Map<string, 
   ].join(" ");
 }
 
-/** The data of an event as JSON; of a change, only what changed. */
+/** JSON; of a change, only what changed. */
 function shownData(event: RecordedEvent, line: Uint8Array): string {
   switch (event.type) {
     case "PetCreated":
@@ -60,7 +59,7 @@ function shownData(event: RecordedEvent, line: Uint8Array): string {
   }
 }
 
-/** A value of a pet's field. A status is a word, and every other text is quoted. */
+/** A status is a word, and every other text is quoted. */
 function shown(name: string, value: unknown): string {
   const isText = typeof value === "string" && name !== "status";
   return isText ? JSON.stringify(value) : String(value ?? "none");

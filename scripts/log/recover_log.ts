@@ -22,11 +22,9 @@ export async function recoverLog(store: Store) {
 }
 
 async function* firstLines(store: Store, count: number): AsyncGenerator<Uint8Array[]> {
-  let missing = count;
-  if (missing === 0) return;
-  for await (const lines of linesOfRecords(store)) {
-    yield lines.slice(0, missing);
-    missing -= lines.length;
-    if (missing <= 0) return;
+  for await (const lines of count === 0 ? [] : linesOfRecords(store)) {
+    yield lines.slice(0, count);
+    count -= lines.length;
+    if (count <= 0) return;
   }
 }
