@@ -1,5 +1,3 @@
-/** Keeps an export of the log in a file up to date, by appending what is new. */
-
 import { GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
@@ -8,6 +6,8 @@ import { LogDamagedError, readLog, type StoredLine } from "../../src/log/read_lo
 import { eventOf, LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
 import type { Store } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
+
+const ADVICE = "Keep the file, and run deno task audit";
 
 /** An export of the log, from the first event on, in a file that only this process writes. */
 export class Backup {
@@ -67,22 +67,17 @@ export class Backup {
     const { position } = this;
     if (last.length === 0) return;
     if (position > headPosition) {
-      throw new RefusedError(
-        `The file ends at position ${position}, but the log at ${headPosition}: events of the log are ` +
-          "missing, or this is another log. Keep the file, and run deno task audit",
-      );
+      const ends = `The file ends at position ${position}, but the log at ${headPosition}`;
+      throw new RefusedError(`${ends}: events are missing, or this is another log. ${ADVICE}`);
     }
     const isTorn = position === 0;
     const from = isTorn ? 1 : position;
     for await (const [{ line }] of readLog(store, { from, to: from })) {
       if (bytesEqual(last, isTorn ? line.subarray(0, last.length) : line)) return;
     }
-    throw new RefusedError(
-      isTorn
-        ? "The file does not begin with the first event of this log"
-        : `The file has another event at position ${position} than the log: it belongs to another log, ` +
-          "or one of them was altered. Keep the file, and run deno task audit",
-    );
+    if (isTorn) throw new RefusedError("The file does not begin with the first event of this log");
+    const other = `The file has another event at position ${position} than the log`;
+    throw new RefusedError(`${other}: it is of another log, or one was altered. ${ADVICE}`);
   }
 
   /** Appends the next lines of the log. Rejects with `LogDamagedError` if one is not an event, or breaks the chain. */

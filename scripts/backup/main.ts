@@ -1,5 +1,3 @@
-/** `deno task backup`: keeps a backup of the log in a file up to date. */
-
 import { resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { readHead } from "../../src/log/head.ts";
@@ -112,8 +110,6 @@ async function expectInPlace(file: Deno.FsFile, length: number): Promise<void> {
   const { dev, ino, nlink, size } = await file.stat();
   const named = await Deno.stat(path).catch(() => undefined);
   if (named?.dev === dev && named.ino === ino && nlink !== 0 && size === length) return;
-  throw new RefusedError(
-    `${path} was removed, replaced or changed by another program, so printed positions may be ` +
-      "missing in it. Run the same command again",
-  );
+  const change = `${path} was removed, replaced or changed by another program`;
+  throw new RefusedError(`${change}: it may lack printed positions. Run the same command again`);
 }

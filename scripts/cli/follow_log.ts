@@ -1,9 +1,9 @@
 import { serviceErrorCode } from "../../src/service_error.ts";
-import { backoffMs, type Runtime, sleep } from "../../src/runtime/runtime.ts";
-import type { Store } from "../../src/store/store.ts";
+import { backoffMs, sleep } from "../../src/runtime/runtime.ts";
+import type { Service } from "../../src/service.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { ForeignStoreError } from "../../src/log/head.ts";
-import { HeadLostError, type HeadReader } from "../../src/log/head_reader.ts";
+import { HeadLostError } from "../../src/log/head_reader.ts";
 import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 
 /** Interval at which the head is read while the log does not grow. */
@@ -12,10 +12,7 @@ export const FOLLOW_INTERVAL_MS = 200;
 /** Errors that waiting does not end. */
 const LASTING_ERRORS = [HeadLostError, ForeignStoreError, StoreRefusedError];
 
-interface FollowDeps {
-  store: Store;
-  heads: HeadReader;
-  runtime: Runtime;
+interface FollowDeps extends Pick<Service, "store" | "heads" | "runtime"> {
   /** Called once with `false` and the reason if the store is away, and once with `true` when it is back. */
   reachable: (isThere: boolean, reason?: string) => void;
 }

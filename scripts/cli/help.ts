@@ -1,5 +1,3 @@
-/** The text that `--help` prints about a command. */
-
 import { exit } from "../../src/life_cycle/exit.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { VERSION } from "../../src/settings/version.ts";
@@ -7,7 +5,6 @@ import { type Command, STORE } from "../launch/commands.ts";
 
 const WIDTH = 100;
 
-/** Prints the help or the version and exits, if the arguments ask for it. */
 export function exitWithHelp(command: Command, args: string[]): void {
   const isHelp = args.includes("--help") || args.includes("-h");
   if (!isHelp && !args.includes("--version")) return;
@@ -30,7 +27,6 @@ function helpOf(command: Command): string {
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-/** Rows of a name and its meaning. */
 function columns(rows: string[][]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, meaning]) => `  ${name.padEnd(width)}   ${wrap(meaning, width + 5)}`)

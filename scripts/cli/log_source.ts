@@ -1,5 +1,3 @@
-/** The log that a command reads: that of the store, or an export. */
-
 import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/lines.ts";
 import { followLog, type FollowRange } from "./follow_log.ts";
@@ -36,7 +34,6 @@ async function* linesOfExport(file: string, from: number): AsyncGenerator<Uint8A
   }
 }
 
-/** Opens a file to read it. Rejects if it does not exist or is a folder. */
 export async function openInput(path: string): Promise<Deno.FsFile> {
   const found = await statOf(path);
   if (found === undefined) throw new Error(`${path} does not exist`);
@@ -44,7 +41,6 @@ export async function openInput(path: string): Promise<Deno.FsFile> {
   return await Deno.open(path);
 }
 
-/** Reads the lines of the range, also those that the store gets later, and says when the store is away. */
 export function followStore(service: Service, range: FollowRange): AsyncIterable<StoredLine[]> {
   const reachable = (isThere: boolean, reason?: string) => {
     if (isThere) say("The store is available again.");

@@ -12,7 +12,6 @@ const isTerminal = Deno.stderr.isTerminal();
 const LINE_EVERY_MS = isTerminal ? 100 : 5_000;
 const ERASE_LINE_ABOVE = "\x1b[A\x1b[K";
 
-/** The total is given if it is known. */
 export type ShowProgress = (done: number, total?: number) => void;
 
 let phase = "";
@@ -48,7 +47,6 @@ export function endProgress(): void {
   isShown = false;
 }
 
-/** Tells OpenTelemetry, if it is on, that an audit has found the store sound. */
 export function reportSoundAudit(): void {
   telemetry?.soundAudit.record(Date.now() / 1_000);
 }

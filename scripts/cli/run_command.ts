@@ -37,7 +37,6 @@ export interface CommandActions<C extends Command> {
   stop?: AbortController;
 }
 
-/** Exits the process with the exit code of the command. */
 export async function runCommand<const C extends Command>(
   command: C,
   { run, refusals = [], interrupt, stop }: CommandActions<C>,
@@ -80,9 +79,6 @@ function onInterrupt(end: (code: number) => void, stop?: AbortController): void 
   }
 }
 
-/** Maximum time that a command waits for its event to be stored: longer than a client would wait. */
-const OPERATOR_APPEND_LIMIT_MS = 10_000;
-
 /** Opens the configured store during `use`. A missing file is created only with `create`. */
 export async function withService<T>(
   use: (service: Service) => Promise<T>,
@@ -93,12 +89,9 @@ export async function withService<T>(
   return await withStore({ create }, async (store) => {
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
-    const service = createService({
-      store,
-      runtime: systemRuntime,
-      report: () => {},
-      appendLimitMs: OPERATOR_APPEND_LIMIT_MS,
-    });
+    // An operator waits longer than a client would.
+    const deps = { store, runtime: systemRuntime, report: () => {}, appendLimitMs: 10_000 };
+    const service = createService(deps);
     return await use(service).finally(() => service.appender.drain());
   });
 }
@@ -114,7 +107,6 @@ export function withRetryingStore<T>(
   );
 }
 
-/** A store that retries its reads, for a tool that can wait. */
 export function retryingStore(store: Store): Store {
   const retryReadsMs = RETRY_LIMIT_MS;
   return new ResilientStore(store, { runtime: systemRuntime, probeKey: HEAD_KEY, retryReadsMs });
@@ -176,9 +168,8 @@ function parse(command: Command) {
   } catch (error) {
     // The first sentence names the fault; the others explain how an argument can begin with a dash.
     const [fault] = (error as Error).message.split(/\.\s/);
-    throw new UsageError(
-      fault.replace("argument is ambiguous", "needs a value that does not begin with a dash"),
-    );
+    const need = "needs a value that does not begin with a dash";
+    throw new UsageError(fault.replace("argument is ambiguous", need));
   }
   const unexpected = parsed.positionals[command.positionals?.length ?? 0];
   if (unexpected === undefined) return parsed;

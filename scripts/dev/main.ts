@@ -10,10 +10,10 @@ import { COMMANDS } from "../launch/commands.ts";
 const SERVER = "scripts/dev/dev_server.ts";
 const SOURCES = ["events", "scripts", "src"];
 
-/** Time, in milliseconds, in which the service ends after a signal, unless it hangs. */
+/** Time in which the service ends after a signal, unless it hangs. */
 const END_LIMIT_MS = 5_000;
 
-/** Time without a further change, in milliseconds, after which a change is complete: editors write in steps. */
+/** Time without a further change after which a change is complete: editors write in steps. */
 const CALM_MS = 100;
 
 let change = Promise.withResolvers<"changed">();

@@ -1,5 +1,3 @@
-/** `deno task keys`: issues, lists, rotates and revokes API keys. */
-
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/log/api_keys.ts";
@@ -23,8 +21,6 @@ import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 
-const OVERLAP_DEFAULT = "24h";
-
 /** Maximum width of the table, in columns of a terminal. */
 const TABLE_WIDTH = 112;
 
@@ -43,9 +39,7 @@ await runCommand(COMMANDS.keys, {
   async run(flags, [action, keyId]) {
     isChanging = action !== "list";
     if (readStoreConfig().store.kind === "memory") {
-      throw new ConfigError(
-        "KV_PATH must not be :memory:, because its keys end with this command; set it to a file",
-      );
+      throw new ConfigError("KV_PATH must not be :memory:, which keeps no key; set it to a file");
     }
     expectUsage(action, flags, keyId);
     if (action === "issue") await issue(flags);
@@ -189,7 +183,7 @@ function stateWithTime(key: ApiKey, now: number): string {
 }
 
 async function rotate(keyId: string, flags: Flags): Promise<void> {
-  const overlapMs = parseDuration("--overlap", flags.overlap ?? OVERLAP_DEFAULT);
+  const overlapMs = parseDuration("--overlap", flags.overlap ?? "24h");
   const terms = { overlapMs, label: labelOf(flags), lifetimeMs: lifetimeOf(flags) };
   const { successor, predecessor, retiresAt } = await withService((service) =>
     issueShown((show) => rotateKey(service, keyId, terms, show))

@@ -43,10 +43,9 @@ export const COMMANDS = {
   },
   dev: {
     title: "Serves for development, with a restart after every change, type checks and a key",
-    details: `Listens on 127.0.0.1 unless HOST is set. Prints the address, a development key and a
-      curl line. The key stays the same until it is revoked, or its file next to the store is
-      deleted (KV_PATH.dev_key). If the store is of a newer version than the source, the command
-      waits for the next change. Ctrl-C ends the service.`,
+    details: `Listens on 127.0.0.1 unless HOST is set. Prints a curl line with a development key,
+      which stays the same until it is revoked or its file next to the store (KV_PATH.dev_key) is
+      deleted. Waits for the next change if the store is of a newer version than the source.`,
     usage: ["deno task dev [--reset] [--seed N]"],
     flags: {
       "--reset": "first moves the store in .data into a folder next to it, to begin with a new one",
@@ -68,10 +67,10 @@ export const COMMANDS = {
     ],
     flags: {
       "--label TEXT":
-        "the purpose or the holder of the key, 1 to 100 characters (rotate: by default the old label)",
+        "purpose or holder of the key, 1 to 100 characters (rotate: default as before)",
       "--read-only": "the key may only read: it adds and changes no pets (rotate: as the old key)",
       "--expires-in TIME": `how long the key is valid: 90d, 24h, 30m or 10s (default: until it is
-        revoked; rotate: by default as long as the old key was valid in total)`,
+        revoked; rotate: as long as the old key was valid in total)`,
       "--overlap TIME": "how long the old key stays valid (default: 24h)",
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
     },
@@ -88,20 +87,19 @@ export const COMMANDS = {
     ],
     flags: {
       "--from N": "starts at position N (default: 1)",
-      "--last N": `starts with the newest N events; with --follow, 0 prints only new events. Only
-        with --follow can it be used with a flag that selects events.`,
+      "--last N": `starts with the newest N events (0 with --follow: only new events); a flag that
+        selects events needs --follow then`,
       "--to N": "ends at position N (default: the newest event)",
-      "--since TIME": `prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z
-        (without an offset in UTC) or 24h (ago)`,
-      "--until TIME": "prints only events before this time",
-      "--type TYPE":
-        "prints only these events: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT": "prints only events about pets/7 (its addition and changes) or keys/ID",
-      "--actor ACTOR": "prints only events that the key with this id caused, or operator",
-      "--follow": `then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
-        has closed it, the command ends at the next event.`,
-      "--pretty": `prints time, position, type, subject, actor, the label of the actor's key, and
-        data or what a change has changed, with colours on a terminal`,
+      "--since TIME":
+        "only from 2026-11-20, 2026-11-20T08:00Z (UTC without an offset) or 24h ago on",
+      "--until TIME": "only events before this time",
+      "--type TYPE": "only events of one type: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
+      "--subject SUBJECT": "only events about pets/7 (its addition and changes) or keys/ID",
+      "--actor ACTOR": "only events that the key with this id caused, or operator",
+      "--follow": `then prints each new event of any instance, until Ctrl-C, or until an event after
+        the reader of a pipe has closed it`,
+      "--pretty": `prints time, position, type, subject, actor, the label of its key, and data or
+        what has changed, with colours on a terminal`,
       "--recover": `prints the lines that verify, from the first one, of a store that is not sound.
         Stop the service before. It cannot be used with another flag.`,
     },

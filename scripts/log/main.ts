@@ -1,5 +1,3 @@
-/** `deno task log`: prints the log, one event a line, byte for byte as stored or in a form for people. Can follow it. */
-
 import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { readLog, type StoredLine } from "../../src/log/read_log.ts";
