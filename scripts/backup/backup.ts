@@ -98,10 +98,10 @@ export class Backup {
       for (let offset = 0; offset < bytes.length;) {
         offset += await this.#file.write(bytes.subarray(offset));
       }
-    } catch (error) {
+    } catch (cause) {
       // The disk may be full. Without a part of a line, the file is a valid export.
       await this.#file.truncate(this.length).catch(() => {});
-      throw this.#writeError(error);
+      this.#failWrite(cause);
     }
     this.length += bytes.length;
     this.position = lines.at(-1)!.position;
@@ -109,13 +109,11 @@ export class Backup {
   }
 
   async sync(): Promise<void> {
-    await this.#file.syncData().catch((error) => {
-      throw this.#writeError(error);
-    });
+    await this.#file.syncData().catch((cause) => this.#failWrite(cause));
   }
 
-  #writeError(cause: unknown): Error {
-    return new Error(`Cannot write the backup after position ${this.position}`, { cause });
+  #failWrite(cause: unknown): never {
+    throw new Error(`Cannot write the backup after position ${this.position}`, { cause });
   }
 }
 

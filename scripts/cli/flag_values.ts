@@ -5,11 +5,7 @@ import { UsageError } from "./run_command.ts";
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const LONGEST_MS = 36_500 * UNIT_MS.d;
 
-export function parseCount(
-  flag: string,
-  text: string | undefined,
-  min: number,
-): number | undefined {
+export function parseCount(flag: string, text: string | undefined, min: number) {
   if (text === undefined) return undefined;
   if (/^(0|[1-9]\d{0,14})$/.test(text) && Number(text) >= min) return Number(text);
   throw new UsageError(`${flag} takes a whole number from ${min} on, not ${JSON.stringify(text)}`);

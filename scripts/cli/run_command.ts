@@ -101,10 +101,8 @@ export function withRetryingStore<T>(
   options: Partial<OpenOptions>,
   use: (deps: { store: Store; runtime: Runtime }) => Promise<T>,
 ): Promise<T> {
-  return withStore(
-    options,
-    (opened) => use({ store: retryingStore(opened), runtime: systemRuntime }),
-  );
+  const runtime = systemRuntime;
+  return withStore(options, (opened) => use({ store: retryingStore(opened), runtime }));
 }
 
 export function retryingStore(store: Store): Store {

@@ -1,5 +1,3 @@
-/** `deno task dev`: serves for development on the store in `.data/`, and starts again after every change. */
-
 import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { permissionFlags } from "../launch/permission_flags.ts";

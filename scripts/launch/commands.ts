@@ -56,9 +56,8 @@ export const COMMANDS = {
   keys: {
     title: "Issues, lists, rotates and revokes API keys",
     details: `A new key is the only text on standard output, and is printed only once. "rotate"
-      prints a successor; the old key is retiring during the overlap: valid until then. "revoke"
-      revokes a key at once. The last use in the list is the last addition or change of a pet; the
-      log has no reads.`,
+      issues a successor; the old key is retiring: valid until the end of the overlap. The last use
+      in the list is the last addition or change of a pet; the log has no reads.`,
     usage: [
       "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
       "deno task keys list [--json]",
@@ -66,11 +65,9 @@ export const COMMANDS = {
       "deno task keys revoke ID",
     ],
     flags: {
-      "--label TEXT":
-        "purpose or holder of the key, 1 to 100 characters (rotate: default as before)",
+      "--label TEXT": "purpose or holder, 1 to 100 characters (rotate: by default the old label)",
       "--read-only": "the key may only read: it adds and changes no pets (rotate: as the old key)",
-      "--expires-in TIME": `how long the key is valid: 90d, 24h, 30m or 10s (default: until it is
-        revoked; rotate: as long as the old key was valid in total)`,
+      "--expires-in TIME": "lifetime: 90d, 24h, 30m or 10s (default: no end; rotate: the old one)",
       "--overlap TIME": "how long the old key stays valid (default: 24h)",
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
     },
@@ -87,19 +84,15 @@ export const COMMANDS = {
     ],
     flags: {
       "--from N": "starts at position N (default: 1)",
-      "--last N": `starts with the newest N events (0 with --follow: only new events); a flag that
-        selects events needs --follow then`,
+      "--last N": "starts with the newest N events; flags that select events then need --follow",
       "--to N": "ends at position N (default: the newest event)",
-      "--since TIME":
-        "only from 2026-11-20, 2026-11-20T08:00Z (UTC without an offset) or 24h ago on",
+      "--since TIME": "only from 2026-11-20, 2026-11-20T08:00Z (UTC by default) or 24h (ago) on",
       "--until TIME": "only events before this time",
       "--type TYPE": "only events of one type: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
       "--subject SUBJECT": "only events about pets/7 (its addition and changes) or keys/ID",
       "--actor ACTOR": "only events that the key with this id caused, or operator",
-      "--follow": `then prints each new event of any instance, until Ctrl-C, or until an event after
-        the reader of a pipe has closed it`,
-      "--pretty": `prints time, position, type, subject, actor, the label of its key, and data or
-        what has changed, with colours on a terminal`,
+      "--follow": "then prints each new event, until Ctrl-C or an event after the pipe was closed",
+      "--pretty": "prints time, position, type, subject, actor, its label, and data or changes",
       "--recover": `prints the lines that verify, from the first one, of a store that is not sound.
         Stop the service before. It cannot be used with another flag.`,
     },
@@ -108,14 +101,12 @@ export const COMMANDS = {
   },
   backup: {
     title: "Keeps a backup of the log in a file up to date",
-    details: `Appends the new events to the file, which must be new, empty, or an export of this log
-      (deno task log). Whenever they are on disk, prints the position and the hash of the last one
-      as JSON; with --follow on a terminal, only the number of events. Only one process at a time
-      can write the file.`,
+    details: `Appends the new events to FILE, which must be new, empty, or an export of this log,
+      and which only one process at a time can write. When they are on disk, prints the position and
+      the hash of the last one as JSON; with --follow on a terminal, only the number of events.`,
     usage: ["deno task backup FILE [--follow]"],
     flags: {
-      "--follow": `then appends each new event within a second, until Ctrl-C. Waits while the store
-        is away. Ends with 1 if the file is removed, replaced or changed meanwhile.`,
+      "--follow": "then appends each new event, until Ctrl-C; waits while the store is away",
     },
     positionals: ["FILE"],
     grants: { FILE: "write" },
@@ -127,25 +118,21 @@ export const COMMANDS = {
     usage: ["deno task replay [--dry-run] [--grace SECONDS]"],
     flags: {
       "--dry-run": "only compares the served projections with the log; writes nothing",
-      "--grace SECONDS": `how long to keep the old projections for requests that still read them
-        (default: 10). With less, requests that last longer may fail`,
+      "--grace SECONDS": "how long requests may still read the old projections (default: 10)",
     },
     refusal: "another replay is running, the log is not sound, or a dry run found differences",
   },
   audit: {
     title: "Proves that the log and every record are sound",
     details: `Checks the format, hash, position and data of every line, the head, and every record
-      of the projections; in a file or a database also that only idempotency records are set to
-      expire. Covers the events up to the newest one at its start, writes nothing to the store, and
-      says what to do next if the log is not sound.`,
+      of the projections up to the newest event at its start; in a file or a database also that only
+      idempotency records are set to expire. Writes nothing to the store.`,
     usage: ["deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",
-      "--checkpoint FILE": `also checks that the log extends the checkpoint in that file, if it
-        exists, and writes a new one if the log is sound. Keep the file away from the store.`,
+      "--checkpoint FILE": "also checks that the log extends this checkpoint, if any; renews it",
       "--published DIR": "also checks that the log extends what deno task publish wrote there",
-      "--file EXPORT": `audits an export of deno task log (- for standard input) instead of the
-        store. A partial one (log --from) is verified from its first line.`,
+      "--file EXPORT": "audits an export of deno task log (- for standard input), not the store",
     },
     grants: { checkpoint: "replace", published: "read", file: "read" },
     refusal: "not sound",
@@ -173,8 +160,7 @@ export const COMMANDS = {
     ],
     flags: {
       "--new-key FILE": "makes a private key in a new file that only its owner can read",
-      "--key FILE":
-        "the private key that signs the checkpoint, neither in DIR nor in the folder of the store",
+      "--key FILE": "the private key that signs, neither in DIR nor in the folder of the store",
       "--origin NAME": "the address of DIR, without https:// (needed only the first time)",
       "--entries": "also publishes the lines of the log, with all that they reveal",
       "--witness URL…": "publishes nothing unless this witness cosigns the checkpoint (repeatable)",

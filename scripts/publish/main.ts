@@ -68,8 +68,7 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
 function originFor(dir: string, given: string | undefined): string {
   if (given !== undefined) {
     if (isKeyName(given) && !/:\/\/|\/$/.test(given)) return given;
-    const form = "an address without its scheme, such as log.shop.example/pets";
-    throw new UsageError(`--origin takes ${form}`);
+    throw new UsageError("--origin takes an address without its scheme: log.shop.example/pets");
   }
   const note = readPublished(dir)(CHECKPOINT_PATH);
   if (note !== undefined) return new TextDecoder().decode(note).split("\n", 1)[0];
@@ -109,8 +108,7 @@ function realPathOf(path: string): string {
 /** No message contains any of the key. */
 async function readSigningKey(path: string): Promise<KeyObject> {
   const { mode } = await Deno.stat(path);
-  const bitsOfOthers = 0o077;
-  if (mode !== null && (mode & bitsOfOthers) !== 0) {
+  if (mode !== null && (mode & 0o077) !== 0) {
     throw new Error(`Others can read the key ${path}; run chmod 600 ${path}`);
   }
   const pem = await Deno.readTextFile(path);

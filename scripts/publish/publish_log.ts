@@ -17,7 +17,6 @@ import {
 } from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import {
-  decodeVerifierKey,
   encodeVerifierKey,
   openCheckpoint,
   signCheckpoint,
@@ -105,9 +104,7 @@ function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint {
   if (publishedVkey !== undefined && publishedVkey.trim() !== vkey) {
     throw new Error(`The folder was published with another key or origin: ${publishedVkey.trim()}`);
   }
-  if (note !== undefined) {
-    return openCheckpoint(note, decodeVerifierKey(vkey), "The published checkpoint");
-  }
+  if (note !== undefined) return openCheckpoint(note, vkey, "The published checkpoint");
   if (publishedVkey === undefined) return { size: 0, root: EMPTY_ROOT, note: "" };
   throw new RefusedError(`The published folder lacks its ${CHECKPOINT_PATH}; copy it back`);
 }

@@ -27,7 +27,7 @@ export function readPublished(folder: string): ReadPublished {
   };
 }
 
-/** Throws `RefusedError`, with that name, if a file is longer than a published one can be. */
+/** Throws `RefusedError`, with that name, unless it is a regular file, and not longer than a published one can be. */
 export function readRegularFile(path: string, name: string): Uint8Array {
   const { isFile, size } = Deno.statSync(path);
   if (!isFile || size > FILE_LIMIT_BYTES) throw irregularFileError(name);

@@ -1,12 +1,7 @@
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { isConsistent, isIncluded, leafHash, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
-import {
-  decodeVerifierKey,
-  openCheckpoint,
-  type SignedCheckpoint,
-  type VerifierKey,
-} from "./signed_note.ts";
+import { openCheckpoint, type SignedCheckpoint } from "./signed_note.ts";
 import { type ReadPublished, type Tile, TileBuilder, TileTree } from "./tile_tree.ts";
 
 export const CHECKPOINT_PATH = "checkpoint";
@@ -19,7 +14,7 @@ const OTHER_ROOT = "The published tiles do not have the root that the checkpoint
 export class PublishedLog {
   readonly checkpoint: SignedCheckpoint;
   readonly tree: TileTree;
-  #key: VerifierKey;
+  #vkey: string;
 
   /** Throws `RefusedError`, or another error if nothing is published. */
   constructor(read: ReadPublished) {
@@ -28,8 +23,8 @@ export class PublishedLog {
       const path = vkey === undefined ? VKEY_PATH : CHECKPOINT_PATH;
       throw new Error(`The folder has no ${path}: nothing is published`);
     }
-    this.#key = decodeVerifierKey(vkey);
-    this.checkpoint = openCheckpoint(note, this.#key, "The published checkpoint");
+    this.#vkey = vkey;
+    this.checkpoint = openCheckpoint(note, vkey, "The published checkpoint");
     this.tree = new TileTree(read, this.checkpoint.size);
   }
 
@@ -52,7 +47,7 @@ export class PublishedLog {
   /** Proves that the log extends an older checkpoint, and returns that. Throws `RefusedError`. */
   proveConsistency(oldNote: string): SignedCheckpoint {
     const { checkpoint } = this;
-    const old = openCheckpoint(oldNote, this.#key, "The older checkpoint");
+    const old = openCheckpoint(oldNote, this.#vkey, "The older checkpoint");
     const isLonger = old.size > checkpoint.size;
     if (!isLonger && isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
       return old;

@@ -15,7 +15,6 @@ const TIMESTAMP_BYTES = 8;
 /** Without the id of its key, which precedes it. */
 const COSIGNATURE_BYTES = TIMESTAMP_BYTES + 64;
 
-/** What a vkey says. */
 export interface VerifierKey {
   name: string;
   /** In hex. */
@@ -38,7 +37,8 @@ export function signCheckpoint({ size, root }: TreeHead, signer: Signer): Signed
 }
 
 /** Opens a checkpoint that the key has signed for its own name. `what` names it. Throws `RefusedError`. */
-export function openCheckpoint(note: string, key: VerifierKey, what: string): SignedCheckpoint {
+export function openCheckpoint(note: string, vkey: string, what: string): SignedCheckpoint {
+  const key = decodeVerifierKey(vkey);
   const [text, signatures] = partsOf(note);
   const verified = signatures.map((line) => isSignedBy(key, line, text));
   if (verified.includes(false)) {
