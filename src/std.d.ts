@@ -1,10 +1,5 @@
 /** Types of the parts of the standard library that programs use: its npm package has none, unlike the JSR packages. */
 
-declare module "@std/text/closest-string" {
-  /** The most similar of some words. */
-  export function closestString(given: string, possible: string[]): string;
-}
-
 declare module "@std/fmt/colors" {
   export function setColorEnabled(value: boolean): void;
   export function blue(text: string): string;

@@ -1,5 +1,3 @@
-/** Keeps an export of the log in a file up to date, by appending what is new. */
-
 import { GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
@@ -9,14 +7,16 @@ import { eventOf, LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
 import type { Store } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
+const ADVICE = "Keep the file, and run deno task audit";
+
 /** An export of the log, from the first event on, in a file that only this process writes. */
 export class Backup {
-  /** Length of the file, in bytes, unless another program has changed it. */
+  /** In bytes, unless another program has changed the file. */
   length = 0;
-  /** Position of the last event in the file; 0 without one. */
+  /** Of the last event in the file; 0 without one. */
   position = 0;
   hash = GENESIS_HASH;
-  /** Length of the incomplete line that {@linkcode open} removed, in bytes. */
+  /** Length of the incomplete line that {@linkcode open} removed. */
   removedBytes = 0;
   #file: Deno.FsFile;
 
@@ -25,8 +25,8 @@ export class Backup {
   }
 
   /**
-   * Opens a backup of a log that ends at `headPosition`. The file must begin with the first event, and its last whole
-   * line must be in the log; an incomplete line after it is removed. Rejects with `RefusedError`.
+   * Opens a backup of a log that ends at `headPosition`. Removes an incomplete line at its end. Rejects with
+   * `RefusedError` unless the file begins with the first event, and its last whole line is in the log.
    */
   static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
     const backup = new Backup(file);
@@ -37,10 +37,7 @@ export class Backup {
     return backup;
   }
 
-  /**
-   * Reads the first and the last line, and resolves to the last one: without a line feed, to the whole file. Rejects
-   * with `RefusedError` if the lines are not events.
-   */
+  /** Resolves to the last line: without a line feed, to the whole file. */
   async #readEnd(): Promise<Uint8Array> {
     const { size } = await this.#file.stat();
     // A line and an incomplete line after it, each with a line feed before it.
@@ -66,27 +63,21 @@ export class Backup {
     return last;
   }
 
-  /** Rejects with `RefusedError` unless the log has the last line of the file at its position. */
   async #expectInLog(last: Uint8Array, store: Store, headPosition: number): Promise<void> {
     const { position } = this;
     if (last.length === 0) return;
     if (position > headPosition) {
-      throw new RefusedError(
-        `The file ends at position ${position}, but the log at ${headPosition}: events of the log are ` +
-          "missing, or this is another log. Keep the file, and run deno task audit",
-      );
+      const ends = `The file ends at position ${position}, but the log at ${headPosition}`;
+      throw new RefusedError(`${ends}: events are missing, or this is another log. ${ADVICE}`);
     }
     const isTorn = position === 0;
     const from = isTorn ? 1 : position;
     for await (const [{ line }] of readLog(store, { from, to: from })) {
       if (bytesEqual(last, isTorn ? line.subarray(0, last.length) : line)) return;
     }
-    throw new RefusedError(
-      isTorn
-        ? "The file does not begin with the first event of this log"
-        : `The file has another event at position ${position} than the log: it belongs to another log, ` +
-          "or one of them was altered. Keep the file, and run deno task audit",
-    );
+    if (isTorn) throw new RefusedError("The file does not begin with the first event of this log");
+    const other = `The file has another event at position ${position} than the log`;
+    throw new RefusedError(`${other}: it is of another log, or one was altered. ${ADVICE}`);
   }
 
   /** Appends the next lines of the log. Rejects with `LogDamagedError` if one is not an event, or breaks the chain. */
@@ -107,25 +98,22 @@ export class Backup {
       for (let offset = 0; offset < bytes.length;) {
         offset += await this.#file.write(bytes.subarray(offset));
       }
-    } catch (error) {
+    } catch (cause) {
       // The disk may be full. Without a part of a line, the file is a valid export.
       await this.#file.truncate(this.length).catch(() => {});
-      throw this.#writeError(error);
+      this.#failWrite(cause);
     }
     this.length += bytes.length;
     this.position = lines.at(-1)!.position;
     this.hash = hash;
   }
 
-  /** Resolves when all appended lines are on disk. */
   async sync(): Promise<void> {
-    await this.#file.syncData().catch((error) => {
-      throw this.#writeError(error);
-    });
+    await this.#file.syncData().catch((cause) => this.#failWrite(cause));
   }
 
-  #writeError(cause: unknown): Error {
-    return new Error(`Cannot write the backup after position ${this.position}`, { cause });
+  #failWrite(cause: unknown): never {
+    throw new Error(`Cannot write the backup after position ${this.position}`, { cause });
   }
 }
 

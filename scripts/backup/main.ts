@@ -1,5 +1,3 @@
-/** `deno task backup`: keeps a backup of the log in a file up to date. */
-
 import { resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { readHead } from "../../src/log/head.ts";
@@ -21,7 +19,7 @@ import {
 } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
-/** Ends of the names of the files that SQLite keeps for a store: the store itself, and those next to it. */
+/** Ends of the names of the files that SQLite keeps for a store. */
 const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
 
 const showBackingUp = progressOf("Backing up", "events");
@@ -36,23 +34,21 @@ await runCommand(COMMANDS.backup, {
   refusals: [LogDamagedError, HeadLostError],
   stop,
   interrupt() {
-    const end = backup === undefined
-      ? "Nothing was written"
-      : `${path} ends at position ${backup.position}`;
-    return `${
-      isFollowing ? "Stopped" : "Interrupted"
-    }. ${end}. Run the same command again to continue.`;
+    const how = isFollowing ? "Stopped" : "Interrupted";
+    const end = backup ? `${path} ends at position ${backup.position}` : "Nothing was written";
+    return `${how}. ${end}. Run the same command again to continue.`;
   },
   async run({ follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
     const { store } = readStoreConfig();
-    const file = store.kind === "file" ? resolve(store.path) : undefined;
-    if (file !== undefined && FILES_OF_SQLITE.some((end) => file + end === resolve(name))) {
+    const isOfStore = (end: string) =>
+      store.kind === "file" && resolve(store.path) + end === resolve(name);
+    if (FILES_OF_SQLITE.some(isOfStore)) {
       throw new UsageError("FILE must not be the store (KV_PATH), nor a file that SQLite keeps");
     }
     path = name;
     isFollowing = follow;
-    await withService({ create: false }, appendNew);
+    await withService(appendNew);
   },
 });
 
@@ -85,14 +81,12 @@ async function appendNew(service: Service): Promise<void> {
   if (isFollowing) return;
   await printSynced(file, backup);
   if (stop.signal.aborted) return;
-  say(
-    position === startedAt
-      ? `Nothing is new: ${path} ends at position ${position}.`
-      : `Appended ${count(position - startedAt)} new events: ${path} ends at position ${position}.`,
-  );
+  const added = count(position - startedAt);
+  const news = position === startedAt ? "Nothing is new" : `Appended ${added} new events`;
+  say(`${news}: ${path} ends at position ${position}.`);
 }
 
-/** Opens the file, which only one process at a time can do. */
+/** Only one process at a time can open the file. */
 async function openFile(): Promise<Deno.FsFile> {
   // The log has the labels of the keys and who added what, so others need not read it.
   // Appended bytes never leave a gap, even if another program truncates the file.
@@ -111,13 +105,11 @@ async function printSynced(file: Deno.FsFile, backup: Backup): Promise<void> {
   else await print(JSON.stringify({ position: backup.position, hash: backup.hash }));
 }
 
-/** Throws `RefusedError` unless the open file still has its name, and the length that was written. */
+/** Throws unless the open file still has its name, and the length that was written. */
 async function expectInPlace(file: Deno.FsFile, length: number): Promise<void> {
   const { dev, ino, nlink, size } = await file.stat();
   const named = await Deno.stat(path).catch(() => undefined);
   if (named?.dev === dev && named.ino === ino && nlink !== 0 && size === length) return;
-  throw new RefusedError(
-    `${path} was removed, replaced or changed by another program, so printed positions may be ` +
-      "missing in it. Run the same command again",
-  );
+  const change = `${path} was removed, replaced or changed by another program`;
+  throw new RefusedError(`${change}: it may lack printed positions. Run the same command again`);
 }

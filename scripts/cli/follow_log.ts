@@ -1,18 +1,18 @@
 import { serviceErrorCode } from "../../src/service_error.ts";
-import { backoffMs, type Runtime, sleep } from "../../src/runtime/runtime.ts";
-import type { Store } from "../../src/store/store.ts";
+import { backoffMs, sleep } from "../../src/runtime/runtime.ts";
+import type { Service } from "../../src/service.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { ForeignStoreError } from "../../src/log/head.ts";
-import { HeadLostError, type HeadReader } from "../../src/log/head_reader.ts";
+import { HeadLostError } from "../../src/log/head_reader.ts";
 import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;
 
-interface FollowDeps {
-  store: Store;
-  heads: HeadReader;
-  runtime: Runtime;
+/** Errors that waiting does not end. */
+const LASTING_ERRORS = [HeadLostError, ForeignStoreError, StoreRefusedError];
+
+interface FollowDeps extends Pick<Service, "store" | "heads" | "runtime"> {
   /** Called once with `false` and the reason if the store is away, and once with `true` when it is back. */
   reachable: (isThere: boolean, reason?: string) => void;
 }
@@ -25,10 +25,9 @@ export interface FollowRange {
 }
 
 /**
- * Reads the stored lines from a position, in batches and in order, then the new ones that any instance
- * commits. Ends soon after the signal aborts. It polls the head, because KV's `watch` does not work across
- * processes. It waits while the store is away. Throws `HeadLostError` if another store has replaced the
- * previous one, `LogDamagedError`, and `StoreRefusedError`.
+ * Reads the stored lines from a position, in batches and in order, then the new ones of any instance. Polls the head,
+ * because KV's `watch` does not work across processes. Waits while the store is away. Throws `HeadLostError` if another
+ * store has replaced the previous one, `LogDamagedError`, and `StoreRefusedError`.
  */
 export async function* followLog(
   { store, heads, runtime, reachable }: FollowDeps,
@@ -47,10 +46,8 @@ export async function* followLog(
       if (failures > 0) reachable(true);
       failures = 0;
     } catch (error) {
-      if (serviceErrorCode(error) !== "store_unavailable") throw error;
-      const isLasting = [HeadLostError, ForeignStoreError, StoreRefusedError]
-        .some((it) => error instanceof it);
-      if (isLasting) throw error;
+      const isLasting = LASTING_ERRORS.some((it) => error instanceof it);
+      if (isLasting || serviceErrorCode(error) !== "store_unavailable") throw error;
       if (failures++ === 0) reachable(false, (error as Error).message);
     }
     if (next > to) return;

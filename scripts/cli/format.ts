@@ -1,5 +1,3 @@
-/** Texts for people. */
-
 const numbers = new Intl.NumberFormat("en-US");
 
 /** Formats a number: 12,345. */

@@ -1,14 +1,10 @@
-/** The text that `--help` prints about a command. */
-
 import { exit } from "../../src/life_cycle/exit.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { type Command, STORE } from "../launch/commands.ts";
 
-/** Maximum length of a line. */
 const WIDTH = 100;
 
-/** Prints the help or the version and exits, if the arguments ask for it. */
 export function exitWithHelp(command: Command, args: string[]): void {
   const isHelp = args.includes("--help") || args.includes("-h");
   if (!isHelp && !args.includes("--version")) return;
@@ -17,7 +13,7 @@ export function exitWithHelp(command: Command, args: string[]): void {
 }
 
 function helpOf(command: Command): string {
-  const { title, details = "", usage, flags = {}, notes = "", variables = STORE, exits } = command;
+  const { title, details = "", usage, flags = {}, variables = STORE, refusal } = command;
   const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
     .filter(([name]) => (variables as string[]).includes(name))
     .map(([name, it]) => [name, it.meaning + (it.default ? ` (default: ${it.default})` : "")]);
@@ -25,14 +21,12 @@ function helpOf(command: Command): string {
     wrap(`${title}. ${details}`, 0),
     usage.map((line) => "  " + wrap(line, 6)).join("\n"),
     columns(Object.entries(flags).map(([flag, meaning]) => [flag.replace("…", ""), meaning])),
-    wrap(notes, 0),
     described.length === 0 ? "" : `Environment variables:\n${columns(described)}`,
-    wrap(`Exit codes: ${exits}.`, 0),
+    wrap(`Exit codes: 0 done; ${refusal ? `1 ${refusal}; ` : ""}2 the command could not run.`, 0),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-/** Rows of a name and its meaning. */
 function columns(rows: string[][]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, meaning]) => `  ${name.padEnd(width)}   ${wrap(meaning, width + 5)}`)

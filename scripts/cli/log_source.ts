@@ -1,5 +1,3 @@
-/** The log that a command reads: that of the store, or an export. */
-
 import { readHead } from "../../src/log/head.ts";
 import { splitLines } from "../../src/log/lines.ts";
 import { followLog, type FollowRange } from "./follow_log.ts";
@@ -11,7 +9,7 @@ import { say, withRetryingStore } from "./run_command.ts";
 /** Reads the lines from a position to the last one, in order. */
 export type ReadLines = (from: number) => AsyncIterable<Uint8Array[]>;
 
-/** Calls `use` with the log of the configured store or, with `file`, of an export (- for standard input). */
+/** Calls `use` with the log of the configured store or of an export (- for standard input). */
 export async function withLog<T>(
   file: string | undefined,
   use: (readLines: ReadLines) => Promise<T>,
@@ -27,8 +25,7 @@ export async function withLog<T>(
   });
 }
 
-/** Reads the lines of an export (- for standard input) from a position on. */
-async function* linesOfExport(file: string, from = 1): AsyncGenerator<Uint8Array[]> {
+async function* linesOfExport(file: string, from: number): AsyncGenerator<Uint8Array[]> {
   const stream = file === "-" ? Deno.stdin.readable : (await openInput(file)).readable;
   let skip = from - 1;
   for await (const lines of splitLines(stream)) {
@@ -37,7 +34,6 @@ async function* linesOfExport(file: string, from = 1): AsyncGenerator<Uint8Array
   }
 }
 
-/** Opens a file to read it. Rejects with one clear line if it does not exist or is a folder. */
 export async function openInput(path: string): Promise<Deno.FsFile> {
   const found = await statOf(path);
   if (found === undefined) throw new Error(`${path} does not exist`);
@@ -45,11 +41,10 @@ export async function openInput(path: string): Promise<Deno.FsFile> {
   return await Deno.open(path);
 }
 
-/** Reads the lines of the range, also those that the store gets later, and says when the store is away. */
 export function followStore(service: Service, range: FollowRange): AsyncIterable<StoredLine[]> {
   const reachable = (isThere: boolean, reason?: string) => {
-    const away = `${reason}; waiting until the store answers again`;
-    say(isThere ? "The store is available again." : away);
+    if (isThere) say("The store is available again.");
+    else say(`${reason}; waiting until the store answers again`);
   };
   return followLog({ ...service, reachable }, range);
 }

@@ -10,11 +10,8 @@ const telemetry = isTelemetryOn()
 
 const isTerminal = Deno.stderr.isTerminal();
 const LINE_EVERY_MS = isTerminal ? 100 : 5_000;
+const ERASE_LINE_ABOVE = "\x1b[A\x1b[K";
 
-/** Lets a terminal replace the line above. */
-const LINE_UP = "\x1b[A\x1b[K";
-
-/** Shows how much of a phase is done, and of what total if that is known. */
 export type ShowProgress = (done: number, total?: number) => void;
 
 let phase = "";
@@ -50,7 +47,6 @@ export function endProgress(): void {
   isShown = false;
 }
 
-/** Tells OpenTelemetry, if it is on, that an audit has found the store sound. */
 export function reportSoundAudit(): void {
   telemetry?.soundAudit.record(Date.now() / 1_000);
 }
@@ -60,13 +56,12 @@ function show(): void {
   timer = undefined;
   if (line === "") return;
   const shown = isTerminal ? shortened(line, Deno.consoleSize().columns || Infinity) : line;
-  console.error(isTerminal && isShown ? `${LINE_UP}${shown}` : shown);
+  console.error(isTerminal && isShown ? `${ERASE_LINE_ABOVE}${shown}` : shown);
   line = "";
   isShown = true;
 }
 
 function timeLeft(seconds: number): string {
-  const whole = Math.round(seconds);
-  const minutes = Math.floor(whole / 60);
-  return minutes === 0 ? `, ${whole} s left` : `, ${minutes} min ${whole % 60} s left`;
+  const minutes = Math.floor(seconds / 60);
+  return `, ${minutes === 0 ? "" : `${minutes} min `}${Math.floor(seconds % 60)} s left`;
 }

@@ -1,7 +1,6 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
 import { parseArgs } from "node:util";
-import { closestString } from "@std/text/closest-string";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { exit, REFUSED } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
@@ -37,7 +36,6 @@ export interface CommandActions<C extends Command> {
   stop?: AbortController;
 }
 
-/** Runs a command, then exits the process with its exit code. */
 export async function runCommand<const C extends Command>(
   command: C,
   { run, refusals = [], interrupt, stop }: CommandActions<C>,
@@ -80,25 +78,19 @@ function onInterrupt(end: (code: number) => void, stop?: AbortController): void 
   }
 }
 
-/** Maximum time that a command waits for its event to be stored: longer than a client would wait. */
-const OPERATOR_APPEND_LIMIT_MS = 10_000;
-
-/** Opens the configured store during `use`. Creates a missing file only if `create` is set. */
+/** Opens the configured store during `use`. A missing file is created only with `create`. */
 export async function withService<T>(
-  { create }: { create: boolean },
   use: (service: Service) => Promise<T>,
+  { create = false } = {},
 ): Promise<T> {
   const { store: location } = readStoreConfig();
   const isNew = create && await isMissingFile(location);
   return await withStore({ create }, async (store) => {
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
-    const service = createService({
-      store,
-      runtime: systemRuntime,
-      report: () => {},
-      appendLimitMs: OPERATOR_APPEND_LIMIT_MS,
-    });
+    // An operator waits longer than a client would.
+    const deps = { store, runtime: systemRuntime, report: () => {}, appendLimitMs: 10_000 };
+    const service = createService(deps);
     return await use(service).finally(() => service.appender.drain());
   });
 }
@@ -112,10 +104,9 @@ export function withRetryingStore<T>(
   return withStore(options, (opened) => use({ store: retryingStore(opened), runtime }));
 }
 
-/** A store that retries its reads, for a tool that can wait. */
 export function retryingStore(store: Store): Store {
-  const resilience = { probeKey: HEAD_KEY, retryReadsMs: RETRY_LIMIT_MS };
-  return new ResilientStore(store, { runtime: systemRuntime, ...resilience });
+  const retryReadsMs = RETRY_LIMIT_MS;
+  return new ResilientStore(store, { runtime: systemRuntime, probeKey: HEAD_KEY, retryReadsMs });
 }
 
 async function withStore<T>(
@@ -137,7 +128,7 @@ async function withStore<T>(
   }
 }
 
-/** Prints an error on standard error. It may repeat arguments, paths and stored texts. */
+/** The message may repeat arguments, paths and stored texts. */
 export function printError(message: string): void {
   say(`error: ${escapeInvisible(message)}`);
 }
@@ -168,20 +159,14 @@ export async function write(bytes: Uint8Array): Promise<boolean> {
 }
 
 function parse(command: Command) {
-  const options = optionsOf(command);
   let parsed: ReturnType<typeof parseArgs>;
   try {
-    parsed = parseArgs({ options, allowPositionals: true, strict: true });
+    parsed = parseArgs({ options: optionsOf(command), allowPositionals: true });
   } catch (error) {
     // The first sentence names the fault; the others explain how an argument can begin with a dash.
     const [fault] = (error as Error).message.split(/\.\s/);
-    const [, unknown] = /^Unknown option '--(.+)'/.exec(fault) ?? [];
-    const names = Object.keys(options);
-    throw new UsageError(
-      unknown === undefined || names.length === 0
-        ? fault.replace("argument is ambiguous", "needs a value that does not begin with a dash")
-        : `${fault}; the nearest is --${closestString(unknown, names)}`,
-    );
+    const need = "needs a value that does not begin with a dash";
+    throw new UsageError(fault.replace("argument is ambiguous", need));
   }
   const unexpected = parsed.positionals[command.positionals?.length ?? 0];
   if (unexpected === undefined) return parsed;

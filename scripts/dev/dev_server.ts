@@ -48,15 +48,14 @@ try {
 
 /** Throws `ListenError` if a service may be using the store, because its address is in use. */
 function expectFree(config: ServiceConfig): void {
-  const { hostname, port } = config;
   try {
-    Deno.listen({ hostname, port: port ?? 0 }).close();
+    Deno.listen({ hostname: config.hostname, port: config.port ?? 0 }).close();
   } catch (error) {
     throw new ListenError(config, error);
   }
 }
 
-/** Moves the files of a store, and its development key, into a new folder next to it. */
+/** Moves a store and its development key into a new folder next to it. */
 async function moveAway(path: string): Promise<void> {
   const from = dirname(path);
   const to = `${from}/before_${new Date().toISOString().replaceAll(":", "-")}`;
@@ -67,7 +66,6 @@ async function moveAway(path: string): Promise<void> {
   console.error(`Moved the old store to ${to}`);
 }
 
-/** Adds sample pets as a client does. */
 async function addSamples({ handler }: Service, token: string, count: number): Promise<void> {
   const headers = { "authorization": `Bearer ${token}`, "content-type": "application/json" };
   const add = async (number: number) => {

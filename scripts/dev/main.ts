@@ -1,19 +1,17 @@
-/** `deno task dev`: serves for development on the store in `.data/`, and starts again after every change. */
-
 import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { permissionFlags } from "../launch/permission_flags.ts";
-import { parseCount } from "../cli/parse_count.ts";
+import { parseCount } from "../cli/flag_values.ts";
 import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 const SERVER = "scripts/dev/dev_server.ts";
 const SOURCES = ["events", "scripts", "src"];
 
-/** Time, in milliseconds, in which the service ends after a signal, unless it hangs. */
+/** Time in which the service ends after a signal, unless it hangs. */
 const END_LIMIT_MS = 5_000;
 
-/** Time without a further change, in milliseconds, after which a change is complete: editors write in steps. */
+/** Time without a further change after which a change is complete: editors write in steps. */
 const CALM_MS = 100;
 
 let change = Promise.withResolvers<"changed">();

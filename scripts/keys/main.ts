@@ -1,5 +1,3 @@
-/** `deno task keys`: issues, lists, rotates and revokes API keys. */
-
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/log/api_keys.ts";
@@ -18,25 +16,21 @@ import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { minute, second, shortened } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
-import { parseDuration } from "../cli/parse_duration.ts";
+import { parseDuration } from "../cli/flag_values.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 
-const OVERLAP_DEFAULT = "24h";
-
 /** Maximum width of the table, in columns of a terminal. */
 const TABLE_WIDTH = 112;
 
-/** Length of `2026-11-20`. */
-const DATE_LENGTH = 10;
+const DATE_LENGTH = "2026-11-20".length;
 
 /** A key, and the time of its last addition or change of a pet. */
 type ListedKey = ApiKey & { lastUse?: string };
 
 type Flags = FlagValues<typeof COMMANDS.keys>;
 
-/** Whether the command may change a key. */
 let isChanging = false;
 
 await runCommand(COMMANDS.keys, {
@@ -45,9 +39,7 @@ await runCommand(COMMANDS.keys, {
   async run(flags, [action, keyId]) {
     isChanging = action !== "list";
     if (readStoreConfig().store.kind === "memory") {
-      throw new ConfigError(
-        "KV_PATH must not be :memory:, because its keys end with this command; set it to a file",
-      );
+      throw new ConfigError("KV_PATH must not be :memory:, which keeps no key; set it to a file");
     }
     expectUsage(action, flags, keyId);
     if (action === "issue") await issue(flags);
@@ -57,11 +49,8 @@ await runCommand(COMMANDS.keys, {
   },
 });
 
-/** Throws unless the action exists, and takes these flags and the id of a key. */
 function expectUsage(action: string | undefined, flags: Flags, keyId: string | undefined): void {
-  const usage = COMMANDS.keys.usage.find((line) =>
-    `${line} `.startsWith(`deno task keys ${action} `)
-  );
+  const usage = COMMANDS.keys.usage.find((line) => line.split(" ")[3] === action);
   if (usage === undefined) {
     const wrong = action === undefined ? "" : `, not ${JSON.stringify(action)}`;
     throw new UsageError(`Use issue, list, rotate or revoke${wrong}`);
@@ -82,12 +71,12 @@ async function issue(flags: Flags): Promise<void> {
   if (label === undefined) {
     throw new UsageError("--label is required: the purpose or the holder of the key");
   }
-  const lifetimeMs = durationOf("expires-in", flags);
-  const { id } = await withService({ create: true }, (service) => {
+  const lifetimeMs = lifetimeOf(flags);
+  const { id } = await withService((service) => {
     const expiresAt = lifetimeMs && service.runtime.now() + lifetimeMs;
     const terms = { label, isReadOnly: flags["read-only"], expiresAt };
     return issueShown((show) => issueKey(service, terms, show));
-  });
+  }, { create: true });
   say(`Issued key ${id}. Save it now: it cannot be shown again.`);
 }
 
@@ -108,29 +97,27 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
       throw new RefusedError(`${error.message}; see keys list`);
     }
     if (shownId === undefined) throw error;
-    throw new Error(
-      `${reasonOf(error)}; the printed key ${shownId} is valid only if keys list shows it`,
-    );
+    const validity = `the printed key ${shownId} is valid only if keys list shows it`;
+    throw new Error(`${reasonOf(error)}; ${validity}`);
   } finally {
     if (shownId !== undefined) await print("");
   }
 }
 
 async function list({ json = false }: Flags): Promise<void> {
-  const { keys, uses, now } = await withService({ create: false }, async (service) => {
-    const { store, heads, runtime } = service;
+  const keys: ListedKey[] = await withService(async ({ store, heads }) => {
     const { head } = await heads.fresh();
     const keys = await listApiKeys(store, head);
     const uses = await lastUses(store, head.position).catch((error) => {
       if (!(error instanceof LogDamagedError)) throw error;
       say(`The last uses are not known. ${error.message}`);
     });
-    return { keys, uses, now: runtime.now() };
+    return keys.map((key) => ({ ...key, lastUse: uses?.get(key.id) }));
   });
-  const listed = keys.map((key): ListedKey => ({ ...key, lastUse: uses?.get(key.id) }))
-    .sort((one, other) => one.issuedAt - other.issuedAt);
-  const inJson = () => escapeInvisible(JSON.stringify(listed.map((key) => members(key, now))));
-  await print(json ? inJson() : table(listed, now));
+  const now = Date.now();
+  keys.sort((one, other) => one.issuedAt - other.issuedAt);
+  const inJson = () => escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))));
+  await print(json ? inJson() : table(keys, now));
 }
 
 /** The time of the last event that each actor caused, up to a position. Rejects with `LogDamagedError`. */
@@ -147,7 +134,7 @@ async function lastUses(store: Store, to: number): Promise<Map<string, string>> 
   return uses;
 }
 
-/** The members of a key to print: all but the hash of its token. */
+/** All members of a key but the hash of its token. */
 function members(key: ListedKey, now: number) {
   const instant = (ms?: number) => ms === undefined ? undefined : new Date(ms).toISOString();
   return {
@@ -163,21 +150,20 @@ function members(key: ListedKey, now: number) {
 }
 
 function table(keys: ListedKey[], now: number): string {
-  const rows = keys.map((key) => [
-    key.id,
-    stateWithTime(key, now),
-    key.isReadOnly ? "read" : "write",
-    minute(key.issuedAt).slice(0, DATE_LENGTH),
-    key.lastUse?.slice(0, DATE_LENGTH) ?? "-",
-    escapeInvisible(key.label),
-  ]);
-  rows.unshift(["ID", "STATE", "ACCESS", "ISSUED", "LAST USE", "LABEL"]);
-  const widths = rows[0].slice(0, -1)
-    .map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const rows = [["ID", "STATE", "ACCESS", "ISSUED", "LAST USE"]];
+  const labels = ["LABEL"];
+  for (const key of keys) {
+    const issued = minute(key.issuedAt).slice(0, DATE_LENGTH);
+    const lastUse = key.lastUse?.slice(0, DATE_LENGTH) ?? "-";
+    const access = key.isReadOnly ? "read" : "write";
+    rows.push([key.id, stateWithTime(key, now), access, issued, lastUse]);
+    labels.push(escapeInvisible(key.label));
+  }
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   const left = TABLE_WIDTH - widths.reduce((sum, width) => sum + width + 2, 0);
-  return rows.map((row) => {
-    const cells = widths.map((width, column) => row[column].padEnd(width));
-    return [...cells, shortened(row.at(-1)!, left)].join("  ");
+  return rows.map((row, index) => {
+    const cells = row.map((cell, column) => cell.padEnd(widths[column]));
+    return [...cells, shortened(labels[index], left)].join("  ");
   }).join("\n");
 }
 
@@ -190,20 +176,17 @@ function shownStateOf(key: ApiKey, now: number): ApiKeyState | "retiring" {
 /** The state with the time at which it ends or has begun, for example `retiring until 2026-11-20 08:00Z`. */
 function stateWithTime(key: ApiKey, now: number): string {
   const state = shownStateOf(key, now);
-  const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
   if (state === "revoked") return `revoked ${minute(key.revokedAt!)}`;
+  const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
   if (state === "expired") return `expired ${minute(end)}`;
   return end === Infinity ? state : `${state} until ${minute(end)}`;
 }
 
 async function rotate(keyId: string, flags: Flags): Promise<void> {
-  const label = labelOf(flags);
-  const lifetimeMs = durationOf("expires-in", flags);
-  const overlapMs = durationOf("overlap", { overlap: OVERLAP_DEFAULT, ...flags })!;
-  const terms = { overlapMs, label, lifetimeMs };
-  const { successor, predecessor, retiresAt } = await withService(
-    { create: false },
-    (service) => issueShown((show) => rotateKey(service, keyId, terms, show)),
+  const overlapMs = parseDuration("--overlap", flags.overlap ?? "24h");
+  const terms = { overlapMs, label: labelOf(flags), lifetimeMs: lifetimeOf(flags) };
+  const { successor, predecessor, retiresAt } = await withService((service) =>
+    issueShown((show) => rotateKey(service, keyId, terms, show))
   );
   say(`Key ${nameOf(predecessor)} stays valid until ${second(retiresAt)}.`);
   const { id, expiresAt } = successor;
@@ -212,7 +195,7 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
 }
 
 async function revoke(keyId: string): Promise<void> {
-  const key = await withService({ create: false }, (service) => revokeKey(service, keyId));
+  const key = await withService((service) => revokeKey(service, keyId));
   if (key === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
   say(key.isRevoked ? `Key ${nameOf(key)} was already revoked.` : `Revoked key ${nameOf(key)}.`);
 }
@@ -227,7 +210,6 @@ function labelOf({ label }: Flags): string | undefined {
   throw new UsageError(`--label ${fault.issues[0].message}`);
 }
 
-function durationOf(name: "expires-in" | "overlap", flags: Flags): number | undefined {
-  const text = flags[name];
-  return text === undefined ? undefined : parseDuration(`--${name}`, text);
+function lifetimeOf({ "expires-in": text }: Flags): number | undefined {
+  return text === undefined ? undefined : parseDuration("--expires-in", text);
 }

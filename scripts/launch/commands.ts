@@ -20,11 +20,10 @@ export interface Command {
   positionals?: readonly string[];
   /** The access that arguments give, by the name of the flag or by the word of the positional. */
   grants?: Record<string, Grant>;
-  notes?: string;
   /** By default those of the store. */
   variables?: readonly VariableName[];
-  /** The meaning of each exit code. */
-  exits: string;
+  /** The meaning of exit code 1, if the command can refuse. */
+  refusal?: string;
 }
 
 const SERVICE = (Object.keys(VARIABLES) as VariableName[])
@@ -38,32 +37,27 @@ export const STORE = SERVICE.filter((name) =>
 export const COMMANDS = {
   start: {
     title: "Serves for production",
+    details: "On SIGTERM and SIGINT, the service finishes accepted requests and ends.",
     usage: ["deno task start"],
-    notes: "On SIGTERM and SIGINT, the service finishes accepted requests and ends.",
     variables: SERVICE,
-    exits: "0 ended by a signal, 2 the service could not run",
   },
   dev: {
     title: "Serves for development, with a restart after every change, type checks and a key",
-    details: "Prints the address, a development key and a curl line. Also reports type errors.",
+    details: `Listens on 127.0.0.1 unless HOST is set. Prints a curl line with a development key,
+      which stays the same until it is revoked or its file next to the store (KV_PATH.dev_key) is
+      deleted. Waits for the next change if the store is of a newer version than the source.`,
     usage: ["deno task dev [--reset] [--seed N]"],
     flags: {
       "--reset": "first moves the store in .data into a folder next to it, to begin with a new one",
       "--seed N": "first adds N sample pets",
     },
-    notes:
-      `It listens on 127.0.0.1 unless HOST is set. The key stays the same until it is revoked, or
-      its file next to the store is deleted (KV_PATH.dev_key). If the store is of a newer version
-      than the source, the command waits for the next change. Ctrl-C ends the service.`,
     variables: SERVICE,
-    exits: "0 told to end, 2 the command could not run",
   },
   keys: {
     title: "Issues, lists, rotates and revokes API keys",
-    details:
-      `Works while the service runs; the service applies a change from its next request on. A key is
-      the only text on standard output, and is printed only once. "rotate" prints a successor of a
-      key, and the service refuses the old key after the overlap. "revoke" revokes a key at once.`,
+    details: `A new key is the only text on standard output, and is printed only once. "rotate"
+      issues a successor; the old key is retiring: valid until the end of the overlap. The last use
+      in the list is the last addition or change of a pet; the log has no reads.`,
     usage: [
       "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
       "deno task keys list [--json]",
@@ -71,18 +65,14 @@ export const COMMANDS = {
       "deno task keys revoke ID",
     ],
     flags: {
-      "--label TEXT":
-        "the purpose or the holder of the key, 1 to 100 characters (rotate: by default the old label)",
+      "--label TEXT": "purpose or holder, 1 to 100 characters (rotate: by default the old label)",
       "--read-only": "the key may only read: it adds and changes no pets (rotate: as the old key)",
-      "--expires-in TIME": `how long the key is valid: 90d, 24h, 30m or 10s (default: until it is
-        revoked; rotate: by default as long as the old key was valid in total)`,
+      "--expires-in TIME": "lifetime: 90d, 24h, 30m or 10s (default: no end; rotate: the old one)",
       "--overlap TIME": "how long the old key stays valid (default: 24h)",
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
     },
     positionals: ["ACTION", "ID"],
-    notes: `A key that was rotated is retiring during the overlap: it is valid until then. The last
-      use of a key is its last addition or change of a pet; the log has no reads.`,
-    exits: "0 done, 1 no key has that id or the key cannot be rotated, 2 the command could not run",
+    refusal: "no key has that id or the key cannot be rotated",
   },
   log: {
     title: "Prints, exports and follows the event log",
@@ -94,98 +84,76 @@ export const COMMANDS = {
     ],
     flags: {
       "--from N": "starts at position N (default: 1)",
-      "--last N": `starts with the newest N events; with --follow, 0 prints only new events. Only
-        with --follow can it be used with a flag that selects events.`,
+      "--last N": "starts with the newest N events; flags that select events then need --follow",
       "--to N": "ends at position N (default: the newest event)",
-      "--since TIME": `prints only events of this time or later: 2026-11-20, 2026-11-20T08:00Z
-        (without an offset in UTC) or 24h (ago)`,
-      "--until TIME": "prints only events before this time",
-      "--type TYPE":
-        "prints only these events: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT": "prints only events about pets/7 (its addition and changes) or keys/ID",
-      "--actor ACTOR": "prints only events that the key with this id caused, or operator",
-      "--follow": `then prints each new event of any instance, until Ctrl-C. If the reader of a pipe
-        has closed it, the command ends at the next event.`,
-      "--pretty": `prints time, position, type, subject, actor, the label of the actor's key, and
-        data or what a change has changed, with colours on a terminal`,
-      "--recover":
-        `prints every line that verifies, from the first one, of a store that is not sound,
-        whatever its head says. Stop the service before. It cannot be used with another flag.`,
+      "--since TIME": "only from 2026-11-20, 2026-11-20T08:00Z (UTC by default) or 24h (ago) on",
+      "--until TIME": "only events before this time",
+      "--type TYPE": "only events of one type: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
+      "--subject SUBJECT": "only events about pets/7 (its addition and changes) or keys/ID",
+      "--actor ACTOR": "only events that the key with this id caused, or operator",
+      "--follow": "then prints each new event, until Ctrl-C or an event after the pipe was closed",
+      "--pretty": "prints time, position, type, subject, actor, its label, and data or changes",
+      "--recover": `prints the lines that verify, from the first one, of a store that is not sound.
+        Stop the service before. It cannot be used with another flag.`,
     },
     variables: [...STORE, "NO_COLOR"],
-    exits: `0 done; 1 a part of the log does not verify, so --recover left it out; 2 the command
-      could not run`,
+    refusal: "a part of the log does not verify, so --recover left it out",
   },
   backup: {
     title: "Keeps a backup of the log in a file up to date",
-    details: `Works while the service runs. Each run appends the new events to the file, which must
-      be new, empty, or an export of this log (deno task log). It first removes an incomplete line
-      of a run that was killed.`,
+    details: `Appends the new events to FILE, which must be new, empty, or an export of this log,
+      and which only one process at a time can write. When they are on disk, prints the position and
+      the hash of the last one as JSON; with --follow on a terminal, only the number of events.`,
     usage: ["deno task backup FILE [--follow]"],
     flags: {
-      "--follow": `then appends each new event within a second, until Ctrl-C. Waits while the store
-        is away. Ends with 1 if the file is removed, replaced or changed meanwhile.`,
+      "--follow": "then appends each new event, until Ctrl-C; waits while the store is away",
     },
     positionals: ["FILE"],
     grants: { FILE: "write" },
-    notes: `Whenever the file is on disk, the position and the hash of its last event are printed as
-      JSON, like a checkpoint of deno task audit. On a terminal, --follow shows only the number of
-      events. Only one process at a time can write the file.`,
-    exits: `0 done; 1 the file does not belong to the log or was changed meanwhile, or the log is
-      damaged; 2 the command could not run, for example because the disk is full. Run it again then`,
+    refusal: "the file does not belong to the log or was changed meanwhile, or the log is damaged",
   },
   replay: {
     title: "Rebuilds the projections from the log while the service runs",
-    details: `The projections are the pets by status, the keys and the Idempotency-Keys. The service
-      continues to read and write meanwhile. If a replay is killed, the next one resumes it.`,
+    details: "If a replay is killed, the next one resumes it.",
     usage: ["deno task replay [--dry-run] [--grace SECONDS]"],
     flags: {
       "--dry-run": "only compares the served projections with the log; writes nothing",
-      "--grace SECONDS": `how long to keep the old projections for requests that still read them
-        (default: 10). With less, requests that last longer may fail`,
+      "--grace SECONDS": "how long requests may still read the old projections (default: 10)",
     },
-    exits: `0 done; 1 another replay is running, the log is not sound, or a dry run found
-      differences; 2 the command could not run`,
+    refusal: "another replay is running, the log is not sound, or a dry run found differences",
   },
   audit: {
     title: "Proves that the log and every record are sound",
     details: `Checks the format, hash, position and data of every line, the head, and every record
-      of the projections; in a file or a database also that only idempotency records are set to
-      expire. Writes nothing to the store. Works while the service runs, and covers the events up to
-      the newest one at its start.`,
+      of the projections up to the newest event at its start; in a file or a database also that only
+      idempotency records are set to expire. Writes nothing to the store.`,
     usage: ["deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",
-      "--checkpoint FILE": `also checks that the log extends the checkpoint in that file, if it
-        exists, and writes a new one if the log is sound. Keep the file away from the store.`,
+      "--checkpoint FILE": "also checks that the log extends this checkpoint, if any; renews it",
       "--published DIR": "also checks that the log extends what deno task publish wrote there",
-      "--file EXPORT": `audits an export of deno task log (- for standard input) instead of the
-        store. It must begin at position 1, so make it without --from.`,
+      "--file EXPORT":
+        "audits a whole export of deno task log (- for standard input), not the store",
     },
     grants: { checkpoint: "replace", published: "read", file: "read" },
-    notes: "If the log is not sound, the audit says what to do next.",
-    exits: "0 sound, 1 not sound, 2 the audit could not run",
+    refusal: "not sound",
   },
   schema: {
     title: "Prints the SQL that creates the tables in a PostgreSQL database",
-    details: `The service creates them at its first start. Use this command only if the role of the
-      service must not create tables: run the SQL as a role that owns the database, and let the
-      service use a role with fewer rights.`,
+    details: `The service creates them at its first start. If its role must not create tables, run
+      the SQL as a role that owns the database, and let the service use a role with fewer rights.`,
     usage: [
       "deno task schema [--role NAME] > schema.sql",
       "psql --single-transaction --file schema.sql postgres://owner@host/database",
     ],
     variables: [],
     flags: { "--role NAME": "also grants that role what the service and every command need" },
-    exits: "0 done, 2 the command has wrong arguments",
   },
   publish: {
     title: "Publishes the log as signed tiles, which outsiders can verify",
-    details:
-      `Writes C2SP tiles (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder
-      for any static host. With deno task prove, outsiders can then verify that an event is in the
-      log, and that the log only grows. Works while the service runs. Verifies the whole log, and
-      refuses one that is not sound.`,
+    details: `Verifies the whole log, and refuses one that is not sound. Then writes C2SP tiles
+      (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder for any static host, or
+      leaves there what it had before. See also deno task prove, and scripts/publish/README.md.`,
     usage: [
       "deno task publish --new-key FILE",
       `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]
@@ -193,8 +161,7 @@ export const COMMANDS = {
     ],
     flags: {
       "--new-key FILE": "makes a private key in a new file that only its owner can read",
-      "--key FILE":
-        "the private key that signs the checkpoint, neither in DIR nor in the folder of the store",
+      "--key FILE": "the private key that signs, neither in DIR nor in the folder of the store",
       "--origin NAME": "the address of DIR, without https:// (needed only the first time)",
       "--entries": "also publishes the lines of the log, with all that they reveal",
       "--witness URL…": "publishes nothing unless this witness cosigns the checkpoint (repeatable)",
@@ -209,42 +176,37 @@ export const COMMANDS = {
       witness: "connect",
       "from-file": "read",
     },
-    exits: `0 done; 1 refused, for example because the log does not continue what was published; 2
-      the command could not run. DIR then has what it had before`,
+    refusal: "refused, for example because the log does not continue what was published",
   },
   prove: {
     title: "Proves that an event is in the published log, or that the log extends an older one",
-    details:
-      `Prints a proof (https://c2sp.org/tlog-proof) that an event is in the log that deno task
-      publish wrote, or checks that the published log extends an older checkpoint of it. EVENT is
-      pets/7 (its newest event), keys/ID (the event that issued a key), or a position.`,
+    details: `Prints a proof (https://c2sp.org/tlog-proof) of an EVENT: pets/7 (its newest event),
+      keys/ID (the event that issued a key), or a position. Or checks that the published log extends
+      an older checkpoint of it.`,
     usage: [
       "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
       "deno task prove --consistency FILE --published DIR",
     ],
     flags: {
-      "--published DIR": "the published folder",
+      "--published DIR": "the folder that deno task publish wrote",
       "--line FILE": "also writes the line of the event, exactly the bytes that the proof is about",
       "--consistency FILE": "a file with a checkpoint that was published earlier",
       "--from-file EXPORT": "finds the event in an export (- for standard input), not in the store",
     },
     positionals: ["EVENT"],
     grants: { published: "read", line: "write", consistency: "read", "from-file": "read" },
-    exits: "0 proven, 1 not proven, 2 the command could not run",
+    refusal: "not proven",
   },
   restore: {
     title: "Restores an export into an empty store",
-    details:
-      `Verifies the whole export, as deno task log prints it. Then writes the same bytes into the
-      log, and all records that are projected from them. If a restore is killed, run it again with
-      the same export, and it resumes. Until it is done, the service and the other commands refuse
-      that store. In an empty PostgreSQL database, it creates the tables.`,
+    details: `Verifies the whole export, as deno task log prints it, and writes the same bytes into
+      the log. If a restore is killed, run it again with the same export, and it resumes; until it
+      is done, the store is refused. In an empty PostgreSQL database, it creates the tables.`,
     usage: ["deno task restore FILE", "deno task log | KV_PATH=… deno task restore -"],
     positionals: ["FILE"],
     grants: { FILE: "export" },
     variables: [...STORE, "TMPDIR"],
-    exits: `0 done; 1 the export is not one complete, sound log; 2 the command could not run, for
-      example because the store is not empty`,
+    refusal: "the export is not one complete, sound log",
   },
 } as const satisfies Record<string, Command>;
 

@@ -1,7 +1,4 @@
-/**
- * Runs a command with only the permissions that its settings and arguments need, which a task cannot compute: `deno run
- * -q -P=launcher scripts/launch/main.ts COMMAND [ARGUMENTS]`. Exits with its exit code.
- */
+/** Runs a command with only the permissions that its settings and arguments need, which a task cannot compute. */
 
 import { exitCodeOf } from "../../src/life_cycle/exit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import denoJson from "../../deno.json" with { type: "json" };
@@ -13,44 +14,31 @@ import { VARIABLES } from "../../src/settings/variables.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";
 import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from "./commands.ts";
 
-/** Name of the set in deno.json with the permissions that every program needs, whatever its settings. */
-const PERMISSION_SET = "program";
-
-/** Deno Deploy returns the hosts of a database at run time, so they cannot be listed here. */
-const DENO_DEPLOY_HOST = "api.deno.com";
-
-/** Variables that pg reads on its own. They are hidden, so that only our settings count. */
-const VARIABLES_OF_PG = [
-  "PGBINARY",
-  "PGCLIENT_ENCODING",
-  "PGOPTIONS",
-  "PGREPLICATION",
-  "PGSSLNEGOTIATION",
-];
-
-/** Paths; `host:port`, `host` for all its ports, or `*` for every host; variables that the program does not see. */
-type Grants = Record<"read" | "write" | "net" | "hidden", string[]>;
+/** What a program may access: paths, and `host:port`, `host` for all its ports, or `*` for every host. */
+type Access = Record<"read" | "write" | "net", string[]>;
 
 /** The flags of `deno run` for a command: they allow only its store, what its arguments name, and its own port. */
 export function permissionFlags(name: CommandName, args: string[]): string[] {
-  const grants: Grants = { read: [], write: [], net: [], hidden: [] };
-  grantSettings(grants, name);
-  grantArguments(grants, COMMANDS[name], args);
-  const { read, write, net, hidden } = grants;
+  const access: Access = { read: [], write: [], net: [] };
+  grantSettings(access, name);
+  grantArguments(access, COMMANDS[name], args);
+  const { read, write, net } = access;
   return [
     // Otherwise Deno warns on every start that permission sets are experimental.
     "--quiet",
     "--no-prompt",
-    `--permission-set=${PERMISSION_SET}`,
+    // What every program needs, whatever its settings.
+    "--permission-set=program",
+    // Variables that pg reads on its own. They are hidden, so that only our settings count.
+    "--ignore-env=PGBINARY,PGCLIENT_ENCODING,PGOPTIONS,PGREPLICATION,PGSSLNEGOTIATION",
     ...listFlag("--allow-read", [...read, ...write].map(withoutComma)),
     ...listFlag("--allow-write", write.filter((path) => !isOfProject(path)).map(withoutComma)),
     ...(net.includes("*") ? ["--allow-net"] : listFlag("--allow-net", net)),
-    ...listFlag("--ignore-env", hidden),
   ];
 }
 
 /** Grants nothing if the settings are not valid, because the program itself then reports why and exits. */
-function grantSettings({ read, write, net, hidden }: Grants, name: CommandName): void {
+function grantSettings({ read, write, net }: Access, name: CommandName): void {
   let config: ReturnType<typeof readStoreConfig> & Partial<ServiceConfig>;
   try {
     const readConfig = { start: readServiceConfig, dev: readDevConfig }[name as string];
@@ -65,12 +53,12 @@ function grantSettings({ read, write, net, hidden }: Grants, name: CommandName):
     write.push(dirname(store.path));
   } else if (store.kind === "kv_connect") {
     const url = new URL(store.address);
-    net.push(url.hostname === DENO_DEPLOY_HOST ? "*" : hostOf(url));
+    // Deno Deploy returns the hosts of a database at run time.
+    net.push(url.hostname === "api.deno.com" ? "*" : hostOf(url));
   } else if (store.kind === "postgres") {
     const { hosts, sslRootCert, passfile } = store.settings;
     net.push(...hosts.map(hostName));
     for (const file of [sslRootCert, passfile]) if (file) read.push(file);
-    hidden.push(...VARIABLES_OF_PG);
   }
   // The development key of a store at an address is in the folder of the default store.
   if (name === "dev") write.push(dirname(VARIABLES.KV_PATH.default));
@@ -84,48 +72,38 @@ function hostOf({ protocol, hostname, port }: URL): string {
 }
 
 /** Grants what arguments name. Ignores wrong ones, because the command itself reports them. */
-function grantArguments(grants: Grants, command: Command, args: string[]): void {
+function grantArguments(access: Access, command: Command, args: string[]): void {
   const options = optionsOf(command);
   const parsed = parseArgs({ args, options, allowPositionals: true, strict: false });
-  const values: Record<string, unknown> = { ...parsed.values };
-  command.positionals?.forEach((word, index) => values[word] = parsed.positionals[index]);
   for (const [name, grant] of Object.entries(command.grants ?? {})) {
-    for (const value of [values[name]].flat()) {
+    const index = command.positionals?.indexOf(name) ?? -1;
+    for (const value of [parsed.values[name] ?? parsed.positionals[index]].flat()) {
       // A flag without its value is `true`.
-      if (typeof value === "string" && value !== "") grantArgument(grants, grant, value);
+      if (typeof value === "string" && value !== "") grantArgument(access, grant, value);
     }
   }
 }
 
-function grantArgument({ read, write, net }: Grants, grant: Grant, value: string): void {
+function grantArgument({ read, write, net }: Access, grant: Grant, value: string): void {
   if (grant === "connect") {
     const url = parseHttpAddress(value);
     if (url !== undefined) net.push(hostOf(url));
   } else if (grant === "write") write.push(value);
   // The new file is written under another name and then renamed.
   else if (grant === "replace") write.push(dirname(value));
-  else {
-    if (value !== "-") read.push(value);
-    // An export that can be read only once is copied to a temporary file.
-    if (grant === "export" && isCopied(value)) write.push(Deno.env.get("TMPDIR") || "/tmp");
-  }
+  else if (value !== "-") read.push(value);
+  if (grant !== "export") return;
+  const isCopied = value === "-" || statSync(value, { throwIfNoEntry: false })?.isFile() === false;
+  // An export that can be read only once is copied to a temporary file.
+  if (isCopied) write.push(Deno.env.get("TMPDIR") || "/tmp");
 }
 
-function isCopied(file: string): boolean {
-  try {
-    return !Deno.statSync(file).isFile;
-  } catch {
-    return file === "-";
-  }
-}
-
-/** Paths that no program may write. The project is the current folder of every task. */
-const OWN_PATHS = denoJson.permissions.program.write.deny.map(realPath);
-
-/** Whether a path is one of the project's own files or folders, or in one of them. */
+/** Whether a path is one that no program may write, or in one. The project is the current folder of every task. */
 function isOfProject(path: string): boolean {
-  const real = realPath(path);
-  return OWN_PATHS.some((own) => real === own || real.startsWith(`${own}/`));
+  const real = `${realPath(path)}/`;
+  return denoJson.permissions.program.write.deny.some((own) =>
+    real.startsWith(`${realPath(own)}/`)
+  );
 }
 
 /** The absolute path of a file that need not exist. Deno itself removes `..` without a look at symbolic links. */

@@ -1,8 +1,8 @@
 import { VERSION } from "../../src/settings/version.ts";
 
 /**
- * The variables of OpenTelemetry that a program gets. Deno reads them before it runs. The
- * tasks pass on `OTEL_DENO` by another name, because the launcher would wait for its own telemetry.
+ * The variables of OpenTelemetry that a program gets: Deno reads them before it runs. The tasks pass on `OTEL_DENO` by
+ * another name, because the launcher would wait for its own telemetry.
  */
 export function telemetryVariables(
   module: string,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ULID } from "../../events/api_key.ts";
 import { EVENT_TYPES, OPERATOR } from "../../events/event.ts";
 import { LogDamagedError, type StoredLine } from "../../src/log/read_log.ts";
-import { parseDuration } from "../cli/parse_duration.ts";
+import { parseDuration } from "../cli/flag_values.ts";
 import { UsageError } from "../cli/run_command.ts";
 import type { COMMANDS, FlagValues } from "../launch/commands.ts";
 
@@ -49,10 +49,8 @@ function parseTime(flag: string, text: string | undefined): string | undefined {
   }
   const time = text.replace(/(T\d\d:\d\d)(?=[Z+-]|$)/, "$1:00");
   if (!Time.safeParse(time).success) {
-    throw new UsageError(
-      `${flag} takes a time like 2026-11-20 or 2026-11-20T08:00Z, or 24h (ago), not ` +
-        JSON.stringify(text),
-    );
+    const form = "a time like 2026-11-20 or 2026-11-20T08:00Z, or 24h (ago)";
+    throw new UsageError(`${flag} takes ${form}, not ${JSON.stringify(text)}`);
   }
   const isWithoutOffset = /T[^Z+-]*$/.test(time);
   return new Date(isWithoutOffset ? `${time}Z` : time).toISOString();

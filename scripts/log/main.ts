@@ -1,5 +1,3 @@
-/** `deno task log`: prints the log, one event a line, byte for byte as stored or in a form for people. Can follow it. */
-
 import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { readLog, type StoredLine } from "../../src/log/read_log.ts";
@@ -12,7 +10,7 @@ import type { Service } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
-import { parseCount } from "../cli/parse_count.ts";
+import { parseCount } from "../cli/flag_values.ts";
 import { followStore } from "../cli/log_source.ts";
 import {
   EXIT,
@@ -48,14 +46,12 @@ await runCommand(COMMANDS.log, {
     }
     const { to: end, ...filters } = selecting;
     const start = parseCount("--from", from, 1);
-    const to = parseCount("--to", end, 1);
+    const to = parseCount("--to", end, 1) ?? Infinity;
     const newest = parseCount("--last", last, 0);
     if (start !== undefined && newest !== undefined) {
       throw new UsageError("--from and --last cannot be used together");
     }
-    if (to !== undefined && to < (start ?? 1)) {
-      throw new UsageError("--to must not be before --from");
-    }
+    if (to < (start ?? 1)) throw new UsageError("--to must not be before --from");
     const [other] = Object.keys(selecting);
     if (newest !== undefined && other !== undefined && !follow) {
       // The other flag would leave out events after that many were counted.
@@ -64,11 +60,11 @@ await runCommand(COMMANDS.log, {
     const isWanted = eventFilter(filters);
     isFollowing = follow;
     setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
-    await withService({ create: false }, async (service) => {
+    await withService(async (service) => {
       const { position } = (await service.heads.fresh()).head;
       const labels = pretty ? await labelsOf(service) : undefined;
       const first = start ?? (newest === undefined ? 1 : Math.max(1, position - newest + 1));
-      printed = { to: first - 1, of: Math.min(position, to ?? Infinity) };
+      printed = { to: first - 1, of: Math.min(position, to) };
       const lines = follow
         ? followStore(service, { from: first, to, signal: stop.signal })
         : readLog(service.store, { from: first, to: printed.of });
@@ -90,29 +86,28 @@ function textOf(lines: StoredLine[], labels: Map<string, string> | undefined): U
 
 async function recoverStore(): Promise<number> {
   const { store: location } = readStoreConfig();
-  if (location.kind !== "file") {
-    const accept = () => Promise.resolve();
-    return await withRetryingStore({ accept }, ({ store }) => printRecovered(store));
+  if (location.kind === "file") {
+    using store = await openFileToRead(location);
+    return await printRecovered(store);
   }
-  using store = await openFileToRead(location);
-  return await printRecovered(store);
+  const accept = () => Promise.resolve();
+  return await withRetryingStore({ accept }, ({ store }) => printRecovered(store));
 }
 
 async function printRecovered(store: Store): Promise<number> {
   const { events, fault, lines } = await recoverLog(store);
   printed.of = events;
   for await (const batch of lines()) {
-    // The reader has closed the pipe.
     if (!await write(joinLines(batch))) return EXIT.done;
     printed.to += batch.length;
     if (stop.signal.aborted) return EXIT.done;
   }
-  say(
-    fault === undefined
-      ? `Printed all ${events} events of the log; all of them verify.`
-      : `Printed the first ${events} events of the log, which verify. Left out the rest: ${fault}`,
-  );
-  return fault === undefined ? EXIT.done : EXIT.refused;
+  if (fault === undefined) {
+    say(`Printed all ${events} events of the log; all of them verify.`);
+    return EXIT.done;
+  }
+  say(`Printed the first ${events} events of the log, which verify. Left out the rest: ${fault}`);
+  return EXIT.refused;
 }
 
 /** The labels of all keys by id. If the projections cannot be read, a replay is needed, and the log has no labels. */

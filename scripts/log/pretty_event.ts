@@ -1,5 +1,4 @@
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import { assertNever } from "../../events/assert_never.ts";
 import { dataOf, type EventType, type RecordedEvent, subjectOf } from "../../events/event.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { eventOf } from "../../src/log/lines.ts";
@@ -14,8 +13,7 @@ const COLORS: Record<EventType, (text: string) => string> = {
 
 const POSITION_WIDTH = 8;
 const TYPE_WIDTH = 13;
-/** `keys/` and a ULID. */
-const SUBJECT_WIDTH = 31;
+const SUBJECT_WIDTH = "keys/".length + 26;
 
 /** Formats a stored line for people. `labels` are those of the keys by id; that of a key that the line issues is added. */
 export function prettyEvent({ position, line }: StoredLine, labels: Map<string, string>): string {
@@ -37,30 +35,22 @@ export function prettyEvent({ position, line }: StoredLine, labels: Map<string, 
   ].join(" ");
 }
 
-/** The data of an event as JSON; of a change, only what changed. */
+/** JSON; of a change, only what changed. */
 function shownData(event: RecordedEvent, line: Uint8Array): string {
-  switch (event.type) {
-    case "PetCreated":
-      return new TextDecoder().decode(dataOf(line));
-    case "PetUpdated": {
-      const { previous, ...pet } = event.data;
-      const after: Record<string, unknown> = pet;
-      return Object.entries(previous)
-        .map(([name, before]) => `${name} ${shown(name, before)} -> ${shown(name, after[name])}`)
-        .join(", ");
-    }
-    case "ApiKeyIssued":
-    case "ApiKeyRevoked": {
-      // The hash of a key says nothing to people, and its id is the subject.
-      const { keyId: _, tokenHash: __, ...data } = event.data;
-      return JSON.stringify(data);
-    }
-    default:
-      return assertNever(event);
+  if (event.type === "PetCreated") return new TextDecoder().decode(dataOf(line));
+  if (event.type === "PetUpdated") {
+    const { previous, ...pet } = event.data;
+    const after: Record<string, unknown> = pet;
+    return Object.entries(previous)
+      .map(([name, before]) => `${name} ${shown(name, before)} -> ${shown(name, after[name])}`)
+      .join(", ");
   }
+  // The hash of a key says nothing to people, and its id is the subject.
+  const { keyId: _, tokenHash: __, ...data } = event.data;
+  return JSON.stringify(data);
 }
 
-/** A value of a pet's field. A status is a word, and every other text is quoted. */
+/** A status is a word, and every other text is quoted. */
 function shown(name: string, value: unknown): string {
   const isText = typeof value === "string" && name !== "status";
   return isText ? JSON.stringify(value) : String(value ?? "none");

@@ -4,9 +4,8 @@ import { auditLog, linesOfRecords } from "../verify/audit.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 /**
- * Verifies the log that the records of a store hold, whatever its head says, while nobody writes to it. Resolves to the
- * number of lines that verify, to the first fault after them, and to a reader of these lines. Rejects with
- * `RefusedError` if a newer version wrote one of them.
+ * Finds the lines that verify in a store, whatever its head says, and the first fault after them. Nobody may write to it
+ * meanwhile. Rejects with `RefusedError` if a newer version wrote one of the lines.
  */
 export async function recoverLog(store: Store) {
   const { position, faults } = await auditLog(store);
@@ -22,11 +21,9 @@ export async function recoverLog(store: Store) {
 }
 
 async function* firstLines(store: Store, count: number): AsyncGenerator<Uint8Array[]> {
-  let missing = count;
-  if (missing === 0) return;
-  for await (const lines of linesOfRecords(store)) {
-    yield lines.slice(0, missing);
-    missing -= lines.length;
-    if (missing <= 0) return;
+  for await (const lines of count === 0 ? [] : linesOfRecords(store)) {
+    yield lines.slice(0, count);
+    count -= lines.length;
+    if (count <= 0) return;
   }
 }

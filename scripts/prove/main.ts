@@ -1,5 +1,3 @@
-/** `deno task prove`: proves to outsiders that an event is in the published log, or that the log extends an older one. */
-
 import { Buffer } from "node:buffer";
 import { subjectOf } from "../../events/event.ts";
 import { eventOf } from "../../src/log/lines.ts";
@@ -13,50 +11,34 @@ import { COMMANDS } from "../launch/commands.ts";
 
 await runCommand(COMMANDS.prove, {
   interrupt: () => "Interrupted. No proof was printed. Run the same command again.",
-  async run({ published: dir, line, consistency, "from-file": file }, [what]) {
+  async run({ published: dir, line: linePath, consistency, "from-file": file }, [what]) {
     if (!dir) throw new UsageError("--published is required: the folder of the published log");
     if ((what === undefined) === (consistency === undefined)) {
       throw new UsageError("Name either an event (pets/7, keys/ID or a position) or --consistency");
     }
     const published = new PublishedLog(readPublished(dir));
-    if (consistency !== undefined) return await proveConsistency(published, consistency);
-    return await withLog(file, (readLines) => proveInclusion(published, what, readLines, line));
+    const log = `published log of ${count(published.checkpoint.size)} events`;
+    if (consistency !== undefined) {
+      const older = new TextDecoder().decode(readRegularFile(consistency, consistency));
+      const size = count(published.proveConsistency(older).size);
+      const claim = "nothing before it was changed or removed";
+      return await print(`The ${log} extends the checkpoint of ${size}: ${claim}.`);
+    }
+    const { line, position, before } = await withLog(file, (lines) => findLine(what, lines));
+    if (before !== undefined) {
+      const hint = `To prove the one before it, name its position, ${before}, instead of ${what}`;
+      say(`Line ${count(position)} is the newest event of ${what}. ${hint}`);
+    }
+    const proof = published.proveInclusion(line, position);
+    if (linePath !== undefined) await Deno.writeFile(linePath, line);
+    await write(new TextEncoder().encode(proof));
+    const event = eventOf(line);
+    const title = event ? `${event.type} ${subjectOf(event)}` : "not an event of this version";
+    say(`Proved line ${count(position)} (${title}) in the ${log}.`);
   },
 });
 
-async function proveConsistency(published: PublishedLog, path: string): Promise<void> {
-  const old = published.proveConsistency(new TextDecoder().decode(readRegularFile(path, path)));
-  await print(
-    `The published log of ${count(published.checkpoint.size)} events extends the checkpoint of ` +
-      `${count(old.size)}: nothing before it was changed or removed.`,
-  );
-}
-
-async function proveInclusion(
-  published: PublishedLog,
-  what: string,
-  readLines: ReadLines,
-  linePath: string | undefined,
-): Promise<void> {
-  const { line, position, before } = await findLine(what, readLines);
-  if (before !== undefined) {
-    say(
-      `Line ${count(position)} is the newest event of ${what}. To prove the one before it, ` +
-        `name its position, ${before}, instead of ${what}`,
-    );
-  }
-  const proof = published.proveInclusion(line, position);
-  if (linePath !== undefined) await Deno.writeFile(linePath, line);
-  await write(new TextEncoder().encode(proof));
-  const event = eventOf(line);
-  const title = event ? `${event.type} ${subjectOf(event)}` : "not an event of this version";
-  say(
-    `Proved line ${count(position)} (${title}) in the published log of ` +
-      `${count(published.checkpoint.size)} events.`,
-  );
-}
-
-/** Finds a line. `before` is the position of the line before it about the same pet. */
+/** `before` is the position of the line before it about the same pet. */
 async function findLine(what: string, readLines: ReadLines) {
   const match = /^(?:([1-9]\d{0,14})|pets\/([1-9]\d{0,14})|keys\/[0-9A-Z]+)$/.exec(what);
   if (match === null) {
@@ -79,7 +61,6 @@ async function findLine(what: string, readLines: ReadLines) {
     }
   }
   if (found !== undefined) return found;
-  throw new RefusedError(
-    text === undefined ? `The log has no event about ${what}` : `The log ends before line ${what}`,
-  );
+  const lacks = text === undefined ? "has no event about" : "ends before line";
+  throw new RefusedError(`The log ${lacks} ${what}`);
 }

@@ -1,5 +1,3 @@
-/** `deno task publish`: publishes the log as signed tiles, which outsiders can verify without access to the store. */
-
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
@@ -16,9 +14,6 @@ import { runCommand, say, UsageError } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../launch/commands.ts";
 
 type Flags = FlagValues<typeof COMMANDS.publish>;
-
-/** Permission bits of group and others. */
-const OTHERS = 0o077;
 
 await runCommand(COMMANDS.publish, {
   refusals: [LogDamagedError],
@@ -58,30 +53,23 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
     throw new UsageError(`--witness takes an http(s) address, not ${JSON.stringify(url)}`);
   }
   expectSecret(keyPath, dir);
-  const privateKey = await readSigningKey(keyPath);
-  const origin = originFor(dir, flags.origin);
+  const signer = { privateKey: await readSigningKey(keyPath), name: originFor(dir, flags.origin) };
   using folder = new WritableFolder(dir);
-  const signer = { name: origin, privateKey };
   const progress = progressOf("Publishing", "events");
   const options = { folder, signer, entries, witnesses, witnessKeys, progress };
   const publishing = (readLines: ReadLines) => publishLog({ ...options, readLines });
   const [before, now] = await withLog(flags["from-file"], publishing);
-  say(
-    now === before
-      ? `Nothing is new: ${count(now)} events are published as ${origin}.`
-      : `Published ${count(now - before)} new events, ${count(now)} in all, as ${origin}.`,
-  );
+  const news = now === before ? "Nothing is new" : `Published ${count(now - before)} new events`;
+  say(`${news}: ${count(now)} events are published as ${signer.name}.`);
   if (before === 0) say(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
 }
 
 /** The origin of the log: the given one, which cannot change once it is published, or the published one. */
 function originFor(dir: string, given: string | undefined): string {
-  if (given !== undefined && (!isKeyName(given) || /:\/\/|\/$/.test(given))) {
-    throw new UsageError(
-      "--origin takes an address without its scheme, such as log.shop.example/pets",
-    );
+  if (given !== undefined) {
+    if (isKeyName(given) && !/:\/\/|\/$/.test(given)) return given;
+    throw new UsageError("--origin takes an address without its scheme: log.shop.example/pets");
   }
-  if (given !== undefined) return given;
   const note = readPublished(dir)(CHECKPOINT_PATH);
   if (note !== undefined) return new TextDecoder().decode(note).split("\n", 1)[0];
   throw new UsageError("--origin is required the first time: the address where DIR is published");
@@ -117,10 +105,10 @@ function realPathOf(path: string): string {
   }
 }
 
-/** Reads the key. No message contains any of it. */
+/** No message contains any of the key. */
 async function readSigningKey(path: string): Promise<KeyObject> {
   const { mode } = await Deno.stat(path);
-  if (mode !== null && (mode & OTHERS) !== 0) {
+  if (mode !== null && (mode & 0o077) !== 0) {
     throw new Error(`Others can read the key ${path}; run chmod 600 ${path}`);
   }
   const pem = await Deno.readTextFile(path);

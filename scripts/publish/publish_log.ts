@@ -17,7 +17,6 @@ import {
 } from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import {
-  decodeVerifierKey,
   encodeVerifierKey,
   openCheckpoint,
   signCheckpoint,
@@ -47,8 +46,7 @@ export interface PublishOptions {
   witnesses?: readonly string[];
   /** The keys by which cosignatures count; without keys, all are kept unverified. */
   witnessKeys?: readonly VerifierKey[];
-  /** Called with the number of events that were verified. */
-  progress?: (done: number) => void;
+  progress?: (verified: number) => void;
 }
 
 /** Verifies the whole log, and publishes what is new. Resolves to the numbers of events. Rejects with `RefusedError`. */
@@ -70,9 +68,8 @@ export async function publishLog(options: PublishOptions): Promise<[before: numb
     for (const line of lines) {
       tiles.lines.push(line);
       comparison.verify(line);
-      const { faults } = verifier.verify(line);
-      if (faults.length === 0) continue;
-      throw new RefusedError(`Line ${builder.size}: ${faults.join("; ")}. Run deno task audit`);
+      const faults = verifier.verify(line).faults.join("; ");
+      if (faults) throw new RefusedError(`Line ${builder.size}: ${faults}. Run deno task audit`);
     }
     options.progress?.(builder.size);
     await tiles.stage(FILES_TOGETHER);
@@ -107,16 +104,12 @@ function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint {
   if (publishedVkey !== undefined && publishedVkey.trim() !== vkey) {
     throw new Error(`The folder was published with another key or origin: ${publishedVkey.trim()}`);
   }
-  if (note !== undefined) {
-    return openCheckpoint(note, decodeVerifierKey(vkey), "The published checkpoint");
-  }
+  if (note !== undefined) return openCheckpoint(note, vkey, "The published checkpoint");
   if (publishedVkey === undefined) return { size: 0, root: EMPTY_ROOT, note: "" };
-  throw new RefusedError(
-    `The folder was published before, but its ${CHECKPOINT_PATH} is missing; copy it back`,
-  );
+  throw new RefusedError(`The published folder lacks its ${CHECKPOINT_PATH}; copy it back`);
 }
 
-/** Collects the tiles, and the bundles of their entries, that are not published yet. */
+/** Collects the tiles that are not published yet, and their bundles: each line after its length in two bytes. */
 function collectTiles(folder: WritableFolder, hasEntries: boolean) {
   /** The lines of the next tile of level 0. */
   const lines: Uint8Array[] = [];
@@ -133,19 +126,12 @@ function collectTiles(folder: WritableFolder, hasEntries: boolean) {
     };
     addFile(level, hashes);
     if (level > 0) return;
-    const entries = lines.splice(0);
-    if (hasEntries) addFile("entries", packEntries(entries));
+    const entries = lines.splice(0)
+      .flatMap((line) => [Uint8Array.of(line.length >> 8, line.length & 0xff), line]);
+    if (hasEntries) addFile("entries", Buffer.concat(entries));
   };
-  /** Stages the files if there are that many at least. */
-  const stage = async (count = 0) => {
-    if (files.length >= count) await folder.stage(files.splice(0));
+  const stage = async (atLeast = 0) => {
+    if (files.length >= atLeast) await folder.stage(files.splice(0));
   };
   return { lines, full, add, stage };
-}
-
-/** A bundle: each line after its length in two bytes. */
-function packEntries(lines: Uint8Array[]): Uint8Array {
-  return Buffer.concat(
-    lines.flatMap((line) => [Uint8Array.of(line.length >> 8, line.length & 0xff), line]),
-  );
 }

@@ -2,16 +2,13 @@
 
 import { RefusedError } from "../cli/refused_error.ts";
 import {
-  COSIGNATURE_BYTES,
-  isSignedBy,
-  parseSignatureLine,
-  partsOf,
+  cosignaturesIn,
   type SignedCheckpoint,
   type VerifierKey,
 } from "../published/signed_note.ts";
 import type { TileTree } from "../published/tile_tree.ts";
 
-/** The meaning of a status, according to the specification. */
+/** Of a status, according to the specification. */
 const MEANINGS: Record<number, string> = {
   403: "it does not know the key",
   404: "it does not know the origin",
@@ -21,7 +18,7 @@ const MEANINGS: Record<number, string> = {
 
 const TIME_LIMIT_MS = 30_000;
 
-/** Longest answer of a witness: some signature lines. */
+/** An answer is some signature lines. */
 const ANSWER_LIMIT_BYTES = 16 * 1024;
 
 /**
@@ -44,9 +41,8 @@ export async function requestCosignature(
     // Only the witness knows which checkpoint it has cosigned last.
     const oldSize = Number(answer.text);
     if (oldSize > checkpoint.size) {
-      throw new RefusedError(
-        `The witness ${url} has cosigned ${oldSize} events, but the log has ${checkpoint.size}`,
-      );
+      const sizes = `${oldSize} events, but the log has ${checkpoint.size}`;
+      throw new RefusedError(`The witness ${url} has cosigned ${sizes}`);
     }
     answer = await ask(oldSize);
   }
@@ -55,7 +51,7 @@ export async function requestCosignature(
     const reason = `status ${status} (${MEANINGS[status] ?? "see its operator"})`;
     throw new RefusedError(`The witness ${url} refuses the checkpoint with ${reason}`);
   }
-  const lines = cosignaturesOf(text, keys, checkpoint.note);
+  const lines = cosignaturesIn(text, keys, checkpoint.note);
   if (lines.length === 0) {
     throw new RefusedError(`The witness ${url} gives no cosignature that can be used`);
   }
@@ -63,36 +59,17 @@ export async function requestCosignature(
 }
 
 async function post(url: string, body: string): Promise<{ status: number; text: string }> {
+  const address = `${url.replace(/\/+$/, "")}/add-checkpoint`;
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
   try {
-    const response = await fetch(`${url.replace(/\/+$/, "")}/add-checkpoint`, {
-      method: "POST",
-      body,
-      redirect: "error",
-      signal: AbortSignal.timeout(TIME_LIMIT_MS),
-    });
-    return { status: response.status, text: await readLimited(response) };
+    const response = await fetch(address, { method: "POST", body, redirect: "error", signal });
+    let text = "";
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      if (text.length > ANSWER_LIMIT_BYTES) throw new Error("its answer is too long");
+    }
+    return { status: response.status, text };
   } catch (cause) {
     throw new Error(`The witness ${url} cannot be asked`, { cause });
   }
-}
-
-async function readLimited(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > ANSWER_LIMIT_BYTES) throw new Error("its answer is too long");
-  }
-  return text;
-}
-
-/** The signature lines to keep. A line in the name of the log itself would make the checkpoint invalid. */
-function cosignaturesOf(text: string, keys: readonly VerifierKey[], note: string): string[] {
-  const [signedText] = partsOf(note);
-  const [origin] = note.split("\n", 1);
-  return text.split("\n").filter((line) => {
-    const signature = parseSignatureLine(line);
-    if (signature?.bytes.length !== COSIGNATURE_BYTES || signature.name === origin) return false;
-    return keys.length === 0 || keys.some((key) => isSignedBy(key, line, signedText));
-  });
 }

@@ -9,10 +9,8 @@ export const HASH_BYTES = 32;
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
-/** Root of the tree without leaves. */
 export const EMPTY_ROOT = Uint8Array.fromHex(sha256Hex(""));
 
-/** A size and the root of the tree of that size. */
 export interface TreeHead {
   size: number;
   root: Uint8Array;
@@ -34,26 +32,25 @@ function hashWith(prefix: number, ...parts: Uint8Array[]): Uint8Array {
 
 /** The root over a range of leaves, by the hashes of subtrees that are known, and that cover it. */
 export function rootOver(
-  { start, end }: Subtree,
+  tree: Subtree,
   hashOf: (subtree: Subtree) => Uint8Array | undefined,
 ): Uint8Array {
-  const hash = hashOf({ start, end });
+  const hash = hashOf(tree);
   if (hash !== undefined) return hash;
-  const middle = splitOf({ start, end });
-  const parts = [{ start, end: middle }, { start: middle, end }];
-  return hashWith(NODE_PREFIX, ...parts.map((part) => rootOver(part, hashOf)));
+  return hashWith(NODE_PREFIX, ...halvesOf(tree).map((half) => rootOver(half, hashOf)));
 }
 
-/** The root over hashes that are concatenated. There must be one at least. */
+/** The root over hashes that are concatenated, at least one. */
 export function rootOf(hashes: Uint8Array): Uint8Array {
   const hashOf = ({ start, end }: Subtree) =>
     end - start === 1 ? hashes.subarray(start * HASH_BYTES, end * HASH_BYTES) : undefined;
   return rootOver({ start: 0, end: hashes.length / HASH_BYTES }, hashOf);
 }
 
-/** Where RFC 6962 splits a tree of at least two leaves: the largest power of two that is smaller than its size. */
-function splitOf({ start, end }: Subtree): number {
-  return start + 2 ** (Math.ceil(Math.log2(end - start)) - 1);
+/** The halves of a tree of at least two leaves: the left one has the largest power of two below its size. */
+function halvesOf({ start, end }: Subtree): [left: Subtree, right: Subtree] {
+  const middle = start + 2 ** (Math.ceil(Math.log2(end - start)) - 1);
+  return [{ start, end: middle }, { start: middle, end }];
 }
 
 /**
@@ -63,9 +60,8 @@ function splitOf({ start, end }: Subtree): number {
 export function subtreesOfProof(index: number, tree: Subtree, isLargest = false): Subtree[] {
   const { start, end } = tree;
   if (end - start === 1 || isLargest && end === index + 1) return [tree];
-  const middle = splitOf(tree);
-  const [left, right] = [{ start, end: middle }, { start: middle, end }];
-  const [next, sibling] = index < middle ? [left, right] : [right, left];
+  const [left, right] = halvesOf(tree);
+  const [next, sibling] = index < left.end ? [left, right] : [right, left];
   return [...subtreesOfProof(index, next, isLargest), sibling];
 }
 
@@ -90,7 +86,6 @@ export function isConsistent(old: TreeHead, tree: TreeHead, proof: Uint8Array[])
   return [old, tree].every((it) => leadTo(it, subtrees, hashes));
 }
 
-/** Whether the hashes of subtrees lead to the root of a tree. */
 function leadTo({ size, root }: TreeHead, subtrees: Subtree[], hashes: Uint8Array[]): boolean {
   if (hashes.length !== subtrees.length) return false;
   const nameOf = ({ start, end }: Subtree) => `${start}-${end}`;

@@ -1,11 +1,10 @@
-/** The folder that holds a published log. */
-
+import { rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
 
-/** Holds new files until all of them are published. */
+/** Folder of new files until all of them are published. */
 const STAGING = ".staging";
 
 /** Size of the largest published file: a full bundle of lines, each with two bytes for its length. */
@@ -28,7 +27,7 @@ export function readPublished(folder: string): ReadPublished {
   };
 }
 
-/** Reads a file that is as long as a published one at most. Throws `RefusedError`, which names it. */
+/** Throws `RefusedError`, with that name, unless it is a regular file, and not longer than a published one can be. */
 export function readRegularFile(path: string, name: string): Uint8Array {
   const { isFile, size } = Deno.statSync(path);
   if (!isFile || size > FILE_LIMIT_BYTES) throw irregularFileError(name);
@@ -45,7 +44,7 @@ export class WritableFolder {
   #lock: Deno.FsFile;
   #staged = new Set<string>();
 
-  /** Opens a folder, which is created if it is missing. Files that a killed run has staged are removed. */
+  /** Creates the folder if it is missing, and removes files that a killed run has staged. */
   constructor(folder: string) {
     Deno.mkdirSync(folder, { recursive: true });
     this.#folder = folder;
@@ -54,7 +53,6 @@ export class WritableFolder {
     this.remove(STAGING);
   }
 
-  /** Reads a staged file or, if there is none, a published one. */
   read: ReadPublished = (path) =>
     readPublished(this.#staged.has(path) ? `${this.#folder}/${STAGING}` : this.#folder)(path);
 
@@ -84,13 +82,8 @@ export class WritableFolder {
     this.remove(STAGING);
   }
 
-  /** Removes a folder below this one, if it exists. */
   remove(path: string): void {
-    try {
-      Deno.removeSync(`${this.#folder}/${path}`, { recursive: true });
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
+    rmSync(`${this.#folder}/${path}`, { recursive: true, force: true });
   }
 
   /** Removes what a refused run has staged. */

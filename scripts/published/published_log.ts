@@ -1,12 +1,7 @@
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { isConsistent, isIncluded, leafHash, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
-import {
-  decodeVerifierKey,
-  openCheckpoint,
-  type SignedCheckpoint,
-  type VerifierKey,
-} from "./signed_note.ts";
+import { openCheckpoint, type SignedCheckpoint } from "./signed_note.ts";
 import { type ReadPublished, type Tile, TileBuilder, TileTree } from "./tile_tree.ts";
 
 export const CHECKPOINT_PATH = "checkpoint";
@@ -19,7 +14,7 @@ const OTHER_ROOT = "The published tiles do not have the root that the checkpoint
 export class PublishedLog {
   readonly checkpoint: SignedCheckpoint;
   readonly tree: TileTree;
-  #key: VerifierKey;
+  #vkey: string;
 
   /** Throws `RefusedError`, or another error if nothing is published. */
   constructor(read: ReadPublished) {
@@ -28,8 +23,8 @@ export class PublishedLog {
       const path = vkey === undefined ? VKEY_PATH : CHECKPOINT_PATH;
       throw new Error(`The folder has no ${path}: nothing is published`);
     }
-    this.#key = decodeVerifierKey(vkey);
-    this.checkpoint = openCheckpoint(note, this.#key, "The published checkpoint");
+    this.#vkey = vkey;
+    this.checkpoint = openCheckpoint(note, vkey, "The published checkpoint");
     this.tree = new TileTree(read, this.checkpoint.size);
   }
 
@@ -37,9 +32,8 @@ export class PublishedLog {
   proveInclusion(line: Uint8Array, position: number): string {
     const { size, note } = this.checkpoint;
     if (position > size) {
-      throw new RefusedError(
-        `Position ${position} is not published yet: the published log has ${size} events`,
-      );
+      const fact = `the published log has ${size} events`;
+      throw new RefusedError(`Position ${position} is not published yet: ${fact}`);
     }
     const index = position - 1;
     const leaf = leafHash(line);
@@ -53,19 +47,17 @@ export class PublishedLog {
   /** Proves that the log extends an older checkpoint, and returns that. Throws `RefusedError`. */
   proveConsistency(oldNote: string): SignedCheckpoint {
     const { checkpoint } = this;
-    const old = openCheckpoint(oldNote, this.#key, "The older checkpoint");
+    const old = openCheckpoint(oldNote, this.#vkey, "The older checkpoint");
     const isLonger = old.size > checkpoint.size;
-    if (isLonger || !isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
-      throw new RefusedError(
-        `The published log of ${checkpoint.size} events does not extend the checkpoint of ${old.size}: ` +
-          "the history before it is another one",
-      );
+    if (!isLonger && isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
+      return old;
     }
-    return old;
+    const sizes = `${checkpoint.size} events does not extend the checkpoint of ${old.size}`;
+    throw new RefusedError(`The published log of ${sizes}: the history before it is another one`);
   }
 }
 
-/** The files that sign a published log; `undefined` if they are missing. */
+/** The vkey and the checkpoint of a published log; `undefined` if they are missing. */
 export function readSignature(read: ReadPublished) {
   const [vkey, note] = [VKEY_PATH, CHECKPOINT_PATH].map((path) => {
     const content = read(path);
@@ -76,12 +68,10 @@ export function readSignature(read: ReadPublished) {
 
 /** Compares the lines of a log, in order, with what was published of it. Throws `RefusedError` if they differ. */
 export class PublishedComparison {
-  /** The tree of all lines so far. */
   readonly builder: TileBuilder;
   #published: TreeHead;
   #tree: TileTree;
 
-  /** `onFull` is called with each full tile of the lines. */
   constructor(published: TreeHead, tree: TileTree, onFull?: (tile: Tile) => void) {
     this.#published = published;
     this.#tree = tree;
@@ -99,15 +89,12 @@ export class PublishedComparison {
   }
 
   end(): void {
-    const [{ size }, { size: publishedSize }] = [this.builder, this.#published];
-    if (size >= publishedSize) return;
-    throw new RefusedError(
-      `The log ends at position ${size}, but ${publishedSize} events were published`,
-    );
+    const [{ size: end }, { size }] = [this.builder, this.#published];
+    if (end >= size) return;
+    throw new RefusedError(`The log ends at position ${end}, but ${size} events were published`);
   }
 }
 
-/** Throws `RefusedError` if a line is not the published one. */
 function expectPublished(leaf: Uint8Array, index: number, tree: TileTree): void {
   if (bytesEqual(tree.leaf(index), leaf)) return;
   throw new RefusedError(`Line ${index + 1} of the log is not the one that was published`);

@@ -12,11 +12,9 @@ const ED25519_COSIGNATURE = 4;
 
 const KEY_ID_BYTES = 4;
 const TIMESTAMP_BYTES = 8;
+/** Without the id of its key, which precedes it. */
+const COSIGNATURE_BYTES = TIMESTAMP_BYTES + 64;
 
-/** Length of a cosignature after the id of its key: 76 bytes with that. */
-export const COSIGNATURE_BYTES = TIMESTAMP_BYTES + 64;
-
-/** A public key and its name, as a vkey has them. */
 export interface VerifierKey {
   name: string;
   /** In hex. */
@@ -34,13 +32,13 @@ export interface SignedCheckpoint extends TreeHead {
   note: string;
 }
 
-/** Signs a checkpoint of the log whose origin is the name of the signer. */
 export function signCheckpoint({ size, root }: TreeHead, signer: Signer): SignedCheckpoint {
   return { size, root, note: signNote(`${signer.name}\n${size}\n${root.toBase64()}\n`, signer) };
 }
 
 /** Opens a checkpoint that the key has signed for its own name. `what` names it. Throws `RefusedError`. */
-export function openCheckpoint(note: string, key: VerifierKey, what: string): SignedCheckpoint {
+export function openCheckpoint(note: string, vkey: string, what: string): SignedCheckpoint {
+  const key = decodeVerifierKey(vkey);
   const [text, signatures] = partsOf(note);
   const verified = signatures.map((line) => isSignedBy(key, line, text));
   if (verified.includes(false)) {
@@ -60,18 +58,17 @@ export function openCheckpoint(note: string, key: VerifierKey, what: string): Si
   return { size: Number(size), root: new Uint8Array(root), note };
 }
 
-/** The text of a note, whose final line feed is signed, and its signature lines. */
+/** The text of a note, with its final line feed, and its signature lines. */
 export function partsOf(note: string): [text: string, signatures: string[]] {
   const end = note.lastIndexOf("\n\n") + 1;
   return [note.slice(0, end), note.slice(end).trim().split("\n")];
 }
 
-/** Whether a text can name a key: it has neither white space nor a plus sign. */
+/** A name has neither white space nor a plus sign. */
 export function isKeyName(name: string): boolean {
   return name.isWellFormed() && /^[^\s\p{Cc}\p{Z}+]+$/u.test(name);
 }
 
-/** The vkey of a signer: what others need to verify its signatures. */
 export function encodeVerifierKey({ name, privateKey }: Signer): string {
   const { x } = createPublicKey(privateKey).export({ format: "jwk" });
   const material = Buffer.concat([Uint8Array.of(ED25519), Buffer.from(x!, "base64url")]);
@@ -105,17 +102,33 @@ export function signNote(text: string, signer: Signer): string {
 
 /** Whether a signature or cosignature (https://c2sp.org/tlog-cosignature) is valid; `undefined` if by another key. */
 export function isSignedBy(key: VerifierKey, line: string, text: string): boolean | undefined {
-  const signature = parseSignatureLine(line);
-  if (signature?.name !== key.name || signature.id !== key.id) return undefined;
-  const { bytes } = signature;
+  const { name, id, bytes } = parseSignatureLine(line) ?? {};
+  if (bytes === undefined || name !== key.name || id !== key.id) return undefined;
   if (key.type === ED25519) return verify(null, Buffer.from(text), key.publicKey, bytes);
   if (bytes.length !== COSIGNATURE_BYTES) return false;
   const message = `cosignature/v1\ntime ${bytes.readBigUInt64BE()}\n${text}`;
   return verify(null, Buffer.from(message), key.publicKey, bytes.subarray(TIMESTAMP_BYTES));
 }
 
-/** The parts of a signature line; `undefined` if the line is not one. */
-export function parseSignatureLine(line: string) {
+/**
+ * The valid cosignatures by one of the keys among lines, or all if there are no keys. A line in the name of the log
+ * itself would make the checkpoint invalid.
+ */
+export function cosignaturesIn(
+  lines: string,
+  keys: readonly VerifierKey[],
+  note: string,
+): string[] {
+  const [text] = partsOf(note);
+  const [origin] = text.split("\n", 1);
+  return lines.split("\n").filter((line) => {
+    const signature = parseSignatureLine(line);
+    if (signature?.bytes.length !== COSIGNATURE_BYTES || signature.name === origin) return false;
+    return keys.length === 0 || keys.some((key) => isSignedBy(key, line, text));
+  });
+}
+
+function parseSignatureLine(line: string) {
   const [, name, encoded] = /^— (\S+) (\S+)$/.exec(line) ?? [];
   if (name === undefined || !isKeyName(name)) return undefined;
   const bytes = Buffer.from(encoded, "base64");

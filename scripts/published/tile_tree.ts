@@ -11,7 +11,7 @@ import {
 } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
-/** Most hashes of a tile, and most entries of a bundle. */
+/** Maximum number of hashes of a tile, and of entries of a bundle. */
 export const TILE_WIDTH = 256;
 
 /** A tile. Level 0 has the hashes of lines; a hash of level N + 1 is the root of a full tile of level N. */
@@ -34,7 +34,7 @@ export function tilePath(level: number | "entries", index: number, width = TILE_
   return width === TILE_WIDTH ? path : `${path}.p/${width}`;
 }
 
-/** Number of hashes on a level of a tree of that size. */
+/** Number of hashes on a level of a tree of that size, which is the number of full tiles on the level below. */
 function hashesOn(level: number, size: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
@@ -43,7 +43,7 @@ function hashesOn(level: number, size: number): number {
 export class TileTree {
   readonly size: number;
   #read: ReadPublished;
-  /** The tile that was read last, because many calls in turn need the same one. */
+  /** The last tile, because many calls in turn need the same one. */
   #last: Tile | undefined;
 
   constructor(read: ReadPublished, size: number) {
@@ -75,11 +75,9 @@ export class TileTree {
       if (!Number.isInteger(power)) return undefined;
       // A complete subtree is a run of hashes in one tile.
       const level = Math.floor(power / Math.log2(TILE_WIDTH));
-      const [first, last] = [hashesOn(level, start), hashesOn(level, end)];
-      const index = Math.floor(first / TILE_WIDTH);
-      const offset = index * TILE_WIDTH;
-      const tile = this.#tile(level, index);
-      return rootOf(tile.subarray((first - offset) * HASH_BYTES, (last - offset) * HASH_BYTES));
+      const tile = this.#tile(level, hashesOn(level + 1, start));
+      const from = hashesOn(level, start) % TILE_WIDTH * HASH_BYTES;
+      return rootOf(tile.subarray(from, from + hashesOn(level, end - start) * HASH_BYTES));
     });
   }
 
@@ -100,15 +98,13 @@ export class TileTree {
   }
 }
 
-/** Appends leaves to a tree, and makes its tiles. */
 export class TileBuilder {
   size = 0;
   /** The hashes of the rightmost tile of each level, which is not full. */
   #open: Uint8Array[][] = [];
-  #onFull: (tile: Tile) => void;
+  #onFull: ((tile: Tile) => void) | undefined;
 
-  /** `onFull` is called with each tile that becomes full. */
-  constructor(onFull: (tile: Tile) => void = () => {}) {
+  constructor(onFull?: (tile: Tile) => void) {
     this.#onFull = onFull;
   }
 
@@ -120,7 +116,7 @@ export class TileBuilder {
       if (open.push(hash) < TILE_WIDTH) return;
       const hashes = Buffer.concat(open);
       this.#open[level] = [];
-      this.#onFull({ level, index: this.#lastIndex(level) - 1, hashes });
+      this.#onFull?.({ level, index: hashesOn(level + 1, this.size) - 1, hashes });
       hash = rootOf(hashes);
     }
   }
@@ -128,20 +124,19 @@ export class TileBuilder {
   /** The tiles at the right edge that are not full. */
   partialTiles(): Tile[] {
     return this.#open
-      .map((open, level) => ({ level, index: this.#lastIndex(level), hashes: Buffer.concat(open) }))
+      .map((open, level) => {
+        const index = hashesOn(level + 1, this.size);
+        return { level, index, hashes: Buffer.concat(open) };
+      })
       .filter(({ hashes }) => hashes.length > 0);
   }
 
   root(): Uint8Array {
+    if (this.size === 0) return EMPTY_ROOT;
     // The hashes beyond the full tiles of the lower levels are the last subtree of a level.
-    return this.partialTiles().reduce<Uint8Array | undefined>(
-      (below, { hashes }) => rootOf(below === undefined ? hashes : Buffer.concat([hashes, below])),
-      undefined,
-    ) ?? EMPTY_ROOT;
-  }
-
-  /** Index of the tile on a level that is not full. */
-  #lastIndex(level: number): number {
-    return Math.floor(hashesOn(level, this.size) / TILE_WIDTH);
+    return this.partialTiles().reduce<Uint8Array>(
+      (below, { hashes }) => rootOf(Buffer.concat([hashes, below])),
+      new Uint8Array(),
+    );
   }
 }

@@ -1,5 +1,3 @@
-/** `deno task schema`: prints the SQL that creates the tables of a store in a PostgreSQL database. */
-
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { print, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";

@@ -126,8 +126,8 @@ test("backup --follow ends with 1 instead of confirming events that are not in i
     assertEquals([(await follower.status).code, confirmed], [1, [0, index + 1]]);
     assertEquals(
       await errors,
-      `error: ${file} was removed, replaced or changed by another program, so printed positions ` +
-        "may be missing in it. Run the same command again\n",
+      `error: ${file} was removed, replaced or changed by another program: it may lack ` +
+        "printed positions. Run the same command again\n",
     );
     assertEquals((await runTask(["backup", file], temp)).code, 0);
     assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);

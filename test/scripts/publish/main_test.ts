@@ -11,7 +11,7 @@ test("publish: publishes what is new; a store and an export give the same files"
   assertEquals([more.code, more.stdout], [0, ""], more.stderr);
   assertStringIncludes(
     more.stderr,
-    "Published 10 new events, 40 in all, as log.shop.example/pets.",
+    "Published 10 new events: 40 events are published as log.shop.example/pets.",
   );
   const again = await publish(lines, dir);
   assertStringIncludes(again.stderr, "Nothing is new: 40 events are published");

@@ -152,7 +152,7 @@ test("publishLog() refuses another key or origin, and a damaged folder", async (
   await cp(dir, sound, { recursive: true });
   for (
     const [path, content, message] of [
-      ["checkpoint", undefined, "its checkpoint is missing"],
+      ["checkpoint", undefined, "lacks its checkpoint"],
       ["checkpoint", forged, "has a signature by log.shop.example/pets that is not valid"],
       ["checkpoint", anonymous, "is not signed by the key"],
       ["checkpoint", forked, "The published tiles do not have the root"],

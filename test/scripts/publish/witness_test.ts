@@ -18,7 +18,7 @@ import { filesIn } from "./with_published.ts";
 import { testIf } from "../../support/test_if.ts";
 
 const LINES = sampleLog(300);
-const LOG_KEY = decodeVerifierKey(encodeVerifierKey(signer));
+const LOG_KEY = encodeVerifierKey(signer);
 
 /** Publishes the first lines of the log, and resolves to the names in the signatures of the checkpoint. */
 async function publish(dir: string, size: number, options: Partial<PublishOptions> = {}) {

@@ -69,9 +69,9 @@ Deno.test("a vkey is encoded as decoded, and a malformed one is refused", () => 
 
 Deno.test("a checkpoint is opened as signed, and only by the key of its origin", () => {
   const head = { size: 7, root: new Uint8Array(32).fill(9) };
-  const key = decodeVerifierKey(encodeVerifierKey(signer));
+  const vkey = encodeVerifierKey(signer);
   const checkpoint = signCheckpoint(head, signer);
-  assertEquals(openCheckpoint(checkpoint.note, key, "It"), checkpoint);
+  assertEquals(openCheckpoint(checkpoint.note, vkey, "It"), checkpoint);
   const signed = (text: string) => signNote(text, signer);
   const root = head.root.toBase64();
   const other = "It is not one of the log log.shop.example/pets";
@@ -89,5 +89,5 @@ Deno.test("a checkpoint is opened as signed, and only by the key of its origin",
       [checkpoint.note.split("\n—")[0], "It is not signed by the key log.shop.example/pets+"],
       ["", "It is not signed by the key log.shop.example/pets+"],
     ]
-  ) assertThrows(() => openCheckpoint(note, key, "It"), RefusedError, message);
+  ) assertThrows(() => openCheckpoint(note, vkey, "It"), RefusedError, message);
 });
