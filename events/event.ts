@@ -33,6 +33,7 @@ type PetUpdatedData = z.infer<typeof PetUpdatedData>;
 export type EventBody =
   | { type: "PetCreated"; data: Pet }
   | { type: "PetUpdated"; data: PetUpdatedData }
+  | { type: "PetRemoved"; data: Pet }
   | { type: "ApiKeyIssued"; data: KeyIssuedData }
   | { type: "ApiKeyRevoked"; data: KeyRevokedData };
 
@@ -53,11 +54,14 @@ export type RecordedEvent = EventBody & EventMetadata & { position: number; prev
 
 export type EventType = EventBody["type"];
 
-/** An event that says how a pet is from then on. */
+/** An event that says how a pet is from then on, or was before it was removed. */
 export type PetEvent = Extract<RecordedEvent, { data: Pet }>;
 
-const PET_EVENTS: Record<PetEvent["type"], true> = { PetCreated: true, PetUpdated: true };
-export const PET_EVENT_TYPES = Object.keys(PET_EVENTS) as PetEvent["type"][];
+export const PET_EVENT_TYPES = ["PetCreated", "PetUpdated", "PetRemoved"] as const;
+
+export function isPetEvent(event: RecordedEvent): event is PetEvent {
+  return (PET_EVENT_TYPES as readonly string[]).includes(event.type);
+}
 
 /** An event and its line in UTF-8, without the line break. */
 export interface RecordedLine {
@@ -69,6 +73,7 @@ export interface RecordedLine {
 const TYPES: Record<EventType, { schema: string; data: z.ZodObject; added: readonly string[] }> = {
   PetCreated: { schema: schemaOf("PetCreated"), data: Pet, added: ADDED_FIELDS },
   PetUpdated: { schema: schemaOf("PetUpdated"), data: PetUpdatedData, added: ADDED_FIELDS },
+  PetRemoved: { schema: schemaOf("PetRemoved"), data: Pet, added: ADDED_FIELDS },
   ApiKeyIssued: { schema: schemaOf("ApiKeyIssued"), data: KeyIssuedData, added: ["readOnly"] },
   ApiKeyRevoked: { schema: schemaOf("ApiKeyRevoked"), data: KeyRevokedData, added: [] },
 };
@@ -107,7 +112,7 @@ export function dataOf(line: Uint8Array): Uint8Array {
   return line.subarray(line.indexOf(OPENING_BRACE, 1), line.length - 1);
 }
 
-/** The text of the pet after an event of a pet, in UTF-8. */
+/** The text of the pet after an event of a pet, or of the removed one, in UTF-8. */
 export function petTextOf({ event, line }: RecordedLine): Uint8Array {
   const data = dataOf(line);
   if (!("previous" in event.data)) return data;
@@ -217,6 +222,7 @@ export function subjectOf(body: EventBody): string {
   switch (body.type) {
     case "PetCreated":
     case "PetUpdated":
+    case "PetRemoved":
       return `pets/${body.data.id}`;
     case "ApiKeyIssued":
     case "ApiKeyRevoked":
@@ -252,6 +258,7 @@ export function schemaOf(type: string): string {
 function encodeData({ type, data }: EventBody): string {
   switch (type) {
     case "PetCreated":
+    case "PetRemoved":
       return encodePet(data);
     case "PetUpdated":
       return `${encodePet(data).slice(0, -1)},"previous":${encodePatch(data.previous)}}`;

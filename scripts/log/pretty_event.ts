@@ -7,6 +7,7 @@ import type { StoredLine } from "../../src/log/read_log.ts";
 const COLORS: Record<EventType, (text: string) => string> = {
   PetCreated: green,
   PetUpdated: blue,
+  PetRemoved: red,
   ApiKeyIssued: cyan,
   ApiKeyRevoked: yellow,
 };
@@ -37,7 +38,9 @@ export function prettyEvent({ position, line }: StoredLine, labels: Map<string, 
 
 /** JSON; of a change, only what changed. */
 function shownData(event: RecordedEvent, line: Uint8Array): string {
-  if (event.type === "PetCreated") return new TextDecoder().decode(dataOf(line));
+  if (event.type === "PetCreated" || event.type === "PetRemoved") {
+    return new TextDecoder().decode(dataOf(line));
+  }
   if (event.type === "PetUpdated") {
     const { previous, ...pet } = event.data;
     const after: Record<string, unknown> = pet;

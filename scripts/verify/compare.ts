@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from "node:buffer";
-import type { RecordedLine } from "../../events/event.ts";
+import { isPetEvent, type RecordedLine } from "../../events/event.ts";
 import { hasCategory } from "../../events/pet.ts";
 import {
   isPetKind,
@@ -46,9 +46,7 @@ export class SoundLog {
   /** Takes the next lines, after the verifier has. */
   follow(lines: readonly RecordedLine[]): void {
     const records = project(
-      lines.filter(({ event: { type, idempotencyKey } }) =>
-        type !== "PetCreated" && type !== "PetUpdated" || idempotencyKey !== undefined
-      ),
+      lines.filter(({ event }) => !isPetEvent(event) || event.idempotencyKey !== undefined),
     );
     for (const { key, content, expiresAt = Infinity } of records) {
       if (isPetKind(key[0])) continue;
@@ -115,8 +113,9 @@ export class Comparison {
     const { store, log: { verifier: { pets, head } }, generation } = this.#deps;
     await this.#followLater();
     for (let id = 1; id <= head.lastPetId; id++) {
-      if (this.#petsSeen[id] === ALL_SEEN) continue;
-      const made = await readEventAt(store, pets.valueAt(id));
+      const position = pets.valueAt(id);
+      if (this.#petsSeen[id] === ALL_SEEN || position < 1) continue;
+      const made = await readEventAt(store, position);
       for (const { key, content } of made === undefined ? [] : project([made])) {
         const isSeen = (this.#petsSeen[id] & SEEN[key[0]]) !== 0;
         if (content === undefined || !isPetKind(key[0]) || isSeen) continue;

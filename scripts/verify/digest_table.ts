@@ -2,13 +2,14 @@
 const CHUNK_LENGTH = 512;
 
 /**
- * A digest of 48 bits of a content, and a value above 0, for each of the numbers 1, 2, 3 …, in 16 bytes. Each table has a
+ * A digest of 48 bits of a content, and a value, for each of the numbers 1, 2, 3 …, in 16 bytes. Each table has a
  * random seed for its digests, so that nobody can choose two contents with the same digest.
  */
 export class DigestTable {
   #chunks = new Map<number, Float64Array>();
   #seed = crypto.getRandomValues(new Uint32Array(2));
 
+  /** With a value below 0, `has()` finds no content. */
   set(number: number, content: Uint8Array, value: number): void {
     const index = Math.floor(number / CHUNK_LENGTH);
     const chunk = this.#chunks.get(index) ?? new Float64Array(2 * CHUNK_LENGTH);

@@ -29,6 +29,9 @@ export class UnsoundError extends RefusedError {
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
+/** The value of a removed pet in the table of pets, instead of a position. */
+const REMOVED = -1;
+
 /** Minimum number of recent ids and of recent Idempotency-Keys that are remembered. */
 const IDS_KEPT = 10_000;
 const IDEMPOTENCY_KEYS_KEPT = 100_000;
@@ -133,6 +136,9 @@ export class LogVerifier {
       case "PetUpdated":
         this.#checkPrevious(event);
         return this.#checkPetEvent(event, line);
+      case "PetRemoved":
+        this.#checkBefore("removes", event.data.id, petTextOf({ event, line }));
+        return this.#checkPetEvent(event, line);
       case "ApiKeyIssued":
         return this.#checkIssue(event);
       case "ApiKeyRevoked":
@@ -148,15 +154,23 @@ export class LogVerifier {
     this.#lastPetId = id;
   }
 
+  /** Checks that the log has the pet with that text. */
+  #checkBefore(does: "changes" | "removes", id: number, before: Uint8Array): void {
+    const position = this.pets.valueAt(id);
+    if (position < 0) this.#faults.push(`it ${does} pet ${id}, which was removed before`);
+    else if (position === 0) {
+      if (this.#isComplete) this.#faults.push(`it ${does} pet ${id}, which was not added before`);
+    } else if (!this.pets.has(id, before)) {
+      const member = does === "changes" ? "previous" : "data";
+      this.#faults.push(`its ${member} does not match pet ${id} as it was before`);
+    }
+  }
+
   /** Checks that the pet was before as the change says, and differs from it now in each former value. */
   #checkPrevious({ data: pet }: EventOf<"PetUpdated">): void {
     const { id, previous } = pet;
     const before = patchPet(pet, previous);
-    if (this.pets.valueAt(id) === 0) {
-      if (this.#isComplete) this.#faults.push(`it changes pet ${id}, which was not added before`);
-    } else if (!this.pets.has(id, encoder.encode(encodePet(before)))) {
-      this.#faults.push(`its previous does not match pet ${id} as it was before`);
-    }
+    this.#checkBefore("changes", id, encoder.encode(encodePet(before)));
     const unchanged = (Object.keys(previous) as (keyof Pet)[])
       .filter((name) => before[name] === pet[name]);
     if (unchanged.length > 0) {
@@ -168,7 +182,8 @@ export class LogVerifier {
     const { position, data } = event;
     // Larger ids are a fault in a complete log, and could take much memory.
     if (!this.#isComplete || data.id <= position) {
-      this.pets.set(data.id, petTextOf({ event, line }), position);
+      const value = event.type === "PetRemoved" ? REMOVED : position;
+      this.pets.set(data.id, petTextOf({ event, line }), value);
     }
     this.#checkPetActor(event);
   }
@@ -187,7 +202,9 @@ export class LogVerifier {
     const key = this.#keys.get(actor);
     if (key === undefined) {
       if (actor === OPERATOR) {
-        this.#faults.push("its actor is the operator, but only a key adds and changes pets");
+        this.#faults.push(
+          "its actor is the operator, but only a key adds, changes and removes pets",
+        );
       } else if (this.#isComplete) {
         this.#faults.push(`its actor ${actor} is not a key that was issued before`);
       }

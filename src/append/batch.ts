@@ -66,7 +66,8 @@ function decideAll(plan: Plan, preparations: readonly PromiseSettledResult<void>
   const members: Member[] = [];
   /** The pets that members change, as the last of them leaves each. */
   const changedPets = new Map<number | undefined, Pet>();
-  const idempotencyKeys = new Set<string>();
+  /** The Idempotency-Keys of members, and the pets that they remove: other commands of these wait. */
+  const taken = new Set<string | number | undefined>();
   const deferred: QueuedCommand[] = [];
   let next = base.head;
   let bytes = 0;
@@ -77,7 +78,7 @@ function decideAll(plan: Plan, preparations: readonly PromiseSettledResult<void>
     const preparation = preparations[count++];
     if (queued.isSettled) continue;
     const { petId, idempotencyKey } = queued.command;
-    if (idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey)) {
+    if (taken.has(idempotencyKey) || taken.has(petId)) {
       deferred.push(queued);
       continue;
     }
@@ -91,10 +92,11 @@ function decideAll(plan: Plan, preparations: readonly PromiseSettledResult<void>
     }
     members.push(member);
     next = member.next;
-    if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
+    if (idempotencyKey !== undefined) taken.add(idempotencyKey);
     for (const { event, line } of member.lines) {
       const pet = changedPetOf(event);
       if (pet !== undefined) changedPets.set(pet.id, pet);
+      if (event.type === "PetRemoved") taken.add(event.data.id);
       bytes += line.length;
     }
   }
@@ -180,6 +182,7 @@ function changedPetOf({ type, data }: RecordedEvent): Pet | undefined {
     case "PetUpdated":
       return data;
     case "PetCreated":
+    case "PetRemoved":
     case "ApiKeyIssued":
     case "ApiKeyRevoked":
       return undefined;

@@ -1,4 +1,4 @@
-/** The commands of clients: they add or change a pet, on behalf of an API key, once for each Idempotency-Key. */
+/** The commands of clients: they add, change or remove a pet, on behalf of an API key, once for each Idempotency-Key. */
 
 import type { EventBody, EventMetadata, PetEvent } from "../../events/event.ts";
 import {
@@ -36,16 +36,19 @@ interface WritePetRequest {
   idempotencyKey?: string;
 }
 
-export interface UpdatePetRequest extends WritePetRequest {
+export interface RemovePetRequest extends WritePetRequest {
   petId: number;
-  patch: PetPatch;
-  /** Whether the pet with that JSON text is one that the client expects to change. */
+  /** Whether the pet with that JSON text is one that the client expects to change or to remove. */
   isExpected?: (petText: string) => boolean;
+}
+
+export interface UpdatePetRequest extends RemovePetRequest {
+  patch: PetPatch;
 }
 
 export interface WrittenPet {
   id: number;
-  /** The JSON text of the pet after the request. */
+  /** The JSON text of the pet after the request, or of the removed one. */
   text: string;
   /** Whether an earlier request with the same Idempotency-Key wrote it. */
   isDuplicate: boolean;
@@ -83,16 +86,52 @@ export async function updatePet(deps: WritePetDeps, request: UpdatePetRequest) {
   return written ?? { id: request.petId, text: rule.text, isDuplicate: false };
 }
 
-/** The rule of a change. `text` is that of the pet as of the last prepare(). */
 export function changeRule(
-  deps: { pets: { getProven(id: number, base: HeadEntry): Promise<{ text: string } | undefined> } },
-  { petId, patch, isExpected = () => true }: Omit<UpdatePetRequest, "token">,
+  deps: ProvenPets,
+  { patch, ...target }: Omit<UpdatePetRequest, "token">,
+): Rule & { text: string } {
+  const decide = (before: Pet): PetEventBody | undefined => {
+    const after = patchPet(before, patch);
+    const previous = reversePatch(before, after);
+    if (Object.keys(previous).length === 0) return undefined;
+    return { type: "PetUpdated", data: { ...after, previous } };
+  };
+  return ruleOf(
+    deps,
+    target,
+    decide,
+    ({ type, data }) =>
+      type === "PetUpdated" && encodePet(patchPet(data, patch)) === encodePet(data) &&
+      Object.keys(data.previous).every((name) => Object.hasOwn(patch, name)),
+  );
+}
+
+/** Rejects as updatePet(). */
+export async function removePet(deps: WritePetDeps, request: RemovePetRequest) {
+  return (await writePet(deps, request, removalRule(deps, request)))!;
+}
+
+export function removalRule(deps: ProvenPets, target: Omit<RemovePetRequest, "token">): Rule {
+  const decide = (data: Pet) => ({ type: "PetRemoved", data } as const);
+  return ruleOf(deps, target, decide, ({ type }) => type === "PetRemoved");
+}
+
+type ProvenPets = {
+  pets: { getProven(id: number, base: HeadEntry): Promise<{ text: string } | undefined> };
+};
+
+/** A rule for a pet that must exist. `text` is that of the pet as of the last prepare(). */
+function ruleOf(
+  { pets }: ProvenPets,
+  { petId, isExpected = () => true }: Omit<RemovePetRequest, "token">,
+  decide: (before: Pet) => PetEventBody | undefined,
+  isOutcome: Rule["isOutcome"],
 ): Rule & { text: string } {
   return {
     text: "",
     petId,
     async prepare(base) {
-      const found = await deps.pets.getProven(petId, base);
+      const found = await pets.getProven(petId, base);
       if (found === undefined) {
         throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
       }
@@ -100,19 +139,11 @@ export function changeRule(
     },
     decide(_head, changed) {
       const before = changed ?? decodePet(this.text);
-      if (!isExpected(encodePet(before))) {
-        const message = "If-Match does not name the ETag of the animal; a weak one (W/) never does";
-        throw new ServiceError("precondition_failed", message);
-      }
-      const after = patchPet(before, patch);
-      const previous = reversePatch(before, after);
-      if (Object.keys(previous).length === 0) return undefined;
-      return { type: "PetUpdated", data: { ...after, previous } };
+      if (isExpected(encodePet(before))) return decide(before);
+      const message = "If-Match does not name the ETag of the animal; a weak one (W/) never does";
+      throw new ServiceError("precondition_failed", message);
     },
-    isOutcome: ({ type, data }) =>
-      type === "PetUpdated" && data.id === petId &&
-      encodePet(patchPet(data, patch)) === encodePet(data) &&
-      Object.keys(data.previous).every((name) => Object.hasOwn(patch, name)),
+    isOutcome: (event) => event.data.id === petId && isOutcome(event),
   };
 }
 

@@ -9,7 +9,7 @@ import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { eventOf } from "../log/lines.ts";
-import { LogDamagedError, readLog } from "../log/read_log.ts";
+import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import type { BackgroundWork } from "./background_work.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
@@ -70,8 +70,24 @@ export class EventFeed {
     this.#background = background;
   }
 
-  endOf({ position, lastHash }: Head): Place {
-    return { position, id: feedId(position, lastHash) };
+  /**
+   * The place before the first event that is not older than a time, by binary search. The times in the log are those of
+   * its writers' clocks, so an event may be before or after that place by as much as these differ.
+   */
+  async placeBefore(time: number, { head }: HeadEntry): Promise<Place> {
+    let place = feedPositionOf(head);
+    for (let first = 1, last = head.position; first <= last;) {
+      const position = Math.floor((first + last) / 2);
+      const found = await readEventAt(this.#store, position);
+      if (found === undefined) throw unreadableError(position, position);
+      const { event: { time: eventTime, previousHash } } = found;
+      if (Date.parse(eventTime) < time) first = position + 1;
+      else {
+        last = position - 1;
+        place = feedPositionOf({ position: last, lastHash: previousHash });
+      }
+    }
+    return place;
   }
 
   /** Rejects with `feed_reset` if the log up to a head has no such place. Does not wait for those who catch up. */
@@ -86,7 +102,7 @@ export class EventFeed {
     const { position, id } = place;
     const { head } = entry;
     if (position >= head.position) {
-      expectSame(id, this.endOf(head).id);
+      expectSame(id, feedPositionOf(head).id);
       return [];
     }
     const inBackground = isBehind(place, entry);
@@ -147,11 +163,20 @@ export class EventFeed {
       }
     } catch (error) {
       if (!(error instanceof LogDamagedError)) throw error;
-      const message = `The log cannot be read from position ${from} to ${to}`;
-      throw new ServiceError("store_unavailable", message);
+      throw unreadableError(from, to);
     }
     return { before, lines };
   }
+}
+
+/** The end of the log up to a head. */
+export function feedPositionOf({ position, lastHash }: Pick<Head, "position" | "lastHash">): Place {
+  return { position, id: feedId(position, lastHash) };
+}
+
+function unreadableError(from: number, to: number): ServiceError {
+  const message = `The log cannot be read from position ${from} to ${to}`;
+  return new ServiceError("store_unavailable", message);
 }
 
 /** Whether a place is before the last two parts of the log. Reads from such a place run in the background. */
@@ -175,6 +200,7 @@ function feedLineOf(recorded: RecordedLine): FeedLine {
   };
   switch (event.type) {
     case "PetCreated":
+    case "PetRemoved":
       return shown(event.type, event.data.status);
     case "PetUpdated":
       return shown(event.type, event.data.status, event.data.previous.status);

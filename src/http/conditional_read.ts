@@ -6,7 +6,7 @@ import type { HttpResponse } from "./http_response.ts";
 
 const TAG_DIGITS = 32;
 
-export const ENTITY_TAG_PATTERN = new RegExp(`^"[0-9a-f]{8,${TAG_DIGITS}}"$`);
+export const ENTITY_TAG_PATTERN = new RegExp(`^"[0-9a-f]{8,${TAG_DIGITS}}(-gzip)?"$`);
 
 /** The strong entity tag of a content. It is the same on every instance and after every restart. */
 export function entityTag(content: string | Uint8Array): string {
@@ -18,16 +18,23 @@ export function entityTagOfHash(hash: string): string {
   return `"${hash.slice(0, TAG_DIGITS)}"`;
 }
 
-/** Turns a read into 304 if `If-None-Match` names its `etag`; the comparison is weak (13.1.2). */
+/** The entity tag of the same content in gzip. */
+export function gzipTagOf(etag: string): string {
+  return etag.replace(/"$/, '-gzip"');
+}
+
+/** Turns a read into 304 if `If-None-Match` names its `etag`, in either coding; the comparison is weak (13.1.2). */
 export function applyIfNoneMatch(
   response: HttpResponse,
   { method, headers }: Pick<Request, "method" | "headers">,
 ): HttpResponse {
   const { etag } = response.headers;
   // The responses to an addition and to a change have tags, too.
-  if (etag === undefined || method === "POST" || method === "PATCH") return response;
+  if (etag === undefined || method !== "GET" && method !== "HEAD") return response;
   // The library splits a long run of spaces in quadratic time.
   const tags = headers.get("if-none-match")?.replace(/\s+/g, " ");
-  if (tags === undefined || ifNoneMatch(tags, etag)) return response;
-  return { ...response, status: 304, body: null };
+  if (tags === undefined) return response;
+  const plain = etag.replace('-gzip"', '"');
+  const isNew = ifNoneMatch(tags, plain) && ifNoneMatch(tags, gzipTagOf(plain));
+  return isNew ? response : { ...response, status: 304, body: null };
 }

@@ -6,7 +6,7 @@ const REQUEST_HEADERS =
   `authorization, content-type, ${IDEMPOTENCY_KEY_HEADER}, if-match, if-none-match, last-event-id`;
 const RESPONSE_HEADERS =
   `accept-patch, deprecation, etag, ${IDEMPOTENCY_REPLAYED_HEADER}, link, location, ` +
-  "ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-request-id";
+  "ratelimit, ratelimit-policy, retry-after, sunset, www-authenticate, x-feed-position, x-request-id, x-total-count";
 
 /** How long a browser may cache a preflight response, in seconds. This is Chromium's own limit. */
 const PREFLIGHT_SECONDS = 7_200;

@@ -2,11 +2,18 @@
 
 import { Buffer } from "node:buffer";
 import { EMPTY_HEAD, type HeadEntry } from "../log/head.ts";
-import type { EventFeed, FeedEvent, FeedLine, Place } from "../feed/event_feed.ts";
+import {
+  type EventFeed,
+  type FeedEvent,
+  type FeedLine,
+  feedPositionOf,
+  type Place,
+} from "../feed/event_feed.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
+import { compressed } from "./compression.ts";
 import { codeOf } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
@@ -77,16 +84,20 @@ export async function prepareListEvents(
   const { feed } = deps;
   const { headers } = client;
   const query = parseEventsQuery(search, headers);
-  const { lastEventId: id } = query;
-  const place = id === undefined || id === NOW
-    ? feed.endOf(id === NOW ? entry.head : EMPTY_HEAD)
-    : { position: parseInt(id), id };
+  const place = await placeOf(query, feed, entry);
   // An error must be the response, also of a stream.
   await feed.expectPlace(place, entry);
   const request = { query, entry, place, client, requestId, token };
   return wantsStream(headers)
     ? () => Promise.resolve(streamEvents(deps, request))
     : () => listEvents(deps, request, baseUrl);
+}
+
+/** The place from which a request reads. */
+function placeOf({ lastEventId: id, since }: EventsQuery, feed: EventFeed, entry: HeadEntry) {
+  if (since !== undefined) return feed.placeBefore(since, entry);
+  if (id === undefined || id === NOW) return feedPositionOf(id === NOW ? entry.head : EMPTY_HEAD);
+  return { position: parseInt(id), id };
 }
 
 /** Resolves to a batch: at once if there are events, and otherwise after the wait of the query. */
@@ -130,16 +141,17 @@ async function listEvents(
       leave();
     }
   }
-  return {
+  const response = {
     status: 200,
     body: `[${events.join(",")}]`,
     headers: {
       ...NEVER_STORED,
-      vary: "accept",
+      vary: "accept, accept-encoding",
       link: `<${baseUrl}/events?${queryAfter(request.place.id, query)}>; rel="next"`,
     },
     contentHeaders: { "content-type": BATCH_TYPE },
   };
+  return await compressed(response, client.headers);
 }
 
 function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {

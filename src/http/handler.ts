@@ -17,6 +17,7 @@ import {
   getPet,
   listPets,
   prepareCreatePet,
+  prepareRemovePet,
   prepareUpdatePet,
   type PrepareWrite,
   type WriteDeps,
@@ -51,6 +52,11 @@ interface Exchange extends ApiRequest {
   counted?: CountedRequest;
 }
 
+const WRITES = {
+  createPet: prepareCreatePet,
+  updatePet: prepareUpdatePet,
+  removePet: prepareRemovePet,
+};
 const READS = { listPets, getPet, listEvents: prepareListEvents };
 
 const JSON_HEADERS = { "content-type": "application/json" };
@@ -135,8 +141,9 @@ function respond(
   }
   const token = bearerToken(headers);
   const operation = route && operationOf(route, method);
-  if (operation === "createPet") return write(exchange, token, deps, prepareCreatePet);
-  if (operation === "updatePet") return write(exchange, token, deps, prepareUpdatePet);
+  if (operation === "createPet" || operation === "updatePet" || operation === "removePet") {
+    return write(exchange, token, deps, WRITES[operation]);
+  }
   return deps.heads.use((entry) => {
     const key = deps.keys.authorize(token, entry.head, deps.runtime.now());
     return andThen<ApiKey, Responded>(key, (key) => {

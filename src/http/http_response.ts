@@ -1,6 +1,6 @@
 export interface HttpResponse {
   status: number;
-  /** `null` if the status has no body. Bytes are shared between responses and streamed. */
+  /** `null` if the status has no body. Bytes are shared between responses. */
   body: string | Uint8Array | ReadableStream<Uint8Array> | null;
   headers: Record<string, string>;
   /** The headers of the body itself, omitted from 304; by default those of JSON. */
@@ -12,9 +12,9 @@ export const NEVER_STORED = { "cache-control": "no-store" };
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Streams bytes that responses share. `new Response(bytes)` would copy them for each client. */
-export function byteStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return ReadableStream.from(chunksOf(bytes));
+/** Streams many bytes that responses share. `new Response(bytes)` would copy them for each client. */
+export function byteStream(bytes: Uint8Array): BodyInit {
+  return bytes.length <= CHUNK_BYTES ? bytes as BodyInit : ReadableStream.from(chunksOf(bytes));
 }
 
 function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {

@@ -1,15 +1,24 @@
 /** The operations of the interface (section 4). */
 
-import { createPet, updatePet, type WritePetDeps, type WrittenPet } from "../commands/write_pet.ts";
-import type { HeadEntry } from "../log/head.ts";
+import {
+  createPet,
+  removePet,
+  updatePet,
+  type WritePetDeps,
+  type WrittenPet,
+} from "../commands/write_pet.ts";
+import { feedPositionOf } from "../feed/event_feed.ts";
+import { petListOf } from "../keyspace.ts";
+import { type Head, type HeadEntry, petCount } from "../log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
-import type { PageQuery } from "../projections/pet_reader.ts";
+import type { Page, PageQuery } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
+import { compressed } from "./compression.ts";
 import { entityTag, entityTagOfHash } from "./conditional_read.ts";
 import { ERRORS, HttpError } from "./errors.ts";
 import { IDEMPOTENCY_REPLAYED_HEADER, parseIdempotencyKey } from "./requests/idempotency_key.ts";
 import { parseIfMatch } from "./requests/if_match.ts";
-import { parsePageQuery, parseQuery } from "./requests/query.ts";
+import { parsePageQuery, parseQuery, queryOf } from "./requests/query.ts";
 import { parseNewPet, parsePetPatch } from "./requests/pet_body.ts";
 import type { BodyReader } from "./requests/request_body.ts";
 
@@ -33,21 +42,35 @@ export interface ApiRequest {
 
 export function listPets(
   { pets }: WritePetDeps,
-  { search, baseUrl }: ApiRequest,
+  { request, search, baseUrl }: ApiRequest,
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
   const query = parsePageQuery(search);
   return andThen(pets.list(query, entry), (page) => {
-    const headers: HttpResponse["headers"] = { ...READ_HEADERS, etag: entityTagOfHash(page.hash) };
+    // A cached page is also as of a later head, and a page that was read may be later than the head of its request.
+    const head = page.head.position > entry.head.position ? page.head : entry.head;
+    const headers: HttpResponse["headers"] = {
+      ...READ_HEADERS,
+      vary: "accept-encoding",
+      etag: entityTagOfHash(page.hash),
+      "x-feed-position": feedPositionOf(head).id,
+    };
+    const total = totalOf(query, page, head);
+    if (total !== undefined) headers["x-total-count"] = String(total);
     if (page.next !== undefined) headers.link = nextLink(baseUrl, query, page.next);
-    return { status: 200, body: page.text, headers };
+    return compressed({ status: 200, body: page.text, headers }, request.headers, page);
   });
 }
 
+/** How many pets match a query at a head; `undefined` if only a scan could tell. */
+function totalOf({ status, categoryId, ids }: PageQuery, { total }: Page, head: Head) {
+  if ((categoryId ?? ids) !== undefined) return total;
+  return status === undefined ? petCount(head) : head.counts[petListOf(status)];
+}
+
 /** The Link header of the next page (RFC 8288), absolute because many clients do not resolve it. */
-function nextLink(baseUrl: string, { limit, status }: PageQuery, cursor: number): string {
-  const filter = status === undefined ? "" : `&status=${status}`;
-  return `<${baseUrl}/pets?limit=${limit}${filter}&cursor=${cursor}>; rel="next"`;
+function nextLink(baseUrl: string, query: PageQuery, cursor: number): string {
+  return `<${baseUrl}/pets?${queryOf({ ...query, cursor })}>; rel="next"`;
 }
 
 export function getPet(
@@ -90,25 +113,41 @@ export const prepareCreatePet: PrepareWrite = async (deps, { request, search, ba
 };
 
 export const prepareUpdatePet: PrepareWrite = async (deps, { request, path, search }, token) => {
+  const target = parseTarget(request, path, search);
+  const patch = parsePetPatch(await deps.bodies.readJson(request));
+  return async () => written(200, await updatePet(deps, { ...target, patch, token }));
+};
+
+export const prepareRemovePet: PrepareWrite = async (deps, { request, path, search }, token) => {
+  const target = parseTarget(request, path, search);
+  await deps.bodies.skip(request);
+  return async () => {
+    const { isDuplicate } = await removePet(deps, { ...target, token });
+    return { status: 204, body: null, headers: writtenHeaders(isDuplicate) };
+  };
+};
+
+/** The pet that a request names, and the conditions under which it may be changed or removed. */
+function parseTarget(request: Request, path: string, search: string) {
   if (search !== "") parseQuery(search, {});
   const petId = petIdOf(path);
   const idempotencyKey = parseIdempotencyKey(request.headers);
   const matches = parseIfMatch(request.headers);
   const isExpected = matches && ((petText: string) => matches(entityTag(petText)));
-  const patch = parsePetPatch(await deps.bodies.readJson(request));
-  return async () => {
-    return written(200, await updatePet(deps, { petId, patch, token, idempotencyKey, isExpected }));
-  };
-};
+  return { petId, idempotencyKey, isExpected };
+}
 
 function written(
   status: number,
   { text, isDuplicate }: WrittenPet,
   more: HttpResponse["headers"] = {},
 ): HttpResponse {
-  const headers: typeof more = { ...NEVER_STORED, etag: entityTag(text), ...more };
-  if (isDuplicate) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
+  const headers = { ...writtenHeaders(isDuplicate), etag: entityTag(text), ...more };
   return { status, body: text, headers };
+}
+
+function writtenHeaders(isDuplicate: boolean): HttpResponse["headers"] {
+  return isDuplicate ? { ...NEVER_STORED, [IDEMPOTENCY_REPLAYED_HEADER]: "true" } : NEVER_STORED;
 }
 
 /** The id at the end of a path. Throws `pet_not_found`, with these headers, if it is not an integer. */

@@ -8,7 +8,13 @@ export const PETS_PATH = `${BASE_PATH}/pets`;
 export const EVENTS_PATH = `${BASE_PATH}/events`;
 
 /** These need an API key. */
-export type ApiOperation = "listPets" | "createPet" | "getPet" | "updatePet" | "listEvents";
+export type ApiOperation =
+  | "listPets"
+  | "createPet"
+  | "getPet"
+  | "updatePet"
+  | "removePet"
+  | "listEvents";
 
 /** These are outside of the interface, and need no key. */
 export type PublicOperation =
@@ -19,7 +25,7 @@ export type PublicOperation =
   | "redirectBrowserToDocs";
 
 /** Operations by method. HEAD uses the operation of GET. */
-type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name };
+type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name; DELETE?: Name };
 
 /** The last segment of a path may be a parameter, such as `{petId}`. */
 export type Route =
@@ -28,7 +34,7 @@ export type Route =
 
 export const ROUTES: readonly Route[] = [
   apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),
-  apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet", PATCH: "updatePet" }),
+  apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet", PATCH: "updatePet", DELETE: "removePet" }),
   apiRoute(EVENTS_PATH, { GET: "listEvents" }),
   publicRoute("/healthz", "checkLiveness"),
   publicRoute("/readyz", "checkReadiness"),
@@ -72,7 +78,8 @@ export function operationOf<Name>(
   method: string,
 ): Name | undefined {
   if (method === "GET" || method === "HEAD") return operations.GET;
-  return method === "POST" || method === "PATCH" ? operations[method] : undefined;
+  const isWrite = method === "POST" || method === "PATCH" || method === "DELETE";
+  return isWrite ? operations[method] : undefined;
 }
 
 function apiRoute(path: string, operations: Operations<ApiOperation>): Route {

@@ -31,7 +31,7 @@ const Head = z.strictObject({
   counts: z.strictObject(Object.fromEntries(PET_LISTS.map((list) => [list, z.int()]))),
   /** SHA-256 (hex) of the last line. */
   lastHash: Sha256Hex,
-  /** Position of the last change of a pet; 0 without one. */
+  /** Position of the last change or removal of a pet; 0 without one. */
   changePosition: Count,
   /** Position of the last API key event; 0 without one. */
   keyPosition: Count,
@@ -75,6 +75,11 @@ export const EMPTY_HEAD: Head = {
   schemas: {},
   generation: 1,
 };
+
+/** Number of pets. Ids have gaps if it is smaller than `lastPetId`. */
+export function petCount({ counts }: Head): number {
+  return Object.values(counts).reduce((sum, count) => sum + count);
+}
 
 /** Reads the head. Rejects as {@linkcode headEntryOf} throws. */
 export async function readHead(store: Store): Promise<HeadEntry> {
@@ -123,6 +128,12 @@ export function headAfter(head: Head, event: RecordedEvent, lastHash: string): H
       if (previous.status === undefined) return next;
       const [from, to] = [petListOf(previous.status), petListOf(status)];
       next.counts = { ...head.counts, [from]: head.counts[from] - 1, [to]: head.counts[to] + 1 };
+      return next;
+    }
+    case "PetRemoved": {
+      const list = petListOf(event.data.status);
+      next.changePosition = position;
+      next.counts = { ...head.counts, [list]: head.counts[list] - 1 };
       return next;
     }
     case "ApiKeyIssued":

@@ -1,7 +1,7 @@
 import { encodePet, type PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { PET_LISTS, petKey, petListOf, projectionKey } from "../keyspace.ts";
-import { type Head, type HeadEntry, readHead } from "../log/head.ts";
+import { PET_LISTS, petByCategoryKey, petKey, petListOf, projectionKey } from "../keyspace.ts";
+import { type Head, type HeadEntry, petCount, readHead } from "../log/head.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
 import { BoundedCache } from "./bounded_cache.ts";
@@ -19,8 +19,11 @@ export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */
   limit: number;
   status?: PetStatus;
+  categoryId?: bigint;
   /** Only pets with a smaller id than this one. */
   cursor?: number;
+  /** Only these, 1 to 100; without any other condition. */
+  ids?: readonly number[];
 }
 
 export interface Page {
@@ -30,6 +33,12 @@ export interface Page {
   next?: number;
   /** SHA-256 (hex) of the text and the cursor. */
   hash: string;
+  /** The page is as of this head, and as of later ones for which it is cached. */
+  head: Head;
+  /** Number of pets that match the query, if only the page shows it. */
+  total?: number;
+  /** The text in gzip, once it was needed. */
+  gzip?: Promise<Uint8Array>;
 }
 
 const lengthOf = ({ text }: { text: string }) => text.length;
@@ -54,7 +63,10 @@ export class PetReader {
   }
 
   /** Returns the pet with an id, or `undefined` if that pet does not exist. Rejects with `projection_damaged`. */
-  get(id: number, { head }: HeadEntry): PetRecord | undefined | Promise<PetRecord> {
+  get(
+    id: number,
+    { head }: { head: Head },
+  ): PetRecord | undefined | Promise<PetRecord | undefined> {
     if (id < 1 || id > head.lastPetId) return undefined;
     return this.#cachesFor(head).pets.get(id) ?? this.#readPet(id, head);
   }
@@ -72,14 +84,15 @@ export class PetReader {
 
   /** A page of pets, all as of one moment. Rejects with `projection_damaged`, and if they are changed during each attempt. */
   list(query: PageQuery, { head }: HeadEntry): Page | Promise<Page> {
-    const { limit, status, cursor = Infinity } = query;
     const { pages, reading } = this.#cachesFor(head);
     // An addition outdates only the pages that begin with the newest pets.
-    const name = `${head.generation}/${status}/${limit}/${cursor}/${newestOf(query, head)}`;
+    const { limit, status, categoryId, cursor, ids } = query;
+    const name = `${head.generation}/${status}/${categoryId}/${limit}/${cursor}/${ids}/` +
+      newestOf(query, head);
     // Node 24 has no Map.getOrInsertComputed().
     const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;
-    const read = status === undefined ? this.#readPage(query, head) : this.#readList(query, head);
+    const read = this.#readPage(query, head);
     const page = read.then((it) => pages.set(name, it)).finally(() => reading.delete(name));
     reading.set(name, page);
     return page;
@@ -94,62 +107,70 @@ export class PetReader {
     return this.#caches;
   }
 
-  async #readPet(id: number, head: Head): Promise<PetRecord> {
+  async #readPet(id: number, head: Head): Promise<PetRecord | undefined> {
     const { pets, generation } = this.#cachesFor(head);
     const keys = PET_LISTS.map((list) => petKeyOf(head, list, id));
-    // All are read at one moment, so one of the lists has the pet.
+    // All are read at one moment, so one of the lists has the pet, unless it was removed.
     const found = (await this.#store.getMany(keys)).filter((entry) => entry !== null);
+    if (found.length === 0) {
+      // A replay removes the records of an earlier generation.
+      const { head: now } = await this.#readNewestHead();
+      if (now.generation !== head.generation) return await this.#readPet(id, now);
+      if (hasGaps(now)) return undefined;
+    }
     if (found.length !== 1) throw damagedError(keys[0], "is missing, or is there twice");
     const pet = petOf(found[0]);
     // A record of an earlier generation may be outdated.
     return generation === head.generation ? pets.set(id, pet) : pet;
   }
 
-  /** Reads a page of one list. The store reads it at one moment, which may be later than the head. */
-  async #readList(query: PageQuery, head: Head): Promise<Page> {
-    const { limit, status, cursor } = query;
-    const list = petListOf(status);
-    const end = petKeyOf(head, list, cursor ?? Number.MAX_SAFE_INTEGER);
-    const range = { start: petKeyOf(head, list, 1), end };
-    const entries = await this.#store.list(range, { limit: limit + 1, reverse: true });
-    // On a page that seems to be the last, others may be missing: a replay removes a generation from its first pets on.
-    if (entries.length <= limit) {
-      const { head: now } = await this.#readNewestHead();
-      if (now.generation !== head.generation) return await this.#readList(query, now);
-    }
-    return pageOf(entries.map(petOf), limit);
-  }
-
   /**
-   * Reads a page of all pets from their lists. These are not read at one moment, so a pet that changes may be in two of
-   * them, or in none. The page is as of a head if it has each id once, and no pet of it was changed after that head.
+   * Reads a page from the lists of pets. These are not read at one moment, so a pet that changes may be in two of them,
+   * or in none. The page is as of a head if no pet was changed or removed after that head, or if it has each id once, and
+   * no pet of it was changed after that head.
    */
   async #readPage(query: PageQuery, head: Head): Promise<Page> {
-    const { limit } = query;
     for (let attempt = 1; attempt <= READ_ATTEMPTS; attempt++) {
+      const pets = await this.#readPets(query, head);
+      const isOfAll = query.status === undefined && query.categoryId === undefined && !query.ids;
       const newest = newestOf(query, head);
-      // Ids have no gaps.
-      const oldest = Math.max(1, newest - limit);
-      const found = await Promise.all(PET_LISTS.map((list) => {
-        const start = petKeyOf(head, list, oldest);
-        const range = { start, end: petKeyOf(head, list, newest + 1) };
-        return this.#store.list(range, { limit: limit + 1, reverse: true });
-      }));
-      const pets = found.flat().map(petOf).sort((one, other) => other.id - one.id);
-      const ids = Array.from({ length: newest - oldest + 1 }, (_, index) => newest - index);
-      const wrong = ids.findIndex((id, index) =>
-        pets[index]?.id !== id || pets[index].position > head.position
+      const wrong = pets.findIndex(({ id, position }, index) =>
+        id !== newest - index || position > head.position
       );
-      if (wrong === -1 && pets.length === ids.length) return pageOf(pets, limit);
+      const isWhole = wrong === -1 && pets.length === Math.min(newest, query.limit + 1);
+      if (isOfAll && isWhole) return pageOf(pets, query, head);
       const { head: now } = await this.#readNewestHead();
       if (now.generation === head.generation && now.changePosition <= head.position) {
-        // Without a wrong one, the last is there twice.
-        throw damagedError(petKeyOf(head, "", ids.at(wrong)!), "is missing, or is there twice");
+        const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
+        if (twice === undefined && (!isOfAll || hasGaps(head))) return pageOf(pets, query, head);
+        const missing = newest - (wrong === -1 ? pets.length : wrong);
+        const key = petKeyOf(head, "", twice?.id ?? missing);
+        throw damagedError(key, "is missing, or is there twice");
       }
       head = now;
     }
     const message = `The animals of the page were changed during each of ${READ_ATTEMPTS} reads`;
     throw new ServiceError("store_unavailable", message);
+  }
+
+  /** The pets that a page may show, newest first, and the next one if there are more. */
+  async #readPets(query: PageQuery, head: Head): Promise<PetRecord[]> {
+    const { limit, status, categoryId, ids } = query;
+    const lists = status === undefined ? PET_LISTS : [petListOf(status)];
+    const newest = newestOf(query, head);
+    const isDense = status === undefined && categoryId === undefined && !hasGaps(head);
+    const oldest = isDense ? Math.max(1, newest - limit) : 1;
+    const found = ids?.map((id) => this.get(id, { head })) ?? lists.map(async (list) => {
+      const keyOf = (id: number) =>
+        categoryId === undefined
+          ? petKeyOf(head, list, id)
+          : projectionKey(head.generation, petByCategoryKey(categoryId, list, id));
+      const range = { start: keyOf(oldest), end: keyOf(newest + 1) };
+      const entries = await this.#store.list(range, { limit: limit + 1, reverse: true });
+      return entries.map(petOf);
+    });
+    const pets = (await Promise.all(found)).flat().filter((pet) => pet !== undefined);
+    return pets.sort((one, other) => other.id - one.id).slice(0, limit + 1);
   }
 }
 
@@ -158,11 +179,22 @@ function newestOf({ cursor = Infinity }: PageQuery, { lastPetId }: Head): number
   return Math.min(cursor - 1, lastPetId);
 }
 
-function pageOf(pets: PetRecord[], limit: number): Page {
+function pageOf(
+  pets: PetRecord[],
+  { limit, cursor, categoryId, ids }: PageQuery,
+  head: Head,
+): Page {
   const shown = pets.slice(0, limit);
   const text = `[${shown.map(({ text }) => text).join(",")}]`;
   const next = pets.length > limit ? shown.at(-1)!.id : undefined;
-  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`) };
+  const isCounted = (categoryId ?? ids) !== undefined && next === undefined && cursor === undefined;
+  const total = isCounted ? pets.length : undefined;
+  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head, total };
+}
+
+/** Whether pets were removed, so that ids are missing. */
+function hasGaps(head: Head): boolean {
+  return petCount(head) < head.lastPetId;
 }
 
 function petKeyOf({ generation }: Head, list: string, id: number) {

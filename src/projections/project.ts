@@ -39,6 +39,11 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
         if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
         break;
       }
+      case "PetRemoved":
+        isChanged = true;
+        for (const key of petKeysOf(event.data)) records.push({ key });
+        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
+        break;
       case "ApiKeyIssued": {
         const { keyId, label, tokenHash, expiresAt, readOnly } = event.data;
         const content = encodeJson({ keyId, label, issuedAt: event.time, expiresAt, readOnly });

@@ -1,7 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HEAD_KEY, logKey, logMutations } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
-import { EventFeed, type FeedLine, PART_LENGTH, type Place } from "../../src/feed/event_feed.ts";
+import {
+  EventFeed,
+  type FeedLine,
+  feedPositionOf,
+  PART_LENGTH,
+  type Place,
+} from "../../src/feed/event_feed.ts";
 import { BackgroundWork, TURN_MS } from "../../src/feed/background_work.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
@@ -117,15 +123,15 @@ Deno.test("EventFeed reads on from each id of its log, and refuses ids of anothe
   assertEquals((await assertRejects(wrong, ServiceError)).code, "feed_reset");
   const beyond = { position: 21, id: all.at(-1)!.id.replace("20-", "21-") };
   assertEquals(await refusal(sample, beyond), "feed_reset");
-  assertEquals(feed.endOf(entry.head).id, all.at(-1)!.id);
+  assertEquals(feedPositionOf(entry.head).id, all.at(-1)!.id);
 });
 
 Deno.test("EventFeed continues no place of a log that was replaced, whatever was read of it, and reads the other one", async () => {
   for (const length of [20, PART_LENGTH]) {
     for (const hasRead of [true, false]) {
       using sample = await openFeed(length);
-      const { feed, store, runtime } = sample;
-      const last = hasRead ? (await readAll(sample)).at(-1)! : feed.endOf(sample.head);
+      const { store, runtime } = sample;
+      const last = hasRead ? (await readAll(sample)).at(-1)! : feedPositionOf(sample.head);
       const other = await TEST_STORES.open();
       await writeLog(other, runtime, sampleLog(length + 10, runtime.now() + 1));
       store.onList = (_, range, options) => other.list(range, options);

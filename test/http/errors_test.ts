@@ -207,7 +207,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ['Query parameter "limit" must be an integer from 1 to 1000', ...follow("limit=1001")],
     ['Query parameter "timeout" must be an integer from 0 to 30000', ...follow("timeout=30001")],
     [
-      'Query parameter "type" must be one of PetCreated, PetUpdated',
+      'Query parameter "type" must be one of PetCreated, PetUpdated, PetRemoved',
       ...follow("type=ApiKeyIssued", "type=secret"),
     ],
   ],

@@ -32,6 +32,7 @@ export const DESCRIPTION: Description = JSON.parse(
 /** Headers of HTTP itself and for proxies. The OpenAPI document omits them, like those of CORS. */
 const TRANSPORT_HEADERS = [
   ...["allow", "connection", "content-length", "content-type", "date", "keep-alive", "vary"],
+  "content-encoding",
   "x-accel-buffering",
 ];
 
@@ -78,7 +79,7 @@ export async function describedAnswer(
   const answer = await answering;
   const { status, headers } = answer;
   const isStream = headers.get("content-type") === STREAM_TYPE;
-  const body = isStream ? "" : await answer.clone().text();
+  const body = isStream ? "" : await textOf(answer.clone());
   assertDescribed(method, path, { status, headers, body });
   return answer;
 }
@@ -107,7 +108,7 @@ function assertHeaders(headers: Headers, described: DescribedAnswer, at: string)
     const { required, schema } = DESCRIPTION.components.headers[$ref.split("/").at(-1)!];
     const value = headers.get(name);
     if (value === null) assert(!required, `Header ${name} is missing: ${at}`);
-    else assertValid(schema, schema.type === "integer" ? Number(value) : value, `${name}: ${at}`);
+    else assertValid(schema, "minimum" in schema ? Number(value) : value, `${name}: ${at}`);
   }
   for (const name of headers.keys()) {
     const isKnown = known.has(name) || TRANSPORT_HEADERS.includes(name) ||
@@ -133,4 +134,11 @@ function validatorOf(schema: Schema): z.ZodType {
     JSON.stringify(schema),
     () => z.fromJSONSchema({ ...schema, $defs: DESCRIPTION.components.schemas }),
   );
+}
+
+/** The text of a response that no client has decoded. */
+export async function textOf({ headers, body }: Response): Promise<string> {
+  const isGzip = headers.get("content-encoding") === "gzip";
+  const decoding = new DecompressionStream("gzip");
+  return await new Response(isGzip ? body?.pipeThrough(decoding) : body).text();
 }

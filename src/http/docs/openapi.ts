@@ -111,10 +111,10 @@ const PetEvent = z.strictObject({
   dataschema: z.string().regex(DATASCHEMA_PATTERN).max(100),
   datacontenttype: z.literal("application/json"),
   data: Pet.extend({ previous: PatchBody.optional() }).describe(
-    "The animal as it is after the event, and in `previous` of a `PetUpdated` the " +
+    "The animal as it is after the event, or was before a `PetRemoved`, and in `previous` of a `PetUpdated` the " +
       "former values of what changed (`null` for an absent one)",
   ),
-}).describe("A CloudEvent 1.0 (https://cloudevents.io): an animal was added or changed");
+}).describe("A CloudEvent 1.0 (https://cloudevents.io): an animal was added, changed or removed");
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -196,9 +196,19 @@ const HEADERS = {
     pattern(`^<https?://[^<>]+${EVENTS_PATH}\\?lastEventId=[^<>]+>; rel="next"$`),
     `<${EXAMPLE_BASE}/events?lastEventId=${EXAMPLE_EVENT.id}&limit=100&timeout=0>; rel="next"`,
   ),
+  "X-Total-Count": sometimes(
+    "How many animals match the filter; absent if a category has several pages",
+    integer("int64", "0", String(INT64_MAX)),
+    1,
+  ),
+  "X-Feed-Position": always(
+    "The `lastEventId` from which events continue this list",
+    pattern(FEED_ID_PATTERN.source, 33),
+    EXAMPLE_EVENT.id,
+  ),
   "ETag": always(
     "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal in `If-Match`",
-    pattern(ENTITY_TAG_PATTERN.source, 34),
+    pattern(ENTITY_TAG_PATTERN.source, 39),
     entityTag(JSON.stringify(EXAMPLE_PET)),
   ),
   "Cache-Control.private": always(
@@ -262,6 +272,7 @@ const COMMON_HEADERS: HeaderName[] = [
 
 const CACHING: HeaderName[] = ["Cache-Control.private", "ETag"];
 const WRITTEN: HeaderName[] = ["Cache-Control.no-store", "ETag", "Idempotency-Replayed"];
+const OF_PAGES: HeaderName[] = ["Link.next", "X-Total-Count", "X-Feed-Position"];
 const WARNINGS: HeaderName[] = ["Deprecation", "Sunset", "Link.successor"];
 
 const ERROR_HEADERS: Record<number, HeaderName[]> = {
@@ -286,6 +297,8 @@ const OF_LISTS: ErrorCode[] = [
 ];
 const OF_OTHERS: ErrorCode[] = ["feed_reset", "method_not_allowed", "not_found", "not_ready"];
 const OF_CHANGES = CODES.filter((code) => !OF_OTHERS.includes(code));
+const OF_REMOVALS = OF_CHANGES
+  .filter((code) => code !== "invalid_body" && code !== "unsupported_media_type");
 const ONLY_OF_CHANGES: ErrorCode[] = ["pet_not_found", "precondition_failed"];
 const OF_ADDITIONS = OF_CHANGES.filter((code) => !ONLY_OF_CHANGES.includes(code));
 
@@ -328,9 +341,8 @@ function requestHeader(name: string, description: string, schema: object) {
   return { name, in: "header", description, schema };
 }
 
-function queryOf(parameters: Record<string, { description: string; schema: object }>) {
-  return Object.entries(parameters)
-    .map(([name, { description, schema }]) => ({ name, in: "query", description, schema }));
+function queryOf(parameters: Record<string, object>) {
+  return Object.entries(parameters).map(([name, it]) => ({ name, in: "query", ...it }));
 }
 
 interface DescribedOperation extends Record<string, unknown> {
@@ -349,10 +361,10 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     responses: {
       200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
-        ["Link.next", ...CACHING],
+        [...OF_PAGES, ...CACHING],
         content(arrayOf("Pet", QUERY.LIMIT_MAX), [EXAMPLE_PET]),
       ),
-      304: notModified(["Link.next"]),
+      304: notModified(OF_PAGES),
       ...errors(OF_LISTS),
     },
   },
@@ -407,10 +419,23 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
       ...errors([...OF_LISTS, "pet_not_found"], { 404: WARNINGS }),
     },
   },
+  removePet: {
+    summary: "Remove an animal",
+    description: "Removes an animal for ever. Its `id` is not used again.",
+    parameters: [PET_ID, ref("parameters/IfMatch"), IDEMPOTENCY_KEY],
+    responses: {
+      204: response(
+        "The animal was removed, by this request or by an earlier one with the same key",
+        ["Cache-Control.no-store", "Idempotency-Replayed"],
+      ),
+      ...errors(OF_REMOVALS),
+    },
+  },
   listEvents: {
     tags: [EVENTS_TAG.name],
     summary: "List events",
-    description: "Lists additions and changes of animals, oldest first: as a batch, or with " +
+    description:
+      "Lists additions, changes and removals of animals, oldest first: as a batch, or with " +
       `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guide "Follow the store".`,
     sample: "stream",
     parameters: [...queryOf(QUERY.EVENTS_PARAMETERS), LAST_EVENT_ID],

@@ -1,6 +1,8 @@
 /** The queries of the operations: each parameter with its description and its parser. */
 
+import { z } from "zod";
 import { PET_EVENT_TYPES, type PetEvent } from "../../../events/event.ts";
+import { INT64_MAX, INT64_MIN, int64Of } from "../../../events/int64.ts";
 import { PET_STATUSES, type PetStatus } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "../../feed/event_feed.ts";
 import type { PageQuery } from "../../projections/pet_reader.ts";
@@ -10,6 +12,9 @@ import { HttpError, quoted } from "../errors.ts";
 export const LIMIT_MIN = 1;
 export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
+
+/** Maximum number of `ids` in a query. */
+export const IDS_MAX = 100;
 
 export const EVENTS_LIMIT_MAX = 1_000;
 export const EVENTS_LIMIT_DEFAULT = 100;
@@ -21,8 +26,10 @@ export const EVENTS_TIMEOUT_MAX = 30_000;
 export const NOW = "now";
 
 export interface EventsQuery {
-  /** Without it, from the beginning. */
+  /** Without it and `since`, from the beginning. */
   lastEventId?: string;
+  /** Milliseconds since the Unix epoch. */
+  since?: number;
   limit: number;
   /** In milliseconds. */
   timeout: number;
@@ -33,6 +40,8 @@ export interface EventsQuery {
 
 interface Parameter<Value> {
   description: string;
+  /** Set for a list with commas. */
+  explode?: false;
   /** The values for clients. */
   schema: object;
   /** Parses a value. Calls `refuse` if it is not valid, with a fault that follows the name. */
@@ -46,12 +55,46 @@ const STATUS_SCHEMA = { $ref: "#/components/schemas/PetStatus" };
 export const PAGE_PARAMETERS: Parameters<PageQuery> = {
   limit: integer("The maximum number of animals on a page", LIMIT_MIN, LIMIT_MAX, LIMIT_DEFAULT),
   status: oneOf("Lists only animals of this status; by default all", PET_STATUSES, STATUS_SCHEMA),
+  categoryId: {
+    description: "Lists only animals of this category; by default all",
+    schema: {
+      type: "integer",
+      format: "int64",
+      minimum: String(INT64_MIN),
+      maximum: String(INT64_MAX),
+    },
+    parse(value, refuse) {
+      const id = /^(0|-?[1-9]\d{0,18})$/.test(value) ? int64Of(value) : undefined;
+      return id ?? refuse(`must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
+    },
+  },
   cursor: {
     description: "The start of the page, taken from the `Link` header of the previous page",
     schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
     parse(value, refuse) {
       const cursor = parseDigits(value);
       return cursor >= 1 ? cursor : refuse("must be taken from the Link header of another page");
+    },
+  },
+  ids: {
+    description:
+      "Lists only the animals with these identifiers, without those that do not exist; " +
+      "cannot be used with another parameter",
+    explode: false,
+    schema: {
+      type: "array",
+      items: { type: "integer", format: "int64", minimum: 1 },
+      minItems: 1,
+      maxItems: IDS_MAX,
+    },
+    parse(value, refuse) {
+      const ids = new Set(
+        value.split(",").map((id) => /^[1-9]\d{0,18}$/.test(id) ? Number(id) : NaN),
+      );
+      const isValid = ids.size <= IDS_MAX && !ids.has(NaN);
+      return isValid
+        ? [...ids]
+        : refuse(`must be 1 to ${IDS_MAX} identifiers, with commas between them`);
     },
   },
 };
@@ -68,6 +111,17 @@ export const EVENTS_PARAMETERS: Parameters<EventsQuery> = {
     parse(value, refuse) {
       const isId = value === NOW || FEED_ID_PATTERN.test(value);
       return isId ? value : refuse(`must be the id of an event, or ${NOW}`);
+    },
+  },
+  since: {
+    description: "Lists only events of this time (RFC 3339) or later, as far as clocks agree: " +
+      "those of the instances may differ by a minute; cannot be used with `lastEventId`",
+    schema: { type: "string", format: "date-time", maxLength: 40 },
+    parse(value, refuse) {
+      // In a query, a plus sign means a space.
+      const time = value.toUpperCase().replace(" ", "+");
+      const isTime = z.iso.datetime({ offset: true }).safeParse(time).success;
+      return isTime ? Date.parse(time) : refuse("must be a time such as 2026-11-20T08:00:00Z");
     },
   },
   limit: integer(
@@ -91,26 +145,44 @@ export const EVENTS_PARAMETERS: Parameters<EventsQuery> = {
 };
 
 export function parsePageQuery(search: string): PageQuery {
-  return { limit: LIMIT_DEFAULT, ...parseQuery(search, PAGE_PARAMETERS) };
+  const query = parseQuery(search, PAGE_PARAMETERS);
+  const { ids } = query;
+  if (ids === undefined) return { limit: LIMIT_DEFAULT, ...query };
+  if (Object.keys(query).length > 1) throw combinedError("ids", "another parameter");
+  return { ids, limit: ids.length };
+}
+
+/** The text of a query. */
+export function queryOf(query: object): string {
+  const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
+  return parameters.map(([name, value]) => `${name}=${value}`).join("&");
+}
+
+function combinedError(name: string, other: string): HttpError {
+  return new HttpError(
+    "invalid_parameter",
+    `Query parameter "${name}" cannot be used with ${other}`,
+  );
 }
 
 /** Throws `invalid_parameter` and `malformed_request`. A resumed stream sends a newer position in `Last-Event-ID`. */
 export function parseEventsQuery(search: string, headers: Headers): EventsQuery {
   const parsed = parseQuery(search, EVENTS_PARAMETERS);
   const query = { limit: EVENTS_LIMIT_DEFAULT, timeout: 0, ...parsed };
+  if (query.since !== undefined && query.lastEventId !== undefined) {
+    throw combinedError("since", "lastEventId");
+  }
   const resumed = headers.get("last-event-id");
   if (resumed === null || resumed === "") return query;
   if (!FEED_ID_PATTERN.test(resumed)) {
     throw new HttpError("malformed_request", "The Last-Event-ID header must be the id of an event");
   }
-  return { ...query, lastEventId: resumed };
+  return { ...query, lastEventId: resumed, since: undefined };
 }
 
 /** The query of the request that continues after an event. */
 export function queryAfter(id: string, { limit, timeout, type, status }: EventsQuery): string {
-  const filters = Object.entries({ type, status }).filter(([, value]) => value !== undefined);
-  const rest = filters.map(([name, value]) => `&${name}=${value}`).join("");
-  return `lastEventId=${id}&limit=${limit}&timeout=${timeout}${rest}`;
+  return queryOf({ lastEventId: id, limit, timeout, type, status });
 }
 
 const NEXT_PAGE = "the address of the next page is in the Link header";

@@ -44,8 +44,22 @@ export class BodyReader {
 
   /** Resolves to the text of a JSON body. Rejects with {@linkcode HttpError}. */
   async readJson(request: Request): Promise<string> {
-    const { headers } = request;
     expectJson(request);
+    const bytes = await this.#read(request);
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      throw new HttpError("malformed_body", "The body is not valid UTF-8");
+    }
+  }
+
+  /** Reads a body that is not used, within the same limits. */
+  async skip(request: Request): Promise<void> {
+    if (request.body !== null) await this.#read(request);
+  }
+
+  async #read(request: Request): Promise<Uint8Array> {
+    const { headers } = request;
     const declared = headers.get("content-length");
     if (declared !== null && !DIGITS.test(declared)) {
       throw new HttpError("malformed_request", "Content-Length must be one whole number");
@@ -53,14 +67,7 @@ export class BodyReader {
     if (Number(declared) > BODY_LIMIT_BYTES) throw bodyTooLargeError();
     // The server enforces a declared length, so the chunks need no check.
     const isDeclared = declared !== null && headers.get("transfer-encoding") === null;
-    const bytes = isDeclared
-      ? await this.#withinTime(request.bytes())
-      : await this.#readChunks(request);
-    try {
-      return decoder.decode(bytes);
-    } catch {
-      throw new HttpError("malformed_body", "The body is not valid UTF-8");
-    }
+    return await (isDeclared ? this.#withinTime(request.bytes()) : this.#readChunks(request));
   }
 
   async #readChunks(request: Request): Promise<Uint8Array> {

@@ -308,9 +308,9 @@ async function write({ store, runtime, keyId: actor }: Sample, rounds: number): 
   const pets = new PetReader(store);
   for (let round = 0; round < rounds; round++) {
     await appender.append(addPetCommand(runtime, actor, { name: "Mia", categoryId: 1n }));
-    const { head, versionstamp } = await readHead(store);
+    const { head } = await readHead(store);
     const petId = 1 + head.position % head.lastPetId;
-    const before = decodePet((await pets.get(petId, { head, versionstamp }))!.text);
+    const before = decodePet((await pets.get(petId, { head }))!.text);
     const status = PET_STATUSES[(PET_STATUSES.indexOf(before.status!) + 1) % PET_STATUSES.length];
     const after = patchPet(before, { status });
     const data = { ...after, previous: reversePatch(before, after) };

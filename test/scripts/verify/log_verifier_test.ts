@@ -113,7 +113,10 @@ const wasRevoked = `its actor ${FIRST.id} was revoked before`;
 const IMPOSSIBLE: [fault: string, ...Event[]][] = [
   ["it adds pet 9, but pet 1 was expected", pet(1, FIRST.id, 9)],
   [`its id ${FIRST.id} is that of an earlier event`, { ...REX, id: FIRST.id }],
-  ["its actor is the operator, but only a key adds and changes pets", { ...REX, actor: OPERATOR }],
+  ["its actor is the operator, but only a key adds, changes and removes pets", {
+    ...REX,
+    actor: OPERATOR,
+  }],
   ["it changes pet 1, which was not added before", SOLD],
   ["it changes pet 2, which was not added before", REX, change(2, { name: "Max" }, { id: 2 })],
   [NOT_BEFORE, REX, change(2, { status: "pending" }, { status: "sold" })],

@@ -1,0 +1,36 @@
+import { Buffer } from "node:buffer";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { acceptsEncodings } from "@std/http/negotiation";
+import { gzipTagOf } from "./conditional_read.ts";
+import type { HttpResponse } from "./http_response.ts";
+
+/** Shorter texts are not compressed. */
+const MIN_BYTES = 1_024;
+
+/**
+ * A response with a text, in gzip if the client accepts that and the text is long enough. The compressed text is kept in
+ * `cache`, and has an entity tag of its own.
+ */
+export function compressed(
+  response: HttpResponse & { body: string },
+  requestHeaders: Headers,
+  cache: { gzip?: Promise<Uint8Array> } = {},
+): HttpResponse | Promise<HttpResponse> {
+  const { body, headers, contentHeaders = { "content-type": "application/json" } } = response;
+  const isLong = body.length >= MIN_BYTES || Buffer.byteLength(body) >= MIN_BYTES;
+  if (!isLong || !acceptsGzip(requestHeaders)) return response;
+  const compressing: Promise<Uint8Array> = cache.gzip ??= promisify(gzip)(body);
+  return compressing.then((bytes) => ({
+    ...response,
+    body: bytes,
+    headers: headers.etag === undefined ? headers : { ...headers, etag: gzipTagOf(headers.etag) },
+    contentHeaders: { ...contentHeaders, "content-encoding": "gzip" },
+  }));
+}
+
+function acceptsGzip(headers: Headers): boolean {
+  const field = headers.get("accept-encoding");
+  return field !== null && /gzip|\*/i.test(field) &&
+    acceptsEncodings({ headers }, "gzip", "identity") === "gzip";
+}
