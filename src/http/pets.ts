@@ -8,10 +8,9 @@ import {
   type WrittenPet,
 } from "../commands/write_pet.ts";
 import { feedPositionOf } from "../feed/event_feed.ts";
-import { petListOf } from "../keyspace.ts";
-import { type Head, type HeadEntry, petCount } from "../log/head.ts";
+import type { HeadEntry } from "../log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
-import type { Page, PageQuery } from "../projections/pet_reader.ts";
+import { headOf, type PageQuery, totalOf } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { compressed } from "./compression.ts";
 import { entityTag, entityTagOfHash } from "./conditional_read.ts";
@@ -47,8 +46,7 @@ export function listPets(
 ): HttpResponse | Promise<HttpResponse> {
   const query = parsePageQuery(search);
   return andThen(pets.list(query, entry), (page) => {
-    // A cached page is also as of a later head, and a page that was read may be later than the head of its request.
-    const head = page.head.position > entry.head.position ? page.head : entry.head;
+    const head = headOf(page, entry);
     const headers: HttpResponse["headers"] = {
       ...READ_HEADERS,
       vary: "accept-encoding",
@@ -60,12 +58,6 @@ export function listPets(
     if (page.next !== undefined) headers.link = nextLink(baseUrl, query, page.next);
     return compressed({ status: 200, body: page.text, headers }, request.headers, page);
   });
-}
-
-/** How many pets match a query at a head; `undefined` if only a scan could tell. */
-function totalOf({ status, categoryId, ids }: PageQuery, { total }: Page, head: Head) {
-  if ((categoryId ?? ids) !== undefined) return total;
-  return status === undefined ? petCount(head) : head.counts[petListOf(status)];
 }
 
 /** The Link header of the next page (RFC 8288), absolute because many clients do not resolve it. */

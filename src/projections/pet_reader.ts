@@ -192,6 +192,17 @@ function pageOf(
   return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head, total };
 }
 
+/** The head that a page shows: a page that was read may be later than its request, and one in the cache is also as of that. */
+export function headOf(page: Page, { head }: HeadEntry): Head {
+  return page.head.position > head.position ? page.head : head;
+}
+
+/** How many pets match a query at the head that its page shows; `undefined` if only a scan could tell. */
+export function totalOf({ status, categoryId, ids }: PageQuery, { total }: Page, head: Head) {
+  if ((categoryId ?? ids) !== undefined) return total;
+  return status === undefined ? petCount(head) : head.counts[petListOf(status)];
+}
+
 /** Whether pets were removed, so that ids are missing. */
 function hasGaps(head: Head): boolean {
   return petCount(head) < head.lastPetId;

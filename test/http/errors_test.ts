@@ -40,6 +40,7 @@ const patch = (body: unknown, headers: HeadersInit = {}): Send => ({ change }) =
   change(1, body, headers);
 const patchWith = (name: string, values: string[]) =>
   values.map((value) => patch(SOLD, { [name]: value }));
+const remove = (id: string): Send => ({ send }) => send(`/v1/pets/${id}`, { method: "DELETE" });
 const bare = (path: string): Send => ({ sendBare }) => sendBare(path);
 
 /** A read with these headers, which may have the token. */
@@ -139,7 +140,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ({ send }) => send("/v1/pets", { method: "PUT" }),
     ],
     [
-      "The path supports only GET, HEAD, PATCH, OPTIONS",
+      "The path supports only GET, HEAD, PATCH, DELETE, OPTIONS",
       ({ send }) => send("/v1/pets/1", { method: "POST" }),
     ],
   ],
@@ -147,14 +148,18 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     [
       "An animal with this identifier does not exist",
       ...["1", "-1", "9223372036854775808", "9".repeat(1_000)]
-        .flatMap((id): Send[] => [get(`/v1/pets/${id}`), ({ change }) => change(id, SOLD)]),
+        .flatMap((
+          id,
+        ): Send[] => [get(`/v1/pets/${id}`), ({ change }) => change(id, SOLD), remove(id)]),
       // Whether the animal exists comes before whether it is the expected one.
       ...patchWith("if-match", ["*", '"a"']),
     ],
     [
       "The identifier of an animal is an integer without leading zeros, such as 42",
       ...["secret", "1.0", "1e0", "01", "+1", "-0", "0x1", "%31", "1%20", "%00", "1;a=b", "NaN"]
-        .flatMap((id): Send[] => [get(`/v1/pets/${id}`), ({ change }) => change(id, SOLD)]),
+        .flatMap((
+          id,
+        ): Send[] => [get(`/v1/pets/${id}`), ({ change }) => change(id, SOLD), remove(id)]),
     ],
   ],
 
@@ -162,7 +167,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ...Object.entries({ a: "a=secret", Limit: "Limit=5", "": "=1", "a&b": "a%26b=1" }).map((
       [name, query],
     ): [string, ...Send[]] => [
-      `Query parameter "${name}" is not known: use limit, status, cursor`,
+      `Query parameter "${name}" is not known: use limit, status, categoryId, cursor, ids`,
       ...list(query, `limit=5&${query}`),
     ]),
     ...["offset", "page"].map((name): [string, ...Send[]] => [
@@ -171,7 +176,9 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ...follow(`${name}=2`),
     ]),
     [
-      `Query parameter "${LONG.slice(0, 50)}…" is not known: use limit, status, cursor`,
+      `Query parameter "${
+        LONG.slice(0, 50)
+      }…" is not known: use limit, status, categoryId, cursor, ids`,
       ...list(`${LONG}=1`),
     ],
     [
@@ -179,6 +186,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       get("/v1/pets/1?limit=1"),
       ({ send }) => send("/v1/pets?limit=1", { method: "POST" }),
       ({ change }) => change("1?limit=1", SOLD),
+      remove("1?limit=1"),
     ],
     [
       'Query parameter "limit" is repeated',
@@ -193,11 +201,33 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ...withEach("status", ["secret", "Available", "", "sold,pending", "\0"]),
     ],
     [
+      'Query parameter "categoryId" must be an integer from -9223372036854775808 to 9223372036854775807',
+      ...withEach("categoryId", ["", "secret", "1.0", "01", "-0", "+1", "9223372036854775808"]),
+    ],
+    [
+      'Query parameter "ids" must be 1 to 100 identifiers, with commas between them',
+      ...withEach("ids", ["", "0", "-1", "1,", "1,secret", "1;2", "1, 2", "1.0", "1".repeat(20)]),
+      ...list(`ids=${Array.from({ length: 101 }, (_, index) => index + 1)}`),
+    ],
+    [
+      'Query parameter "ids" cannot be used with another parameter',
+      ...list("ids=1&limit=1", "cursor=1&ids=1", "ids=1&status=sold", "ids=1&categoryId=1"),
+    ],
+    [
+      'Query parameter "since" must be a time such as 2026-11-20T08:00:00Z',
+      ...["", "now", "2026-11-20", "2026-02-30T08:00:00Z", "2026-11-20T08:00:00", "1763625600"]
+        .flatMap((time) => follow(`since=${time}`)),
+    ],
+    [
+      'Query parameter "since" cannot be used with lastEventId',
+      ...follow("since=2026-11-20T08:00:00Z&lastEventId=now"),
+    ],
+    [
       'Query parameter "cursor" must be taken from the Link header of another page',
       ...withEach("cursor", ["secret", "0", "-1", "", "1.5", "1e3", "9".repeat(20)]),
     ],
     [
-      'Query parameter "cursor" is not known: use lastEventId, limit, timeout, type, status',
+      'Query parameter "cursor" is not known: use lastEventId, since, limit, timeout, type, status',
       ...follow("cursor=1"),
     ],
     [

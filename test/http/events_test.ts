@@ -25,7 +25,7 @@ interface CloudEvent {
   data: { status?: string; previous?: { status?: string | null } };
 }
 
-/** Pets 1 to 4, which change in all ways, with a key event between them. */
+/** Pets 1 to 4, which change in all ways, with a key event between them. Then pet 2 is removed. */
 async function addHistory(service: TestService): Promise<void> {
   for (const status of ["available", "sold", "pending"]) await service.add({ ...REX, status });
   await service.add(REX);
@@ -35,6 +35,7 @@ async function addHistory(service: TestService): Promise<void> {
   }]] as const;
   for (const [id, patch] of patches) await service.change(id, patch);
   await service.change(4, { status: "sold", categoryId: 2 });
+  await service.send("/v1/pets/2", { method: "DELETE" });
 }
 
 function ask(
@@ -125,18 +126,54 @@ Deno.test("listEvents filters by type, and by a status that a pet enters, keeps 
       batches.flat().map(({ type, subject }) => `${type.slice(3)} ${subject}`)
     );
   const added = all.slice(0, 4).map(({ subject }) => `Created ${subject}`);
-  const changed = all.slice(4).map(({ subject }) => `Updated ${subject}`);
+  const changed = all.slice(4, -1).map(({ subject }) => `Updated ${subject}`);
   const cases: [query: string, expected: string[]][] = [
     ["type=PetCreated", added],
     ["type=PetUpdated", changed],
+    ["type=PetRemoved", ["Removed pets/2"]],
     ["status=available", ["Created pets/1", "Updated pets/1"]],
     ["status=pending", ["Created pets/3", "Updated pets/1", "Updated pets/3"]],
-    ["status=sold&limit=1", ["Created pets/2", "Updated pets/2", "Updated pets/4"]],
+    ["status=sold&limit=1", [
+      "Created pets/2",
+      "Updated pets/2",
+      "Updated pets/4",
+      "Removed pets/2",
+    ]],
     ["status=sold&type=PetUpdated", ["Updated pets/2", "Updated pets/4"]],
     ["status=available&type=PetUpdated&lastEventId=now", []],
   ];
   for (const [query, expected] of cases) assertEquals(await sequences(query), expected, query);
   assertEquals(new Set(all.map(({ type }) => type)), new Set(PET_EVENT_TYPES));
+});
+
+Deno.test("since begins at the first event that is not older, whatever the offset of its time, and waits after the last", async () => {
+  await using service = await openTestService();
+  for (let count = 0; count < 9; count++) {
+    await service.add(REX);
+    await service.runtime.advance(1_000);
+  }
+  const [all] = await readBatches(service, "");
+  const times = (all as unknown as { time: string }[]).map(({ time }) => Date.parse(time));
+  for (const since of times.flatMap((time) => [time - 1, time, time + 1])) {
+    const expected = all.filter((_, index) => times[index] >= since);
+    const utc = new Date(since).toISOString();
+    const later = new Date(since + 3_600_000).toISOString().replace("Z", "+01:00");
+    for (const time of [utc, later, encodeURIComponent(later)]) {
+      assertEquals((await readBatches(service, `since=${time}`)).flat(), expected, time);
+      const { text } = await openStream(service, `since=${time}`);
+      assertEquals(eventsOf(text), expected);
+    }
+  }
+  // A stream that resumes continues from its last event.
+  const resumed = await openStream(service, "since=2000-01-01T00:00:00Z", {
+    "last-event-id": all[6].id,
+  });
+  assertEquals(eventsOf(resumed.text), all.slice(7));
+  let response: Response | undefined;
+  ask(service, "since=2100-01-01T00:00:00Z&timeout=5000").then((it) => response = it);
+  await service.add(REX);
+  await service.runtime.advance(1_000);
+  assertEquals((await response!.json()).length, 1);
 });
 
 Deno.test("A filtered batch and a filtered stream pass the lines that do not match", async () => {
