@@ -8,9 +8,9 @@ import {
   type WrittenPet,
 } from "../commands/write_pet.ts";
 import { feedPositionOf } from "../feed/event_feed.ts";
-import type { HeadEntry } from "../log/head.ts";
+import type { Head, HeadEntry } from "../log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
-import { headOf, type PageQuery, totalOf } from "../projections/pet_reader.ts";
+import { headOf, type Page, type PageQuery, totalOf } from "../projections/pet_reader.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import { compressed } from "./compression.ts";
 import { entityTag, entityTagOfHash } from "./conditional_read.ts";
@@ -47,22 +47,27 @@ export function listPets(
   const query = parsePageQuery(search);
   return andThen(pets.list(query, entry), (page) => {
     const head = headOf(page, entry);
-    const headers: HttpResponse["headers"] = {
-      ...READ_HEADERS,
-      vary: "accept-encoding",
-      etag: entityTagOfHash(page.hash),
-      "x-feed-position": feedPositionOf(head).id,
-    };
-    const total = totalOf(query, page, head);
-    if (total !== undefined) headers["x-total-count"] = String(total);
-    if (page.next !== undefined) headers.link = nextLink(baseUrl, query, page.next);
+    if (page.shown?.head !== head || page.shown.baseUrl !== baseUrl) {
+      page.shown = { head, baseUrl, headers: headersOf(page, query, head, baseUrl) };
+    }
+    const { headers } = page.shown;
     return compressed({ status: 200, body: page.text, headers }, request.headers, page);
   });
 }
 
-/** The Link header of the next page (RFC 8288), absolute because many clients do not resolve it. */
-function nextLink(baseUrl: string, query: PageQuery, cursor: number): string {
-  return `<${baseUrl}/pets?${queryOf({ ...query, cursor })}>; rel="next"`;
+function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
+  const headers: HttpResponse["headers"] = {
+    ...READ_HEADERS,
+    vary: "accept-encoding",
+    etag: entityTagOfHash(page.hash),
+    "x-feed-position": feedPositionOf(head).id,
+  };
+  const total = totalOf(query, page, head);
+  if (total !== undefined) headers["x-total-count"] = String(total);
+  // Absolute (RFC 8288), because many clients do not resolve it.
+  const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
+  if (page.next !== undefined) headers.link = `<${next}>; rel="next"`;
+  return headers;
 }
 
 export function getPet(

@@ -37,8 +37,9 @@ export interface Page {
   head: Head;
   /** Number of pets that match the query, if only the page shows it. */
   total?: number;
-  /** The text in gzip, once it was needed. */
+  /** What responses with this page share, once it was needed: its text in gzip, and headers as of a head. */
   gzip?: Promise<Uint8Array>;
+  shown?: { head: Head; baseUrl: string; headers: Record<string, string> };
 }
 
 const lengthOf = ({ text }: { text: string }) => text.length;
