@@ -24,7 +24,7 @@ export interface EventsQuery {
   /** Without it, from the beginning. */
   lastEventId?: string;
   limit: number;
-  /** In milliseconds. */
+  /** Maximum wait for an event, in milliseconds. */
   timeout: number;
   type?: PetEvent["type"];
   /** Only events by which a pet enters, keeps or leaves this status. */
