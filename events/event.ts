@@ -129,7 +129,10 @@ export function followsHash(line: Uint8Array, hash: string): boolean {
   return decoder.decode(line.subarray(end - hash.length, end)) === hash;
 }
 
-/** Throws `NewerVersionError` for an unknown type or schema version, else `MalformedEventError` for an inexact line. */
+/**
+ * Throws `NewerVersionError` for an unknown type or schema version, and otherwise `MalformedEventError` if
+ * {@linkcode encodeEvent} could not have written the line.
+ */
 export function decodeEvent(line: string): RecordedEvent {
   const match = LINE.exec(line);
   if (match === null) throw malformed(line);

@@ -14,7 +14,7 @@ export const PetStatus = z.enum(PET_STATUSES, {
 export type PetStatus = z.infer<typeof PetStatus>;
 
 /**
- * The only definition of a pet's fields, in the order of their JSON text, as {@linkcode parseExactJson} parses it.
+ * The only definition of a pet's fields, in the order of their JSON text. Integers are those of `parseExactJson()`.
  * A new field comes last and must be optional, because the lines of the log do not change.
  */
 export const NewPet = z.strictObject({
@@ -34,7 +34,10 @@ export type Pet = z.infer<typeof Pet>;
 
 const FIELDS = Object.keys(NewPet.shape) as (keyof NewPet)[];
 
-/** The pet or the patch of a parsed text; `undefined` if it needs the schema, which takes several times as long. */
+/**
+ * The pet or the patch of a parsed text. Returns `undefined` if a value may be wrong, or is an integer that is not
+ * safe: only the schema can tell, which takes several times as long.
+ */
 export function plainPet(parsed: Record<string, unknown>, isPatch = false) {
   const pet: Record<string, unknown> = {};
   for (const name in parsed) {

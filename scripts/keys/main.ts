@@ -50,6 +50,7 @@ await runCommand(COMMANDS.keys, {
 });
 
 function expectUsage(action: string | undefined, flags: Flags, keyId: string | undefined): void {
+  // The words before the action are: deno task keys.
   const usage = COMMANDS.keys.usage.find((line) => line.split(" ")[3] === action);
   if (usage === undefined) {
     const wrong = action === undefined ? "" : `, not ${JSON.stringify(action)}`;

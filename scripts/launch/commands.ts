@@ -92,7 +92,8 @@ export const COMMANDS = {
         "only events of one type: PetCreated, PetUpdated, PetRemoved, ApiKeyIssued, ApiKeyRevoked",
       "--subject SUBJECT": "only events about pets/7 (its addition and changes) or keys/ID",
       "--actor ACTOR": "only events that the key with this id caused, or operator",
-      "--follow": "then prints each new event, until Ctrl-C or an event after the pipe was closed",
+      "--follow":
+        "then prints each new event, until Ctrl-C; ends at the next event if the pipe is closed",
       "--pretty": "prints time, position, type, subject, actor, its label, and data or changes",
       "--recover": `prints the lines that verify, from the first one, of a store that is not sound.
         Stop the service before. It cannot be used with another flag.`,
@@ -153,8 +154,8 @@ export const COMMANDS = {
   publish: {
     title: "Publishes the log as signed tiles, which outsiders can verify",
     details: `Verifies the whole log, and refuses one that is not sound. Then writes C2SP tiles
-      (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder for any static host, or
-      leaves there what it had before. See also deno task prove, and scripts/publish/README.md.`,
+      (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder for any static host.
+      Otherwise the folder stays as it was. See also deno task prove, and scripts/publish/README.md.`,
     usage: [
       "deno task publish --new-key FILE",
       `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import denoJson from "../../deno.json" with { type: "json" };
@@ -92,10 +91,16 @@ function grantArgument({ read, write, net }: Access, grant: Grant, value: string
   // The new file is written under another name and then renamed.
   else if (grant === "replace") write.push(dirname(value));
   else if (value !== "-") read.push(value);
-  if (grant !== "export") return;
-  const isCopied = value === "-" || statSync(value, { throwIfNoEntry: false })?.isFile() === false;
   // An export that can be read only once is copied to a temporary file.
-  if (isCopied) write.push(Deno.env.get("TMPDIR") || "/tmp");
+  if (grant === "export" && isCopied(value)) write.push(Deno.env.get("TMPDIR") || "/tmp");
+}
+
+function isCopied(file: string): boolean {
+  try {
+    return file === "-" || !Deno.statSync(file).isFile;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a path is one that no program may write, or in one. The project is the current folder of every task. */

@@ -89,7 +89,8 @@ export class PublishedComparison {
   }
 
   end(): void {
-    const [{ size: end }, { size }] = [this.builder, this.#published];
+    const { size } = this.#published;
+    const end = this.builder.size;
     if (end >= size) return;
     throw new RefusedError(`The log ends at position ${end}, but ${size} events were published`);
   }

@@ -111,8 +111,8 @@ export function isSignedBy(key: VerifierKey, line: string, text: string): boolea
 }
 
 /**
- * The valid cosignatures by one of the keys among lines, or all if there are no keys. A line in the name of the log
- * itself would make the checkpoint invalid.
+ * The lines that are cosignatures by one of the keys; without keys, all cosignatures, unverified. Leaves out a line in
+ * the name of the log itself, which would make the checkpoint invalid.
  */
 export function cosignaturesIn(
   lines: string,

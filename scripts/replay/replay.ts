@@ -208,7 +208,7 @@ async function remove(job: Job, generation: number): Promise<void> {
 
 type HeadChange = { next: Head; mutations?: Mutation[]; filling?: Filling };
 
-/** Replaces the head, after `prepare`. Tries again if the head has changed, or if `change` resolves to `undefined`. */
+/** Replaces the head. Repeats that, and `prepare` before it, if the head has changed or `change` gives `undefined`. */
 async function changeHead(
   job: Job,
   change: (head: Head) => Promise<HeadChange | undefined>,

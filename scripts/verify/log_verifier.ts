@@ -73,7 +73,7 @@ export class LogVerifier {
 
   /**
    * Verifies the next line. `event` is `undefined` if it could not be decoded. `faults` are worded to follow "Line 7: ".
-   * With `isNewer`, one of them is that a newer version wrote the line; with `isUnlinked`, its `previoushash`, so that
+   * If `isNewer`, one fault is that a newer version wrote the line. If `isUnlinked`, one fault is its `previoushash`:
    * either this line or the one before was altered.
    */
   verify(line: Uint8Array) {

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 export const LINE_FEED = 10;
 const LINE_END = Uint8Array.of(LINE_FEED);
 
-/** Packs lines without line feeds into as few values of at most `limit` bytes as possible; a longer one by itself. */
+/** Packs lines without line feeds into as few values of at most `limit` bytes as possible. A longer line is alone. */
 export function packLines(lines: readonly Uint8Array[], limit: number) {
   const packed: { count: number; value: Uint8Array }[] = [];
   let first = 0;

@@ -30,7 +30,10 @@ export interface Follower {
   end(reason: unknown): void;
 }
 
-/** The followers of one instance share its looks at the head. Ends those whose API key is revoked or expires. */
+/**
+ * The followers of one instance, who share its looks at the head: one soon after this instance has appended something,
+ * else one each {@linkcode LOOK_MS}; none while nobody follows. Ends those whose API key is revoked or expires.
+ */
 export class Followers {
   #deps: FollowersDeps;
   #byToken = new Map<string, Set<Follower>>();

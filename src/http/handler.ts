@@ -166,8 +166,8 @@ function respondWithMethods(method: string, route: Route): HttpResponse {
 }
 
 /**
- * The commit itself checks the key, so a cached key is enough if the head was seen recently. Before another error is
- * returned, the key is checked against a fresh head. The body is not read if the key is not live or is read-only.
+ * The commit itself checks the key, so a cached key is enough if the head was seen recently. Before any other error
+ * is returned, the key is checked against a fresh head. The body is not read if the key is not live or is read-only.
  */
 async function write(
   exchange: Exchange,

@@ -67,7 +67,8 @@ export class UnrotatableKeyError extends Error {
 
 /**
  * Issues the successor of a live key and revokes that key at the end of the overlap, both in one commit. Rejects with
- * {@linkcode UnrotatableKeyError}, before `show` is called, if no live key has the id or if it already has a successor.
+ * {@linkcode UnrotatableKeyError} if no live key has the id, or if it already has a successor: also after `show` was
+ * called, if another process revokes or rotates the key in that moment.
  */
 export async function rotateKey(
   { appender, runtime, store }: WriteKeyDeps,

@@ -4,8 +4,9 @@ import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 
 /**
- * In milliseconds after the start. Deno Deploy ends a process after 5,000. Until `drain`, requests that arrived
- * completely may still store something. By `close`, all commands have their outcomes. `exit` comes even if it hangs.
+ * In milliseconds after the shutdown begins. Deno Deploy ends a process after 5,000. Until `drain`, requests that
+ * arrived completely may still store something. By `close`, all commands have their outcomes. At `exit`, the shutdown
+ * is over even if something hangs.
  */
 export const SHUTDOWN_MS = { drain: 500, close: 500 + APPEND_LIMIT_MS + 200, exit: 4_600 };
 

@@ -86,7 +86,7 @@ export async function readHead(store: Store): Promise<HeadEntry> {
   return headEntryOf(await store.get(HEAD_KEY));
 }
 
-/** Throws `ForeignStoreError` if this version did not write the record, `store_unavailable` during a restore. */
+/** Throws `ForeignStoreError` if this version did not write the record, `store_unavailable` until a restore ends. */
 export function headEntryOf(entry: StoreEntry | null): HeadEntry {
   if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
   const record = decodeHeadRecord(entry.value);

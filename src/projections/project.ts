@@ -20,7 +20,10 @@ const ZERO = 0x30;
 const OPENING_BRACE = 0x7b;
 const decoder = new TextDecoder();
 
-/** The only projection function: the records that events write or remove, each once. It depends on nothing but them. */
+/**
+ * The only projection function: the records that consecutive events write or remove, each once, as it is after the last
+ * event. It depends on nothing but the events.
+ */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];
   let isChanged = false;

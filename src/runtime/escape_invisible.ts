@@ -1,4 +1,4 @@
-/** All but the line feed that a terminal would act on, or that would make it show another text than there is. */
+/** Characters on which a terminal would act, or which would make it show another text; without the line feed. */
 const INVISIBLE = /[[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--\n]/gv;
 
 /** Escapes such characters as JSON does. A text in JSON keeps its meaning. */

@@ -1,4 +1,7 @@
-/** Checks of hosts: a malformed one would change Deno's permission flags, or fail with a message about these. */
+/**
+ * Checks of hosts. In Deno's permission flags, a comma and an asterisk have a meaning of their own. Deno would report a
+ * malformed host as a wrong flag.
+ */
 
 const NAME = /^(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?$/;
 const NAME_LIMIT = 253;

@@ -1,4 +1,4 @@
-/** Also replaces keys that are cut off at their end, or percent-encoded wholly or in part, once or repeatedly. */
+/** Replaces API keys, also if the end is cut off, or if they are percent-encoded, wholly or in part, once or more. */
 export function redactKeys(text: string): string {
   return text.replace(KEY, "pets_…");
 }

@@ -34,7 +34,7 @@ export function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U | Pro
 const BACKOFF_FIRST_MS = 4;
 const BACKOFF_LIMIT_MS = 250;
 
-/** Delay before attempt 0, 1, 2 …, in milliseconds: a random value from half of the full delay to all of it. */
+/** Delay before attempt 0, 1, 2 …, in milliseconds: a random part, from half to all, of a delay that doubles. */
 export function backoffMs(runtime: Runtime, attempt: number): number {
   const full = Math.min(BACKOFF_LIMIT_MS, BACKOFF_FIRST_MS * 2 ** attempt);
   return full / 2 + runtime.random() * full / 2;

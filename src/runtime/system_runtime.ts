@@ -12,7 +12,10 @@ export const systemRuntime: Runtime = {
   newId: () => monotonicUlid(),
 };
 
-/** Longer timers are mostly limits that are rarely reached. They share system timers: one for each would cost more. */
+/**
+ * Timers of at least this time are mostly limits that are rarely reached. They share system timers, because a timer for
+ * each call would cost more than the rest of its handling.
+ */
 const SHARED_FROM_MS = 1_000;
 /** How late they may fire, in milliseconds. */
 const SHARED_STEP_MS = 50;

@@ -19,7 +19,10 @@ const READ_LIMIT_MS = 1_000;
 /** Delay between a response and the cancellation of its abandoned request body, in milliseconds. */
 const CANCEL_BODY_AFTER_MS = 100;
 
-/** Deno hides these bodies but reads them. We found no way to stop it for HEAD: the proxy must limit those bodies. */
+/**
+ * Methods whose bodies Deno hides from the handler but still reads to their end. We found no way to stop this for HEAD,
+ * so the proxy in front must limit the bodies of HEAD requests.
+ */
 const BODY_HIDDEN: ReadonlySet<string> = new Set(["GET", "CONNECT"]);
 
 /** The error that ends a response and its connection. */

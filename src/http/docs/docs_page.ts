@@ -1,4 +1,4 @@
-/** The reference at /docs, by Scalar. Its files come from this service, imported as text without a permission. */
+/** The reference at /docs, by Scalar. Its files are imported as text, which needs no permission to read files. */
 
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
 import { type BaseAddresses, describeInterface, EXAMPLE_BASE } from "./openapi.ts";
@@ -58,8 +58,8 @@ const FILES: [name: string, type: string, load: () => Promise<{ default: string 
 ];
 
 /**
- * Scalar's package for Fastify does not export its bundle; Scalar's own package depends on hundreds of others. With
- * gzip, the pages of later versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
+ * The bundle of Scalar, which its package for Fastify does not export. Scalar's own package depends on hundreds of
+ * others. With gzip, the pages of later versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
  */
 function scalarBundle(): string {
   const entryPoint = import.meta.resolve("@scalar/fastify-api-reference");

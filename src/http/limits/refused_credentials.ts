@@ -9,8 +9,8 @@ const LOG_INTERVAL_MS = 10_000;
 const FORWARDED_FOR_LENGTH = 100;
 
 /**
- * Returns a function that logs refusals of invalid keys (without a key, nobody guesses one): the first at once, the
- * next ones together, with the address of the last one. `addressOf` returns the peer, which may be a proxy.
+ * Returns a function that logs refusals of invalid keys: the first at once, the next ones together, with the address of
+ * the last one. A request without a key guesses none, so it is not logged. `addressOf` returns the peer, maybe a proxy.
  */
 export function refusedCredentialsLog({ runtime, report }: { runtime: Runtime; report: Logger }) {
   let refused = 0;

@@ -31,7 +31,7 @@ export interface EventsQuery {
   /** Milliseconds since the Unix epoch. */
   since?: number;
   limit: number;
-  /** In milliseconds. */
+  /** Maximum wait for an event, in milliseconds. */
   timeout: number;
   type?: PetEvent["type"];
   /** Only events by which a pet enters, keeps or leaves this status. */

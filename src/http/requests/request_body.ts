@@ -5,7 +5,10 @@ import { HttpError } from "../errors.ts";
 /** Maximum length of a body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
 
-/** In milliseconds. Then the service responds and reads no further request; the client or a proxy closes the socket. */
+/**
+ * Maximum time for a body to arrive, in milliseconds. Then the service responds and reads no further request. Deno
+ * leaves the socket open until the client or a proxy closes it.
+ */
 export const BODY_LIMIT_MS = 10_000;
 
 const JSON_TYPES = ["application/json"];

@@ -11,8 +11,8 @@ import type { FileLocation, StoreLocation } from "../open_store.ts";
 import { SqliteReader } from "./sqlite_reader.ts";
 
 /**
- * Makes sure that a file can be opened as a store. Only the folder of the default path is created, because another that
- * is missing is usually mistyped. Rejects with {@linkcode StoreRefusedError}, or the system's error.
+ * Makes sure that a file can be opened as a store. Creates only the folder of the default path: any other missing one
+ * is usually a mistyped path. Rejects with {@linkcode StoreRefusedError}, or the system's error.
  */
 export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
   const { path, isDefault } = location;

@@ -142,7 +142,10 @@ const READ_ONLY = "25006";
 /** Serialization failure, deadlock, lock time-out, cancelled, read-only, lack of resources. */
 const NOT_APPLIED = /^(40001|40P01|55P03|57014|25006|53...)$/;
 
-/** The server failed itself, or ends the connection, which it may report before or after it has committed. */
+/**
+ * The server failed itself, or ends the connection, which it may report before or after it has committed. The severity
+ * says nothing here, because the server translates it.
+ */
 const UNCLEAR = /^(08|25P|57P|58|XX)/;
 
 function isServerError(error: unknown): error is ServerError {
@@ -181,8 +184,8 @@ export async function closeUnlessOpened<T>(
 }
 
 /**
- * Whether a notice may say that a statement's wait for the standby was cancelled, which then reports success. The message
- * is translated, but the name of the server's function is not. Other warnings are harmless.
+ * Whether a notice may say that a statement's wait for the standby was cancelled. The statement then reports success.
+ * The message is translated, but the name of the server's function is not. Other warnings are harmless.
  */
 function isOfCancelledWait({ code = "", routine }: Notice): boolean {
   if (routine === undefined) return code !== "00000";

@@ -1,7 +1,7 @@
 import { type Store, STORE_LIMITS } from "../store.ts";
 import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 
-/** Has no request in flight after the signal aborts. Rejects with `StoreRefusedError` if waiting does not help. */
+/** After the signal aborts, no request is in flight. Rejects with `StoreRefusedError` if waiting does not help. */
 export type Connect = (signal: AbortSignal) => Promise<Store>;
 
 /**

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { COMMANDS } from "../../../scripts/launch/commands.ts";
+import { permissionFlags } from "../../../scripts/launch/permission_flags.ts";
 import { freePort } from "../../support/free_port.ts";
 import { permitted } from "../../support/permitted.ts";
 import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
@@ -123,6 +124,13 @@ test("every task works with its permissions, wherever the store file is", () =>
       assertMatch(await run(["audit", "--file", exported], copy), /^Sound: 2 events, 1 pets/);
     }
   }));
+
+test("permissionFlags() leaves it to the command to report a path that cannot be looked at", () => {
+  // Below a file, and too long.
+  for (const path of ["deno.json/log.jsonl", "a".repeat(300)]) {
+    assert(permissionFlags("restore", [path]).some((flag) => flag.includes(path)), path);
+  }
+});
 
 async function replaceProgramsByProbe(project: string): Promise<void> {
   const probe = new URL("./permission_probe.ts", import.meta.url);
