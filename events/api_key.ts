@@ -20,7 +20,7 @@ export const KeyLabel = z.string()
   // A label is printed in a table on a terminal, so it must not contain line breaks or control sequences.
   .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, "must not contain control characters");
 
-/** Without `expiresAt`, the key does not expire. With `readOnly`, it must not add or change pets. */
+/** Without `expiresAt`, the key does not expire. With `readOnly`, it must not write pets. */
 export const KeyIssuedData = z.strictObject({
   keyId: Ulid,
   label: KeyLabel,

@@ -89,7 +89,7 @@ export class Appender {
     if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
     if (this.suspension !== undefined) throw this.suspension;
     if (this.#waiting.length >= QUEUE_LIMIT) {
-      throw new ServiceError("overloaded", "Too many additions and changes are waiting");
+      throw new ServiceError("overloaded", "Too many requests wait for a commit");
     }
     const queued = new QueuedCommand(command, runtime.monotonicNow() + appendLimitMs);
     this.#waiting.push(queued);

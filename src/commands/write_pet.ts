@@ -199,7 +199,7 @@ async function writePet(
 
 /** Throws `read_only_key` if the key must not write. */
 export function expectMayWrite({ isReadOnly }: ApiKey): void {
-  const message = "The API key may only read: use a key that may add and change animals";
+  const message = "The API key may only read: use a key that may write";
   if (isReadOnly) throw new ServiceError("read_only_key", message);
 }
 

@@ -29,7 +29,7 @@ export function applyIfNoneMatch(
   { method, headers }: Pick<Request, "method" | "headers">,
 ): HttpResponse {
   const { etag } = response.headers;
-  // The responses to an addition and to a change have tags, too.
+  // The responses to writes have tags, too.
   if (etag === undefined || method !== "GET" && method !== "HEAD") return response;
   // The library splits a long run of spaces in quadratic time.
   const tags = headers.get("if-none-match")?.replace(/\s+/g, " ");

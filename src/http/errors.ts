@@ -12,7 +12,7 @@ interface ErrorEntry {
 }
 
 const TABLE = {
-  malformed_body: entry(400, "The body is not one JSON object in UTF-8", "Send well-formed JSON"),
+  malformed_body: entry(400, "The body is not one JSON object in UTF-8, or broke off", "Send well-formed JSON"),
   invalid_body: entry(
     400,
     "The body lacks a required field, or has an invalid value or an unknown field",
@@ -25,7 +25,7 @@ const TABLE = {
   ),
   invalid_parameter: entry(
     400,
-    "A query parameter is unknown, repeated or invalid",
+    "A query parameter is unknown, repeated, invalid, or cannot be used with another one",
     "Correct the parameter that the message names",
   ),
   malformed_request: entry(
@@ -47,14 +47,14 @@ const TABLE = {
   ),
   read_only_key: entry(
     403,
-    "The API key may read animals, but not add or change any",
-    "Use another key, or ask the operator for one that may add and change animals",
+    "The API key may read animals, but not add, change or remove any",
+    "Use another key, or ask the operator for one that may write",
     'Bearer error="insufficient_scope"',
   ),
   pet_not_found: entry(
     404,
     "An animal with this identifier does not exist",
-    "Use an identifier that the service returned",
+    "Use the identifier of an animal in a list",
   ),
   not_found: entry(404, "The path does not exist", "Use a path of the interface"),
   method_not_allowed: entry(
@@ -66,16 +66,16 @@ const TABLE = {
   idempotency_key_reused: entry(
     409,
     "The Idempotency-Key was sent with another request within the last 24 hours",
-    "Send a new key for a new animal or change, or repeat the request of the key",
+    "Send a new key for a new request, or repeat the request of the key",
   ),
   feed_reset: entry(
     410,
     "The log has no event with this id: it is another log, or was restored to an earlier state",
-    "Follow from lastEventId=now and then read the animals again, or read all events from the beginning",
+    "Read the animals again and follow from their X-Feed-Position, or read all events from the beginning",
   ),
   precondition_failed: entry(
     412,
-    "The animal is not, or no longer, the one that If-Match names; nothing was changed",
+    "The animal is not, or no longer, the one that If-Match names; nothing was stored",
     "Read the animal again, and decide again with its new ETag",
   ),
   body_too_large: entry(413, "The body is larger than 64 KiB", "Send a smaller body"),
@@ -106,12 +106,12 @@ const TABLE = {
   ),
   outcome_unknown: entry(
     503,
-    "The store did not confirm the request in time: the animal may or may not have been added or changed",
+    "The store did not confirm the request in time: the animal may or may not have been added, changed or removed",
     "Try again after Retry-After with the same Idempotency-Key; without a key, first check the animal",
   ),
   overloaded: entry(
     503,
-    "Too many additions and changes are waiting, or too many clients follow; nothing was stored",
+    "Too many requests wait for a commit, or too many clients follow; nothing was stored",
     "Try again after Retry-After",
   ),
   shutting_down: entry(

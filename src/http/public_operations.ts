@@ -43,7 +43,7 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
     }
     // This one is already logged.
     const { fault } = deps.appender;
-    const message = unreadable ?? (fault && `Additions and changes fail: ${fault.message}`);
+    const message = unreadable ?? (fault && `Writes fail: ${fault.message}`);
     if (message !== undefined) return errorResponse(new HttpError("not_ready", message));
     return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
   };

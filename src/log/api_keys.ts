@@ -9,7 +9,7 @@ export interface ApiKey {
   tokenHash: string;
   issuedAt: number;
   expiresAt?: number;
-  /** Whether the key must not add or change pets. */
+  /** Whether the key must not write pets. */
   isReadOnly?: true;
   /** When the key stops being valid; may be in the future if the key was rotated. */
   revokedAt?: number;

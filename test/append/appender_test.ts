@@ -176,7 +176,7 @@ Deno.test("append() rejects with storage_full at once while the disk is full, an
     await assertError(response, { status: 503, code: "storage_full", message: RegExp(message) });
     assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
     assertEquals((await service.send("/v1/pets")).status, 200);
-    assertEquals(await readiness(), [503, `Additions and changes fail: ${message}`]);
+    assertEquals(await readiness(), [503, `Writes fail: ${message}`]);
     await runtime.advance(startedAt + 1_000 - runtime.monotonicNow());
   }
   const full = ["error", "storage_full"];

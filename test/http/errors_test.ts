@@ -112,7 +112,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ["The API key is not known", bearer(() => newToken((length) => new Uint8Array(length)))],
   ],
   "403 read_only_key": [
-    ["The API key may only read: use a key that may add and change animals", async (service) => {
+    ["The API key may only read: use a key that may write", async (service) => {
       const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
       return await service.add(REX, { authorization: `Bearer ${token}` });
     }],

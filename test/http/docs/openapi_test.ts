@@ -44,14 +44,17 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
       const bodies = Object.values(responses).map(({ content }) => content?.["application/json"]);
       return bodies.some((body) => code in (body?.examples ?? {})) ? [operationId] : [];
     }).sort();
-  const writes = ["createPet", "updatePet"];
+  const bodies = ["createPet", "updatePet"];
+  const writes = ["createPet", "removePet", "updatePet"];
   const all = [...writes, "getPet", "listEvents", "listPets"].sort();
   const some: Record<string, string[]> = {
     ...Object.fromEntries(WRITE_ERRORS.map((code) => [code, writes])),
+    invalid_body: bodies,
+    unsupported_media_type: bodies,
     feed_reset: ["listEvents"],
     overloaded: [...writes, "listEvents"].sort(),
-    pet_not_found: ["getPet", "updatePet"],
-    precondition_failed: ["updatePet"],
+    pet_not_found: ["getPet", "removePet", "updatePet"],
+    precondition_failed: ["removePet", "updatePet"],
     ...Object.fromEntries(["method_not_allowed", "not_found", "not_ready"].map((it) => [it, []])),
   };
   for (const code of Object.keys(ERRORS)) {
@@ -59,10 +62,10 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
   }
 });
 
-/** Errors about a body, its Idempotency-Key, or a commit. */
+/** Errors about the arrival of a body, an Idempotency-Key, or a commit. */
 const WRITE_ERRORS = [
-  ...["body_too_large", "invalid_body", "malformed_body", "request_timeout"],
-  ...["unsupported_media_type", "idempotency_key_reused", "invalid_idempotency_key"],
+  ...["body_too_large", "malformed_body", "request_timeout"],
+  ...["idempotency_key_reused", "invalid_idempotency_key"],
   ...["outcome_unknown", "read_only_key", "storage_full"],
 ];
 
