@@ -90,7 +90,8 @@ export const COMMANDS = {
       "--until TIME": "only events before this time",
       "--type TYPE":
         "only events of one type: PetCreated, PetUpdated, PetRemoved, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT": "only events about pets/7 (its addition, changes and removal) or keys/ID",
+      "--subject SUBJECT":
+        "only events about pets/7 (its addition, changes and removal) or keys/ID",
       "--actor ACTOR": "only events that the key with this id caused, or operator",
       "--follow":
         "then prints each new event, until Ctrl-C; ends at the next event if the pipe is closed",

@@ -1,7 +1,7 @@
 /** Collects the faults that an audit finds. */
 
 import { count } from "../cli/format.ts";
-import type { Head } from "../../src/log/head.ts";
+import { type Head, petCount } from "../../src/log/head.ts";
 import type { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { adviceFor, FAULT_KINDS, type FaultKind } from "./advice.ts";
 
@@ -52,7 +52,8 @@ export class Findings {
   }
 
   /** `isExport` is true if the lines are not those of a store. */
-  report({ position, lastHash, lastPetId }: Head, isExport = false): AuditReport {
+  report(head: Head, isExport = false): AuditReport {
+    const { position, lastHash } = head;
     const faults = this.faults.toSorted((one, other) =>
       (one.position ?? Infinity) - (other.position ?? Infinity)
     );
@@ -63,7 +64,7 @@ export class Findings {
       sound: faults.length === 0,
       position,
       hash: lastHash,
-      pets: lastPetId,
+      pets: petCount(head),
       counts: this.counts,
       advice: Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)])),
       firstBadPosition: faults[0]?.position,

@@ -12,7 +12,11 @@ interface ErrorEntry {
 }
 
 const TABLE = {
-  malformed_body: entry(400, "The body is not one JSON object in UTF-8, or broke off", "Send well-formed JSON"),
+  malformed_body: entry(
+    400,
+    "The body is not one JSON object in UTF-8, or broke off",
+    "Send well-formed JSON",
+  ),
   invalid_body: entry(
     400,
     "The body lacks a required field, or has an invalid value or an unknown field",

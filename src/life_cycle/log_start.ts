@@ -1,4 +1,4 @@
-import { ForeignStoreError } from "../log/head.ts";
+import { ForeignStoreError, petCount } from "../log/head.ts";
 import { stateOf } from "../log/api_keys.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
 import { reasonOf } from "../runtime/logger.ts";
@@ -51,7 +51,7 @@ function readContents({ heads, store, runtime }: Service) {
   return heads.use(async ({ head }) => {
     const keys = await listApiKeys(store, head);
     const liveKeys = keys.filter((key) => stateOf(key, runtime.now()) === "live").length;
-    return { format: head.format, events: head.position, pets: head.lastPetId, liveKeys };
+    return { format: head.format, events: head.position, pets: petCount(head), liveKeys };
   });
 }
 

@@ -80,7 +80,9 @@ Deno.test("scripts of a configured origin can read every response, errors includ
   for (const [path, init, status] of requests) {
     // Only a list may be compressed.
     const vary = status === 304 ? "accept-encoding, origin" : "origin";
-    for (const [origin, expected] of [[ORIGIN, { ...SHARED, vary }], [STRANGER, { vary }]] as const) {
+    for (
+      const [origin, expected] of [[ORIGIN, { ...SHARED, vary }], [STRANGER, { vary }]] as const
+    ) {
       const response = await service.sendBare(path, {
         ...init,
         headers: { ...init.headers, origin },

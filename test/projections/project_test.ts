@@ -4,6 +4,7 @@ import {
   encodeEvent,
   type EventBody,
   GENESIS_HASH,
+  isPetEvent,
   type RecordedLine,
 } from "../../events/event.ts";
 import { encodePet, type Pet, type PetPatch } from "../../events/pet.ts";
@@ -45,6 +46,11 @@ function changeOf(pet: Partial<Pet>, previous: PetPatch, idempotencyKey?: string
   return lineOf({ type: "PetUpdated", data }, { position: 20, idempotencyKey });
 }
 
+function removalOf(pet: Partial<Pet>, idempotencyKey?: string): RecordedLine {
+  const data = { id: 7, name: "Rex", categoryId: 1n, ...pet };
+  return lineOf({ type: "PetRemoved", data }, { position: 21, idempotencyKey });
+}
+
 /** The contents of the records by their keys; `undefined` if a record is to be removed. */
 function contentsOf(lines: RecordedLine[]) {
   return Object.fromEntries(
@@ -61,6 +67,7 @@ const GETS_STATUS = changeOf({ status: "sold" }, { status: null });
 const IS_SOLD = changeOf({ status: "sold" }, { status: "pending" });
 const LOSES_STATUS = changeOf({}, { status: "sold" });
 const MOVES_ALL = changeOf({ status: "sold" }, { name: "Max", categoryId: 2n });
+const IS_REMOVED = removalOf({ status: "sold" });
 const MOVED = { "pet/none/7": undefined, "pet/sold/7": SOLD };
 const MOVED_BACK = { "pet/sold/7": undefined, "pet/none/7": REX_AGAIN };
 const ZOE = { "pet/none/8": '10{"id":8,"name":"Zoë","categoryId":1}' };
@@ -75,10 +82,14 @@ const CASES: [lines: RecordedLine[], records: Record<string, string | undefined>
   [[MOVES_ALL], { "pet/sold/7": SOLD, "pet_by_category/2/sold/7": undefined }],
   [[ADDED, GETS_STATUS], MOVED],
   [[GETS_STATUS, LOSES_STATUS], MOVED_BACK],
+  [[IS_REMOVED], { "pet/sold/7": undefined }],
+  [[ADDED, removalOf({})], { "pet/none/7": undefined }],
+  [[GETS_STATUS, IS_REMOVED], { ...MOVED, "pet/sold/7": undefined }],
+  [[MOVES_ALL, IS_REMOVED], { "pet/sold/7": undefined, "pet_by_category/2/sold/7": undefined }],
   [[petLineOf({ id: 8, name: "Zoë" }), GETS_STATUS], { ...ZOE, ...MOVED }],
 ];
 
-Deno.test("project() writes each pet into the lists of its status and category, and removes it from its former ones", () => {
+Deno.test("project() writes each pet into the lists of its status and category, and removes it from its former ones, or from all", () => {
   for (const [lines, records] of CASES) {
     const all = Object.entries(records).flatMap(([key, content]) =>
       key.startsWith("pet/")
@@ -97,7 +108,9 @@ Deno.test("petOf() refuses a record whose text is that of another pet", () => {
 
 Deno.test("project() returns an idempotency record that expires a day after its event", () => {
   const change = changeOf({ status: "sold" }, { status: null }, HASH);
-  for (const [line, position] of [[petLineOf({}, HASH), 9], [change, 20]] as const) {
+  const removal = removalOf({ status: "sold" }, HASH);
+  const cases = [[petLineOf({}, HASH), 9], [change, 20], [removal, 21]] as const;
+  for (const [line, position] of cases) {
     const record = project([line]).at(-1)!;
     assertEquals(record.key, ["event_by_idempotency_key", KEY_ID, HASH, position]);
     assertEquals(record.expiresAt, Date.parse(TIME) + IDEMPOTENCY_LIFETIME_MS);
@@ -144,9 +157,11 @@ Deno.test("project() leads to the same records however the events are grouped, a
   const all = recordsAfter(lines.length);
   const petsIn = (list: string) =>
     all.filter(([key]) => key.startsWith(list)).map(([, content]) => content.replace(/^\d+/, ""));
-  const newest = new Map(
-    lines.flatMap(({ event: { data } }) => "name" in data ? [[data.id, encodePet(data)]] : []),
-  );
+  const newest = new Map<number, string>();
+  for (const { event } of lines) {
+    if (event.type === "PetRemoved") newest.delete(event.data.id);
+    else if (isPetEvent(event)) newest.set(event.data.id, encodePet(event.data));
+  }
   for (const list of ["pet/", "pet_by_category/"]) {
     assertEquals(petsIn(list).sort(), [...newest.values()].sort());
   }

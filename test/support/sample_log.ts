@@ -14,13 +14,15 @@ const FIRST_INSTANT = Date.parse("2026-01-01T00:00:00.000Z");
 /** Number of events from one issued key to the next. The event after it revokes the previous key. */
 const KEY_EVERY = 10;
 
-/** Every so many events, an earlier pet is changed instead of one added. */
+/** Every so many events, an earlier pet is changed instead of one added. Every fourth time, the last one is removed. */
 const CHANGE_EVERY = 5;
 
 /** A valid log of that length with events of all types, one each second after a time in Unix milliseconds. */
 export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
   const events: (EventBody & EventMetadata)[] = [];
-  const pets: Pet[] = [];
+  const pets: (Pet | undefined)[] = [];
+  /** Of the pet that was changed last. */
+  let index = 0;
   let key = { keyId: "", tokenHash: "" };
   let predecessor = key;
   for (let position = 1; position <= length; position++) {
@@ -34,18 +36,25 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
     } else if (position % KEY_EVERY === 2 && predecessor.keyId !== "") {
       body = { type: "ApiKeyRevoked", data: { ...predecessor, effectiveAt: time } };
     } else if (position % CHANGE_EVERY === 0) {
-      const index = position * 7 % pets.length;
-      const before = pets[index];
-      const after = pets[index] = patchPet(before, patchOf(before, position));
-      body = { type: "PetUpdated", data: { ...after, previous: reversePatch(before, after) } };
+      const isRemoval = position / CHANGE_EVERY % 4 === 3;
+      if (!isRemoval) index = position * 7 % pets.length;
+      while (pets[index] === undefined) index = (index + 1) % pets.length;
+      const before = pets[index]!;
+      const after = pets[index] = isRemoval
+        ? undefined
+        : patchPet(before, patchOf(before, position));
+      body = after === undefined
+        ? { type: "PetRemoved", data: before }
+        : { type: "PetUpdated", data: { ...after, previous: reversePatch(before, after) } };
     } else {
       const petId = pets.length + 1;
       const status = [...PET_STATUSES, undefined][petId % 4];
       const data = { id: petId, name: `Zoë ${petId} 🐈`, categoryId: BigInt(petId % 7) };
-      pets.push(status === undefined ? data : { ...data, status });
-      body = { type: "PetCreated", data: pets.at(-1)! };
+      const pet: Pet = status === undefined ? data : { ...data, status };
+      pets.push(pet);
+      body = { type: "PetCreated", data: pet };
     }
-    const isPet = body.type === "PetCreated" || body.type === "PetUpdated";
+    const isPet = "name" in body.data;
     const once = isPet && position % 3 === 0 && { idempotencyKey: sha256Hex(`once ${position}`) };
     events.push({ ...body, id, time, actor: isPet ? key.keyId : OPERATOR, ...once });
   }
@@ -57,7 +66,7 @@ function patchOf({ status }: Pet, position: number): PetPatch {
   const others = [...PET_STATUSES, null].filter((it) => it !== (status ?? null));
   const ofStatus = { status: others[position % others.length] };
   const ofRest = { name: `Zoë, changed at ${position}`, categoryId: BigInt(position) };
-  return [ofStatus, ofRest, { ...ofStatus, ...ofRest }][position % 3];
+  return [ofStatus, { ...ofStatus, ...ofRest }, ofRest][position / CHANGE_EVERY % 4];
 }
 
 /** The id of the newest key of a sample, which is not revoked; empty if the sample has no key. */

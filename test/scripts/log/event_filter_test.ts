@@ -18,10 +18,12 @@ type Flags = Parameters<NonNullable<typeof eventFilter>>[0];
 
 test("eventFilter() selects events by type, subject, actor and time", () => {
   const cases: [flags: Flags, positions: number[]][] = [
-    // The addition and the changes.
+    // The addition, the changes and the removal.
+    [{ subject: "pets/1" }, [2, 10, 15]],
     [{ subject: "pets/3" }, [4, 5]],
     [{ subject: "pets/11" }, [17, 20, 25]],
-    [{ type: "PetUpdated", until: second(20) }, [5, 10, 15]],
+    [{ type: "PetUpdated", until: second(20) }, [5, 10]],
+    [{ type: "PetRemoved" }, [15]],
     [{ subject: `keys/${KEY}` }, [1, 12]],
     [{ actor: KEY }, [2, 3, 4, 5, 6, 7, 8, 9, 10]],
     [{ actor: "operator" }, [1, 11, 12, 21, 22]],

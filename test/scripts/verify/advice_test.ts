@@ -63,22 +63,22 @@ const CASES: FaultCase[] = [
   {
     name: "missing pet",
     kind: "record_missing",
-    change: () => [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }],
+    change: () => [{ type: "delete", key: projectionKey(1, petKey("pending", 6)) }],
   },
   {
     name: "pet that no event adds",
     kind: "record_extra",
-    change: () => [set(projectionKey(1, petKey("sold", 34)), encoder.encode('{"id":34}'))],
+    change: () => [set(projectionKey(1, petKey("sold", 2)), encoder.encode('{"id":2}'))],
   },
   {
     name: "altered pet",
     kind: "record_altered",
-    change: () => [set(projectionKey(1, petKey("sold", 6)), encoder.encode('{"id":6}'))],
+    change: () => [set(projectionKey(1, petKey("pending", 6)), encoder.encode('{"id":6}'))],
   },
   {
     name: "pet that expires",
     kind: "record_expires",
-    change: expiring(projectionKey(1, petKey("sold", 6))),
+    change: expiring(projectionKey(1, petKey("pending", 6))),
   },
   {
     name: "log that was cut off",

@@ -99,13 +99,13 @@ Deno.test("auditLines() refuses an export that begins after position 1, but audi
 
 Deno.test("audit() and auditLines() tell lines of a newer version from altered ones", async () => {
   const original = sampleLog(30);
-  const newer = changed(original[14], "pet-updated:1", "pet-updated:2");
+  const newer = changed(original[14], "pet-removed:1", "pet-removed:2");
   const lines = rewritten(original, 14, newer);
   const fault = {
     kind: "newer_line" as const,
     position: 15,
     message:
-      "Line 15: A newer version wrote the line: schema urn:animal-store:pet-updated:2 is not known",
+      "Line 15: A newer version wrote the line: schema urn:animal-store:pet-removed:2 is not known",
   };
   const report = await auditFile(lines);
   assertEquals([report.faults, report.position], [[fault], 30]);
@@ -212,28 +212,35 @@ Deno.test("audit() reports a damaged record of the log at the right position", a
 });
 
 Deno.test("audit() names the pet and the list that differ, once for each record", async () => {
-  // Pet 19 was only added, pet 7 was changed from no status.
+  // Pet 19 was only added, pet 3 was changed from no status, and pet 1 was removed.
   const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
   const inCategory = (category: bigint, list: string, id: number) =>
     projectionKey(1, petByCategoryKey(category, list, id));
   using sound = await openSampleStore(33);
-  const content = checkedContent((await sound.store.get(pet("available", 7)))!)!;
+  const content = checkedContent((await sound.store.get(pet("sold", 3)))!)!;
   const altered = encoder.encode(changed(decoder.decode(content), "Zoë", "Zoé"));
-  const former = encoder.encode('9{"id":7,"name":"Zoë 7 🐈","categoryId":0}');
+  const former = encoder.encode('4{"id":3,"name":"Zoë 3 🐈","categoryId":3}');
+  const removed = encoder.encode(
+    '10{"id":1,"name":"Zoë, changed at 10","categoryId":10,"status":"pending"}',
+  );
   const EXTRA = "is there, but does not follow from the log";
   const cases: [changes: [key: Key, value: Uint8Array | undefined][], messages: string[]][] = [
-    [[[pet("available", 7), altered]], [
-      "Pet 7 in the list available of generation 1 is not what the log says",
+    [[[pet("sold", 3), altered]], [
+      "Pet 3 in the list sold of generation 1 is not what the log says",
     ]],
-    [[[pet("none", 7), former], [pet("available", 7), undefined]], [
-      `Pet 7 in the list none of generation 1 ${EXTRA}`,
-      "Pet 7 in the list available of generation 1 is missing",
+    [[[pet("none", 3), former], [pet("sold", 3), undefined]], [
+      `Pet 3 in the list none of generation 1 ${EXTRA}`,
+      "Pet 3 in the list sold of generation 1 is missing",
     ]],
-    [[[inCategory(8n, "available", 7), content]], [
-      `Pet 7 in the list available of category 8 of generation 1 ${EXTRA}`,
+    [[[inCategory(8n, "sold", 3), content]], [
+      `Pet 3 in the list sold of category 8 of generation 1 ${EXTRA}`,
     ]],
     [[[inCategory(5n, "none", 19), undefined]], [
       "Pet 19 in the list none of category 5 of generation 1 is missing",
+    ]],
+    [[[pet("pending", 1), removed], [inCategory(10n, "pending", 1), removed]], [
+      `Pet 1 in the list pending of generation 1 ${EXTRA}`,
+      `Pet 1 in the list pending of category 10 of generation 1 ${EXTRA}`,
     ]],
   ];
   for (const [changes, messages] of cases) {
@@ -463,7 +470,7 @@ Deno.test("audit() reports a head that does not follow from the log", async () =
     [
       { schemas: { PetCreated: 1 } },
       'its schemas is {"PetCreated":1}, but the log says ' +
-      '{"ApiKeyIssued":1,"PetCreated":1,"PetUpdated":1,"ApiKeyRevoked":1}',
+      '{"ApiKeyIssued":1,"PetCreated":1,"PetUpdated":1,"ApiKeyRevoked":1,"PetRemoved":1}',
     ],
     [{ removing: 2 }, "generation 2 cannot be removed while 1 is served"],
     [{ removing: 0 }, "generation 0 cannot be removed while 1 is served"],

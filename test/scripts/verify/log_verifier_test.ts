@@ -26,11 +26,11 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
     format: 5,
     position: 45,
     lastPetId: 27,
-    counts: { available: 9, none: 2, pending: 7, sold: 9 },
+    counts: { available: 7, none: 4, pending: 8, sold: 6 },
     lastHash: sha256Hex(LINES[44]),
     changePosition: 45,
     keyPosition: 42,
-    schemas: { ApiKeyIssued: 1, PetCreated: 1, PetUpdated: 1, ApiKeyRevoked: 1 },
+    schemas: { ApiKeyIssued: 1, PetCreated: 1, PetUpdated: 1, ApiKeyRevoked: 1, PetRemoved: 1 },
     generation: 1,
   });
 });

@@ -15,7 +15,7 @@ import { testIf } from "../../support/test_if.ts";
 const test = testIf(permitted("read", "write"));
 const runtime = systemRuntime;
 
-const PET_KEY = projectionKey(1, petKey("sold", 6));
+const PET_KEY = projectionKey(1, petKey("pending", 6));
 
 test("audit() finds a value of another program, whatever its type, also if the file is damaged", () =>
   withSampleFile(async ({ kvPath, store }) => {
