@@ -25,7 +25,7 @@ export class Backup {
   }
 
   /**
-   * Opens a backup of a log that ends at `headPosition`. Removes an incomplete line at its end. Rejects with
+   * Opens a backup of a log that ends at `headPosition`. Removes an incomplete line at the end of the file. Rejects with
    * `RefusedError` unless the file begins with the first event, and its last whole line is in the log.
    */
   static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {

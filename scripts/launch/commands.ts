@@ -154,7 +154,8 @@ export const COMMANDS = {
     title: "Publishes the log as signed tiles, which outsiders can verify",
     details: `Verifies the whole log, and refuses one that is not sound. Then writes C2SP tiles
       (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder for any static host.
-      Otherwise the folder stays as it was. See also deno task prove, and scripts/publish/README.md.`,
+      A refused run leaves the folder as it was. See also deno task prove and
+      scripts/publish/README.md.`,
     usage: [
       "deno task publish --new-key FILE",
       `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]

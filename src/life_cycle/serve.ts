@@ -18,7 +18,7 @@ import { expectRightClock } from "../append/batch.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
- * Opens the store, waits for one that is away, and serves until SIGTERM or SIGINT ends the process. Rejects with
+ * Opens the store, and serves until SIGTERM or SIGINT ends the process, also while a remote store is away. Rejects with
  * {@linkcode OpenStoreError} or {@linkcode ListenError}, and as {@linkcode expectRightClock} throws.
  */
 export async function serve(

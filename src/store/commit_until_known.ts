@@ -28,7 +28,7 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
   readGuard(): Promise<Guard>;
   /** Whether this commit landed, according to a guard that has changed. */
   hasLanded(guard: Guard): boolean | Promise<boolean>;
-  /** Whether a failed check may be of another record. Versionstamps never return, so it cannot land later then. */
+  /** Whether a failed check may be of another record. Then the commit cannot land later: versionstamps never return. */
   checksOthers?: boolean;
   /** Whether to stop. `isUnclear` is false if no attempt so far can have landed. */
   isOver(isUnclear: boolean): boolean;
