@@ -57,7 +57,7 @@ export const COMMANDS = {
     title: "Issues, lists, rotates and revokes API keys",
     details: `A new key is the only text on standard output, and is printed only once. "rotate"
       issues a successor; the old key is retiring: valid until the end of the overlap. The last use
-      in the list is the last addition, change or removal of a pet; the log has no reads.`,
+      in the list is the last addition or change of a pet; the log has no reads.`,
     usage: [
       "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
       "deno task keys list [--json]",
@@ -66,7 +66,7 @@ export const COMMANDS = {
     ],
     flags: {
       "--label TEXT": "purpose or holder, 1 to 100 characters (rotate: by default the old label)",
-      "--read-only": "the key may only read: it writes no pets (rotate: as the old key)",
+      "--read-only": "the key may only read: it adds and changes no pets (rotate: as the old key)",
       "--expires-in TIME": "lifetime: 90d, 24h, 30m or 10s (default: no end; rotate: the old one)",
       "--overlap TIME": "how long the old key stays valid (default: 24h)",
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
@@ -88,10 +88,8 @@ export const COMMANDS = {
       "--to N": "ends at position N (default: the newest event)",
       "--since TIME": "only from 2026-11-20, 2026-11-20T08:00Z (UTC by default) or 24h (ago) on",
       "--until TIME": "only events before this time",
-      "--type TYPE":
-        "only events of one type: PetCreated, PetUpdated, PetRemoved, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT":
-        "only events about pets/7 (its addition, changes and removal) or keys/ID",
+      "--type TYPE": "only events of one type: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
+      "--subject SUBJECT": "only events about pets/7 (its addition and changes) or keys/ID",
       "--actor ACTOR": "only events that the key with this id caused, or operator",
       "--follow":
         "then prints each new event, until Ctrl-C; ends at the next event if the pipe is closed",
@@ -156,7 +154,8 @@ export const COMMANDS = {
     title: "Publishes the log as signed tiles, which outsiders can verify",
     details: `Verifies the whole log, and refuses one that is not sound. Then writes C2SP tiles
       (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder for any static host.
-      A refused run leaves the folder as it was. See also deno task prove, and scripts/publish/README.md.`,
+      A refused run leaves the folder as it was. See also deno task prove and
+      scripts/publish/README.md.`,
     usage: [
       "deno task publish --new-key FILE",
       `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]
