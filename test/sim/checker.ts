@@ -5,7 +5,7 @@ import {
   type ListOperation,
   nextCursor,
 } from "./history.ts";
-import { type CommittedLine, type Oracle, shortened } from "./oracle.ts";
+import { type CommittedLine, feedIdOf, type Oracle, shortened } from "./oracle.ts";
 import { checkAttempts, checkWrite, isCurrent, isWriteExchange } from "./write_checker.ts";
 
 /**
@@ -88,18 +88,24 @@ function* checkCredentials(exchange: Exchange, lifetime: KeyLifetime | undefined
   }
 }
 
-/** A list is correct if the store held exactly that page at the same moment of the request. */
+/** A list is correct if it names a head of the store during the request, and is exactly the page of that head. */
 function* checkList(exchange: Exchange, operation: ListOperation, oracle: Oracle) {
   const content = contentOf(exchange);
   if (content === undefined) return;
+  const { headers } = exchange.response!;
+  const id = headers.get("x-feed-position") ?? "";
+  const position = parseInt(id);
   const heads = oracle.headsBetween(exchange.startStep, exchange.endStep);
+  if (!heads.includes(position) || id !== feedIdOf(oracle.lines[position - 1] ?? { position })) {
+    yield `The list names ${id}, which is none of the heads ${heads[0]} to ${heads.at(-1)}`;
+  }
+  const page = pageOf(oracle, position, operation);
   const next = nextCursor(content.link);
-  const isOf = (position: number) => {
-    const page = pageOf(oracle, position, operation);
-    return content.body === page.body && next === page.next;
-  };
-  if (heads.some(isOf)) return;
-  yield `The store never held this page (cursor ${next}, heads ${heads[0]} to ${heads.at(-1)})`;
+  if (content.body !== page.body || next !== page.next) {
+    yield `The store did not hold this page (cursor ${next}) at ${position}`;
+  }
+  const total = headers.get("x-total-count") ?? undefined;
+  if (total !== page.total?.toString()) yield `The total is ${total}, not ${page.total}`;
 }
 
 function* checkGet(exchange: Exchange, { petId }: GetOperation, oracle: Oracle) {
@@ -111,9 +117,10 @@ function* checkGet(exchange: Exchange, { petId }: GetOperation, oracle: Oracle) 
   if (body !== undefined && !wasHeld) yield "The pet does not match the log";
 }
 
-function* checkNotFound({ operation, startStep }: Exchange, oracle: Oracle) {
-  const [added] = oracle.pets[(operation as GetOperation).petId - 1] ?? [];
-  if (added?.step <= startStep) yield "The pet was added before but not found";
+function* checkNotFound({ operation, startStep, endStep }: Exchange, oracle: Oracle) {
+  const states = oracle.pets[(operation as GetOperation).petId - 1] ?? [];
+  const wasRemoved = states.some(({ isRemoved, step }) => isRemoved && step <= endStep);
+  if (states[0]?.step <= startStep && !wasRemoved) yield "The pet was added before but not found";
 }
 
 /** The content that a client has after a response: the body of a 200 or 201, or after a 304 the cached content. */
@@ -149,16 +156,18 @@ function keyLifetimes({ lines }: Oracle): Map<string, KeyLifetime> {
 }
 
 function pageOf(oracle: Oracle, position: number, operation: ListOperation) {
-  const { limit = 20, status, cursor = Infinity } = operation;
-  const shown: string[] = [];
-  let last: number | undefined;
-  for (let id = Math.min(cursor - 1, oracle.pets.length); id >= 1; id--) {
-    const pet = oracle.stateAt(id, position);
-    if (pet === undefined || status !== undefined && pet.status !== status) continue;
-    // One pet more than the limit means that there is a next page.
-    if (shown.length === limit) return { body: `[${shown.join(",")}]`, next: last };
-    shown.push(pet.petText);
-    last = id;
-  }
-  return { body: `[${shown.join(",")}]`, next: undefined };
+  const { ids, limit = ids?.length ?? 20, status, categoryId, cursor = Infinity } = operation;
+  const pets = oracle.pets.map((_, index) => oracle.stateAt(index + 1, position))
+    .filter((pet) => pet !== undefined).reverse()
+    .filter(({ id, event: { data } }) =>
+      (status ?? data.status) === data.status &&
+      (categoryId ?? data.categoryId) === data.categoryId && (ids?.includes(id) ?? true)
+    );
+  const after = pets.filter(({ id }) => id < cursor);
+  const shown = after.slice(0, limit);
+  const next = after.length > limit ? shown.at(-1)!.id : undefined;
+  // The pets of a category are not counted, but some pages have all of them.
+  const isCounted = categoryId === undefined || next === undefined && cursor === Infinity;
+  const body = `[${shown.map(({ petText }) => petText).join(",")}]`;
+  return { body, next, total: isCounted ? pets.length : undefined };
 }

@@ -2,13 +2,14 @@ import {
   type CachedResponse,
   type CreateOperation,
   type Exchange,
+  FIRST_TAG,
   type KeyInUse,
   type ListOperation,
   type Operation,
   type WriteOperation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import { drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
+import { drawRemoval, drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
@@ -46,6 +47,8 @@ class Client {
       update: 4,
       createWithKey: 3,
       updateWithKey: 2,
+      remove: 1,
+      removeWithKey: 0.7,
       repeat: 1,
       race: 2,
       list: 6,
@@ -58,6 +61,8 @@ class Client {
       update: () => this.#send(drawUpdate(this.#workload, random)),
       createWithKey: () => this.#writeWithKey(this.#drawCreate(name), name),
       updateWithKey: () => this.#writeWithKey(drawUpdate(this.#workload, random), name),
+      remove: () => this.#send(drawRemoval(this.#workload, random)),
+      removeWithKey: () => this.#writeWithKey(drawRemoval(this.#workload, random), name),
       // This may be the next day, when the Idempotency-Key has expired and writes again.
       repeat: async () => {
         if (idempotentWrites.length === 0) return;
@@ -71,16 +76,20 @@ class Client {
     await actions[action]();
   }
 
-  /** Changes a pet several times at once, and reads meanwhile. */
+  /** Changes a pet several times at once, perhaps removes it, and reads meanwhile. */
   async #race(name: string): Promise<void> {
     const random = this.#random;
     const update = drawUpdate(this.#workload, random);
     const { petId } = update;
     const operations: Operation[] = [update];
     while (operations.length < 8 && random.chance(0.8)) {
-      const kind = random.weighted({ update: 4, get: 1, list: 3, create: 1 });
+      const kind = random.weighted({ update: 4, remove: 0.5, get: 1, list: 3, create: 1 });
       if (kind === "update") operations.push(drawUpdate(this.#workload, random, petId));
-      else if (kind === "get") operations.push({ kind, petId });
+      else if (kind === "remove") {
+        // Often two at once.
+        const removal = drawRemoval(this.#workload, random, petId);
+        operations.push(removal, ...(random.chance(0.5) ? [removal] : []));
+      } else if (kind === "get") operations.push({ kind, petId });
       else if (kind === "list") operations.push(this.#drawList());
       else operations.push(this.#drawCreate(`${name}-${operations.length}`));
     }
@@ -94,17 +103,24 @@ class Client {
   #drawCreate(name: string): CreateOperation {
     const random = this.#random;
     const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
-    return { kind: "create", name, categoryId: random.integer(-5, 5), status };
+    return { kind: "create", name, categoryId: random.integer(-2, 2), status };
   }
 
   #drawList(): ListOperation {
     const random = this.#random;
     const earlier = [...this.#cached.keys()].filter((text) => text.includes(`"list"`));
     if (earlier.length > 0 && random.chance(0.3)) return JSON.parse(random.pick(earlier));
+    const { newestPetId, tags } = this.#workload;
     const operation: ListOperation = { kind: "list" };
+    if (random.chance(0.1)) {
+      const ids = Array.from({ length: 5 }, () => random.integer(1, newestPetId + 2));
+      return { ...operation, ids: ids.slice(random.integer(0, 4)) };
+    }
+    if (random.chance(0.25)) operation.categoryId = random.integer(-2, 2);
+    else if (random.chance(0.1)) operation.categoryId = FIRST_TAG + random.integer(0, tags);
     if (random.chance(0.6)) operation.limit = random.pick([1, 2, 5, 100]);
     if (random.chance(0.5)) operation.status = random.pick(PET_STATUSES);
-    if (random.chance(0.3)) operation.cursor = random.integer(1, this.#workload.newestPetId + 3);
+    if (random.chance(0.3)) operation.cursor = random.integer(1, newestPetId + 3);
     return operation;
   }
 
@@ -128,9 +144,16 @@ class Client {
     // A client may repeat the request much later, or reuse the key for another request.
     if (random.chance(0.3)) await this.#send(operation, key);
     if (random.chance(0.15)) {
-      const other = random.chance(0.5)
+      const { newestPetId } = this.#workload;
+      const other = random.chance(0.4)
         ? this.#drawCreate(`${name}-other`)
-        : drawUpdate(this.#workload, random, undefined, true);
+        : random.chance(0.5)
+        ? drawUpdate(this.#workload, random, undefined, true)
+        : drawRemoval(
+          this.#workload,
+          random,
+          drawn.kind === "remove" ? drawn.petId + 1 : newestPetId,
+        );
       await this.#send({ ...other, idempotencyKey: operation.idempotencyKey }, key);
     }
   }

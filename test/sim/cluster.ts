@@ -237,6 +237,17 @@ function died(node: Node): Promise<undefined> {
   return new Promise((resolve) => node.onDeath(() => resolve(undefined)));
 }
 
+const QUERY_NAMES = [
+  "lastEventId",
+  "limit",
+  "timeout",
+  "cursor",
+  "type",
+  "status",
+  "categoryId",
+  "ids",
+];
+
 function requestOf(operation: Operation, { token }: KeyInUse): Request {
   const isFeed = operation.kind === "events";
   const url = new URL(`http://localhost/v1/${isFeed ? "events" : "pets"}`);
@@ -245,7 +256,7 @@ function requestOf(operation: Operation, { token }: KeyInUse): Request {
   setHeader("if-none-match", operation.cached?.etag);
   if (operation.kind === "list" || isFeed) {
     const values: Record<string, unknown> = { ...operation };
-    for (const name of ["lastEventId", "limit", "timeout", "cursor", "type", "status"]) {
+    for (const name of QUERY_NAMES) {
       const value = values[name];
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
@@ -257,8 +268,9 @@ function requestOf(operation: Operation, { token }: KeyInUse): Request {
   if (!isWrite(operation)) return new Request(url, { headers });
   setHeader("idempotency-key", operation.idempotencyKey);
   setHeader("content-type", "application/json");
+  if (operation.kind !== "create") setHeader("if-match", operation.ifMatch);
+  if (operation.kind === "remove") return new Request(url, { method: "DELETE", headers });
   if (operation.kind === "update") {
-    setHeader("if-match", operation.ifMatch);
     setHeader("content-type", "application/merge-patch+json");
     return new Request(url, { method: "PATCH", headers, body: JSON.stringify(operation.patch) });
   }

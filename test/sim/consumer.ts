@@ -1,9 +1,8 @@
 /** Clients that follow the feed of events: each sees every event of its filter once and in order, or gets a 410. */
 
-import { createHash } from "node:crypto";
 import type { EventsOperation, KeyInUse, Operation } from "./history.ts";
 import type { Node } from "./node.ts";
-import { type CommittedLine, GENESIS, shortened } from "./oracle.ts";
+import { type CommittedLine, feedIdOf, shortened } from "./oracle.ts";
 import type { Random } from "./random.ts";
 import { PET_STATUSES, type Workload } from "./workload.ts";
 
@@ -46,7 +45,7 @@ export class Consumer {
     this.#random = random;
     this.#key = workload.keys[0];
     this.#filter = {
-      ...(random.chance(0.3) && { type: random.pick(["PetCreated", "PetUpdated"]) }),
+      ...(random.chance(0.3) && { type: random.pick(["PetCreated", "PetUpdated", "PetRemoved"]) }),
       ...(random.chance(0.4) && { status: random.pick(PET_STATUSES) }),
     };
   }
@@ -60,6 +59,7 @@ export class Consumer {
       await cluster.simulation.sleep(random.between(0, 2 * pauseMs));
       if (random.chance(0.1)) await this.#tryUnknownId();
       if (random.chance(0.1)) this.#goBack();
+      if (random.chance(0.1)) await this.#copy();
       this.#key = random.chance(0.5) ? random.pick(keys) : keys[0];
       const limit = random.pick([undefined, 1, 3, 1_000]);
       const timeout = random.pick([undefined, 300, 5_000]);
@@ -88,6 +88,16 @@ export class Consumer {
     const isNow = this.#random.chance(0.2);
     this.#position = isNow ? undefined : position;
     this.#id = isNow ? "now" : idAt(this.#workload, position);
+  }
+
+  /** Begins with a list, after which the feed has all changes: the checker compares it with the log at that id. */
+  async #copy(): Promise<void> {
+    const { cluster, keys } = this.#workload;
+    const slot = this.#random.integer(0, cluster.size - 1);
+    const exchange = await cluster.send(slot, { kind: "list", limit: 100 }, keys[0]);
+    if (exchange?.response?.status !== 200) return;
+    this.#id = exchange.response.headers.get("x-feed-position")!;
+    this.#position = parseInt(this.#id);
   }
 
   /** Sends an id that the log does not have, although it looks like one of it. */
@@ -214,21 +224,17 @@ export class Consumer {
 }
 
 function isWanted({ event: { type, data } }: CommittedLine, filter: Filter): boolean {
-  return (type === "PetCreated" || type === "PetUpdated") && type === (filter.type ?? type) &&
+  return /^Pet/.test(type) && type === (filter.type ?? type) &&
     [data.status, data.previous?.status, undefined].includes(filter.status);
 }
 
 /** The id of the line at a position of the true log. */
 function idAt({ cluster: { oracle } }: Workload, position: number): string {
-  const { text } = oracle.lines[position - 1] ?? {};
-  const hash = text === undefined ? GENESIS : createHash("sha256").update(text).digest("hex");
-  return `${String(position).padStart(16, "0")}-${hash.slice(0, 16)}`;
+  return feedIdOf(oracle.lines[position - 1] ?? { position });
 }
 
 /** What the feed makes of a line: another id, and no members that concern only the log. */
-function textForClients({ text, event: { id } }: CommittedLine): string {
-  const [sequence] = /(?<="sequence":")\d{16}/.exec(text)!;
-  const hash = createHash("sha256").update(text).digest("hex");
-  return text.replace(`"id":"${id}"`, `"id":"${sequence}-${hash.slice(0, 16)}"`)
+function textForClients(line: CommittedLine): string {
+  return line.text.replace(`"id":"${line.event.id}"`, `"id":"${feedIdOf(line)}"`)
     .replace(/,"actor":.*?"previoushash":"\w{64}"/s, ',"datacontenttype":"application/json"');
 }

@@ -21,15 +21,23 @@ export interface CreateOperation {
   idempotencyKey?: string;
 }
 
-export interface UpdateOperation {
-  kind: "update";
+/** What a request names that changes or removes a pet. */
+export interface Target {
   petId: number;
-  /** A `categoryId` from {@linkcode FIRST_TAG} on is only in the requests of one update attempt. */
-  patch: { name?: string; categoryId?: number; status?: string | null };
   ifMatch?: string;
   /** The text of the pet that the ETag of `ifMatch` belongs to; absent if that is any pet. */
   expected?: string;
   idempotencyKey?: string;
+}
+
+export interface UpdateOperation extends Target {
+  kind: "update";
+  /** A `categoryId` from {@linkcode FIRST_TAG} on is only in the requests of one update attempt. */
+  patch: { name?: string; categoryId?: number; status?: string | null };
+}
+
+export interface RemoveOperation extends Target {
+  kind: "remove";
 }
 
 /** Larger than the categories of all pets that are added. */
@@ -46,7 +54,9 @@ export interface ListOperation {
   kind: "list";
   limit?: number;
   status?: string;
+  categoryId?: number;
   cursor?: number;
+  ids?: number[];
 }
 
 export interface GetOperation {
@@ -67,14 +77,14 @@ export interface EventsOperation {
   status?: string;
 }
 
-export type WriteOperation = CreateOperation | UpdateOperation;
+export type WriteOperation = CreateOperation | UpdateOperation | RemoveOperation;
 
 export type Operation = (WriteOperation | ListOperation | GetOperation | EventsOperation) & {
   cached?: CachedResponse;
 };
 
 export function isWrite(operation: Operation): operation is WriteOperation {
-  return operation.kind === "create" || operation.kind === "update";
+  return ["create", "update", "remove"].includes(operation.kind);
 }
 
 export interface ReceivedResponse {

@@ -124,7 +124,8 @@ function readDuringReplay({ cluster, keys, newestPetId }: Workload, random: Rand
     const operation: ListOperation = {
       kind: "list",
       limit: random.integer(1, 100),
-      status: random.pick(PET_STATUSES),
+      ...(random.chance(0.5) && { status: random.pick(PET_STATUSES) }),
+      ...(random.chance(0.3) && { categoryId: random.integer(-2, 2) }),
       cursor: random.integer(1, newestPetId + 1),
     };
     cluster.simulation.after(random.between(0, spanMs), () => {

@@ -12,18 +12,18 @@ export interface CommittedLine {
   text: string;
   // deno-lint-ignore no-explicit-any -- parsed with plain JSON.parse, not by the code under test
   event: any;
-  /** The JSON text of the pet after the event, cut out of the line; absent for other events. */
+  /** The JSON text of the pet after the event, or of the removed one, cut out of the line; absent for other events. */
   petText?: string;
   step: number;
   at: number;
   node: Node;
 }
 
-/** A line that says how a pet is from then on. */
+/** A line that says how a pet is from then on, or that it was removed. */
 export interface PetState extends CommittedLine {
   id: number;
   petText: string;
-  status: string | undefined;
+  isRemoved: boolean;
   /** Absent for the state in which the pet was added. */
   before?: PetState;
   /** The step of the next change; infinite if there was none. */
@@ -35,7 +35,7 @@ interface StoredHead extends Record<string, unknown> {
 }
 
 /** The first hash of the chain: 64 zeros. */
-export const GENESIS = "0".repeat(64);
+const GENESIS = "0".repeat(64);
 
 const DATA_MARK = ',"data":';
 
@@ -75,9 +75,10 @@ export class Oracle {
     return heads;
   }
 
-  /** The state of a pet at a head, if the pet had been added. */
+  /** The state of a pet at a head, if the pet was there. */
   stateAt(id: number, position: number): PetState | undefined {
-    return this.pets[id - 1]?.findLast((state) => state.position <= position);
+    const last = this.pets[id - 1]?.findLast((state) => state.position <= position);
+    return last?.isRemoved ? undefined : last;
   }
 
   /** Receives every commit that the store has applied. */
@@ -149,19 +150,27 @@ export class Oracle {
   }
 
   #addState(line: CommittedLine): void {
-    const { event: { data: { id, status } }, text } = line;
+    const { event: { type, data: { id } }, text } = line;
     const from = text.indexOf(DATA_MARK) + DATA_MARK.length;
     const petText = text.slice(from, -1).replace(/,"previous":\{.*/s, "}");
     line.petText = petText;
     const states = this.pets[id - 1] ?? [];
     const before = states.at(-1);
+    const isRemoved = type === "PetRemoved";
+    if (before?.isRemoved) this.#violations.push(`Removed pet ${id} has ${shortened(text)}`);
+    if (isRemoved && petText !== before?.petText) {
+      this.#violations.push(`${before?.petText} was removed by ${shortened(text)}`);
+    }
     if (before !== undefined) before.endStep = line.step;
-    states.push({ ...line, id, status, petText, before, endStep: Infinity });
+    states.push({ ...line, id, petText, isRemoved, before, endStep: Infinity });
   }
 
   #counts(): Record<string, number> {
     const counts: Record<string, number> = { available: 0, none: 0, pending: 0, sold: 0 };
-    for (const states of this.pets) counts[states.at(-1)!.status ?? "none"]++;
+    for (const states of this.pets) {
+      const { isRemoved, event } = states.at(-1)!;
+      if (!isRemoved) counts[event.data.status ?? "none"]++;
+    }
     return counts;
   }
 
@@ -175,7 +184,7 @@ export class Oracle {
       counts: this.#counts(),
       lastHash: this.#lastHash,
       keyPosition: lastOf(/^ApiKey/),
-      changePosition: lastOf(/^PetUpdated$/),
+      changePosition: lastOf(/^Pet(Updated|Removed)$/),
       schemas: this.#schemas,
     };
     for (const [name, value] of Object.entries(expected)) {
@@ -202,6 +211,12 @@ export function textOf({ key, value }: { key: Key; value: unknown }): string {
 function linesOf(record: { key: Key; value: unknown }): string[] {
   const lines = textOf(record).split("\n");
   return lines.pop() === "" && !lines.includes("") ? lines : [];
+}
+
+/** The position of the feed after a line; without one, that before the first. */
+export function feedIdOf({ position, text }: { position: number; text?: string }): string {
+  const hash = text === undefined ? GENESIS : createHash("sha256").update(text).digest("hex");
+  return `${String(position).padStart(16, "0")}-${hash.slice(0, 16)}`;
 }
 
 export function shortened(text: string): string {

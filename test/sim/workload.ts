@@ -5,6 +5,8 @@ import {
   type Exchange,
   FIRST_TAG,
   type KeyInUse,
+  type RemoveOperation,
+  type Target,
   type UpdateOperation,
   type WriteOperation,
 } from "./history.ts";
@@ -19,6 +21,8 @@ export interface Workload {
   keys: KeyInUse[];
   /** The newest pet id that a client has received. */
   newestPetId: number;
+  /** The pets that a client knows as removed. */
+  removedPets: Set<number>;
   /** Number of update attempts so far that have a tag. */
   tags: number;
   /** The newest response with a pet that a client has received, by the pet's id. */
@@ -33,6 +37,7 @@ export const PET_STATUSES = ["available", "pending", "sold"];
 /** Lets all clients know the pet of a response. */
 export function noteResponse(workload: Workload, { operation, response }: Exchange): void {
   const { status, body, headers } = response!;
+  if (operation.kind === "remove" && status === 204) workload.removedPets.add(operation.petId);
   if (operation.kind === "list" || status !== 200 && status !== 201) return;
   const { id } = JSON.parse(body);
   workload.newestPetId = Math.max(workload.newestPetId, id);
@@ -40,14 +45,33 @@ export function noteResponse(workload: Workload, { operation, response }: Exchan
   if (etag !== null) workload.knownPets.set(id, { etag, text: body });
 }
 
-/** Number of the oldest pets, which are changed more often than others, so that changes of one pet meet. */
+/** Number of the oldest pets that were not removed, which are changed more often than others, so that changes meet. */
 const OFTEN_CHANGED = 3;
 
-/** Draws a change of a pet that clients know, or of one that does not exist. It may change nothing. */
+/** Draws a pet that clients know, or one that does not exist. */
+function drawPetId({ newestPetId, removedPets }: Workload, random: Random): number {
+  if (random.chance(0.5)) return random.integer(1, newestPetId + 2);
+  const oldest: number[] = [];
+  for (let id = 1; oldest.length < OFTEN_CHANGED; id++) if (!removedPets.has(id)) oldest.push(id);
+  return random.pick(oldest);
+}
+
+/** Draws a removal, mostly of a newer pet, so that some stay. */
+export function drawRemoval(
+  workload: Workload,
+  random: Random,
+  petId = random.chance(0.8)
+    ? random.integer(1, workload.newestPetId + 1)
+    : drawPetId(workload, random),
+): RemoveOperation {
+  return { kind: "remove", ...drawTarget(workload, random, petId) };
+}
+
+/** Draws a change of a pet. It may change nothing. */
 export function drawUpdate(
   workload: Workload,
   random: Random,
-  petId = random.integer(1, random.chance(0.5) ? OFTEN_CHANGED : workload.newestPetId + 2),
+  petId = drawPetId(workload, random),
   isTagged = random.chance(0.8),
 ): UpdateOperation {
   const tag = FIRST_TAG + workload.tags++;
@@ -57,8 +81,11 @@ export function drawUpdate(
   if (Object.keys(patch).length === 0 || random.chance(0.6)) {
     patch.status = random.pick([...PET_STATUSES, null]);
   }
-  const operation: UpdateOperation = { kind: "update", petId, patch };
-  const { etag, text } = known ?? { etag: '"of-no-pet"', text: "" };
+  return { kind: "update", ...drawTarget(workload, random, petId), patch };
+}
+
+function drawTarget({ knownPets }: Workload, random: Random, petId: number): Target {
+  const { etag, text } = knownPets.get(petId) ?? { etag: '"of-no-pet"', text: "" };
   const expectations = {
     none: {},
     known: { ifMatch: etag, expected: text },
@@ -67,7 +94,7 @@ export function drawUpdate(
     any: { ifMatch: "*" },
   };
   const name = random.weighted({ none: 4, known: 4, oneOfTwo: 1, weak: 0.5, any: 1 });
-  return { ...operation, ...expectations[name] };
+  return { petId, ...expectations[name] };
 }
 
 /** Changes pets on all instances for some time, some of them at the same moment. */

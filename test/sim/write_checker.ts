@@ -5,6 +5,7 @@ import {
   isWrite,
   type KeyInUse,
   NOTHING_STORED,
+  type Target,
   type UpdateOperation,
   type WriteOperation,
 } from "./history.ts";
@@ -31,39 +32,48 @@ export function* checkAttempts(writes: WriteExchange[], oracle: Oracle): Iterabl
       yield `Each request for it was refused, or there was none: ${shortened(event.text)}`;
     }
   }
+  for (const [name = "", requests] of attempts) {
+    const removals = requests.filter(({ operation: { kind, idempotencyKey }, response }) =>
+      kind === "remove" && idempotencyKey === undefined && response?.status === 204
+    );
+    if (removals.length > 1) yield `${name} was acknowledged ${removals.length} times`;
+  }
 }
 
 /** Checks what the response says about the events that the request caused. */
 export function* checkWrite(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
   const { operation, response } = exchange;
   const status = response?.status;
-  if (status === 200 || status === 201) yield* checkAcknowledged(exchange, oracle);
-  else if (status === 412) yield* checkNotExpected(exchange, operation as UpdateOperation, oracle);
+  if ([200, 201, 204].includes(status ?? 0)) yield* checkAcknowledged(exchange, oracle);
+  else if (status === 404) yield* checkNotRepeated(exchange, oracle);
+  else if (status === 412) yield* checkNotExpected(exchange, operation as Target, oracle);
   else if (status === 409) yield* checkReused(exchange, oracle);
 }
 
 /**
- * A write that was acknowledged is in the log: a pet as it was sent, or the change of an expected pet. Or there was
- * nothing to change, or an earlier request with the Idempotency-Key did it.
+ * A write that was acknowledged is in the log: a pet as it was sent, or the change or removal of an expected pet. Or
+ * there was nothing to change, or an earlier request with the Idempotency-Key did it.
  */
 function* checkAcknowledged(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
   const { operation, response, key, node, startStep, startAt, endStep, endAt } = exchange;
   const { body } = response!;
-  const update = operation.kind === "update" ? operation : undefined;
-  const isExpected = (text?: string) => update?.expected === undefined || text === update.expected;
-  const states = oracle.pets[(update?.petId ?? JSON.parse(body).id) - 1] ?? [];
+  const { kind } = operation;
+  const target = kind === "create" ? undefined : operation;
+  const isExpected = (text?: string) => text === (target?.expected ?? text);
+  const states = oracle.pets[(target?.petId ?? JSON.parse(body).id) - 1] ?? [];
   const events = states.filter((state) =>
-    state.petText === body && state.step <= endStep && state.event.actor === key.keyId &&
+    (kind === "remove" || state.petText === body) && state.step <= endStep &&
+    state.event.actor === key.keyId &&
     mayHaveCaused(exchange, state) &&
     state.event.idempotencykey === loggedKey(operation, key)
   );
   // Another request may have changed the pet to the same state, even in the same commit.
   const own = events.filter(({ step }) => step > startStep);
   if (own.some(({ before }) => isExpected(before?.petText))) return;
-  const wasUnchanged = update !== undefined && isExpected(body) &&
+  const wasUnchanged = kind === "update" && isExpected(body) &&
     states.some((state) =>
       state.petText === body && isCurrent(state, startStep, endStep) &&
-      isPatched(update.patch, state.event.data)
+      isPatched(operation.patch, state.event.data)
     );
   if (wasUnchanged) return;
   const event = own.at(-1) ?? (operation.idempotencyKey && events.at(-1));
@@ -75,9 +85,22 @@ function* checkAcknowledged(exchange: WriteExchange, oracle: Oracle): Iterable<s
   }
 }
 
+/** A request that is repeated within a day is acknowledged although its pet was removed. */
+function* checkNotRepeated(exchange: WriteExchange, oracle: Oracle): Iterable<string> {
+  const { operation, key, node, startStep, startAt, endAt } = exchange;
+  const logged = loggedKey(operation, key);
+  const { latest } = node.clockBetween(startAt, endAt);
+  const isRepeated = logged !== undefined &&
+    oracle.pets.flat().some((state) =>
+      state.event.idempotencykey === logged && state.step <= startStep &&
+      latest < Date.parse(state.event.time) + DAY_MS
+    );
+  if (isRepeated) yield "The Idempotency-Key was used before, but the pet was not found";
+}
+
 function* checkNotExpected(
   { startStep, endStep }: Exchange,
-  { petId, expected }: UpdateOperation,
+  { petId, expected }: Target,
   oracle: Oracle,
 ) {
   const wasAnother = expected !== undefined &&
@@ -98,19 +121,21 @@ function* checkReused(exchange: WriteExchange, oracle: Oracle) {
   if (!wasUsed) yield "The Idempotency-Key was not sent with another request";
 }
 
-/** Whether a pet was in that state at some moment between the ends of two steps. */
+/** Whether a pet was there in that state at some moment between the ends of two steps. */
 export function isCurrent(state: PetState, startStep: number, endStep: number): boolean {
-  return state.step <= endStep && state.endStep > startStep;
+  return !state.isRemoved && state.step <= endStep && state.endStep > startStep;
 }
 
 /** The name of the attempt that a request belongs to; `undefined` if nothing identifies it. */
 function attemptOf(operation: WriteOperation): string | undefined {
   if (operation.kind === "create") return `create ${operation.name}`;
+  if (operation.kind === "remove") return `remove ${operation.petId}`;
   return attemptOfTag(operation.patch.categoryId);
 }
 
 function attemptOfEvent({ event: { type, data } }: PetState): string | undefined {
   if (type === "PetCreated") return `create ${data.name}`;
+  if (type === "PetRemoved") return `remove ${data.id}`;
   return "categoryId" in data.previous ? attemptOfTag(data.categoryId) : undefined;
 }
 
@@ -127,6 +152,7 @@ function mayHaveCaused(
     return type === "PetCreated" && operation.name === data.name &&
       operation.categoryId === data.categoryId && operation.status === data.status;
   }
+  if (operation.kind === "remove") return type === "PetRemoved" && operation.petId === id;
   return type === "PetUpdated" && operation.petId === id && isPatched(operation.patch, data) &&
     Object.keys(data.previous).every((name) => name in operation.patch);
 }
