@@ -88,8 +88,10 @@ export const COMMANDS = {
       "--to N": "ends at position N (default: the newest event)",
       "--since TIME": "only from 2026-11-20, 2026-11-20T08:00Z (UTC by default) or 24h (ago) on",
       "--until TIME": "only events before this time",
-      "--type TYPE": "only events of one type: PetCreated, PetUpdated, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT": "only events about pets/7 (its addition and changes) or keys/ID",
+      "--type TYPE":
+        "only events of one type: PetCreated, PetUpdated, PetRemoved, ApiKeyIssued, ApiKeyRevoked",
+      "--subject SUBJECT":
+        "only events about pets/7 (its addition, changes and removal) or keys/ID",
       "--actor ACTOR": "only events that the key with this id caused, or operator",
       "--follow":
         "then prints each new event, until Ctrl-C; ends at the next event if the pipe is closed",

@@ -164,10 +164,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/http/pets.ts": {
     "a list names the head of its request although the page is later": {
-      "page.head.position > entry.head.position ? page.head : entry.head": "entry.head",
+      "headOf(page, entry)": "entry.head",
     },
-    "a list counts the pets at the head of its request although the page is later": {
-      "totalOf(query, page, head)": "totalOf(query, page, entry.head)",
+    "a cached page counts the pets of the head at which it was read": {
+      "totalOf(query, page, head)": "totalOf(query, page, page.head)",
     },
   },
   "src/http/events.ts": {
