@@ -410,7 +410,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
   getPet: {
     summary: "Get an animal",
     description: `Returns one animal. This operation will be removed on ${REMOVAL_DATE}: ` +
-      "use `listPets` with a `status` instead.",
+      "use `listPets` with `ids` or a `status` instead.",
     deprecated: true,
     parameters: [PET_ID, ref("parameters/IfNoneMatch")],
     responses: {
