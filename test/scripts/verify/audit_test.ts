@@ -294,7 +294,7 @@ testIf(permitted("read", "write", "net", "run"))(
     }),
 );
 
-Deno.test("audit() accepts what is added and changed while it runs, and still finds damage to other pets", async () => {
+Deno.test("audit() accepts what is added, changed and removed while it runs, and still finds damage to other pets", async () => {
   for (const isDamaged of [false, true]) {
     await using service = await openTestService();
     const { store, runtime } = service;

@@ -93,6 +93,13 @@ function change(
   };
 }
 
+/** The removal of a pet by the first key. */
+function removal(ms: number, data: Partial<Pet> = {}, idempotencyKey?: string) {
+  const removed = pet(ms, FIRST.id, 1, idempotencyKey);
+  const type = "PetRemoved" as const;
+  return { ...removed, type, data: { id: 1, name: "Rex", categoryId: 1n, ...data } };
+}
+
 const FIRST = key();
 const SECOND = key();
 const BRIEF = key({ expiresAt: at(HOUR_MS) });
@@ -104,6 +111,9 @@ const MISNAMED = { ...LATE_KEY.issued, id: sampleId(++ids) };
 const REX = pet(1, FIRST.id, 1);
 const SOLD = change(2, { status: null }, { status: "sold" });
 const NOT_BEFORE = "its previous does not match pet 1 as it was before";
+const NOT_SO = "its data does not match pet 1 as it was before";
+const GONE = removal(3, { status: "sold" });
+const isGone = (does: string) => `it ${does} pet 1, which was removed before`;
 const usedAt = (position: number) =>
   `its Idempotency-Key was used at position ${position}, less than a day before`;
 const readsOnly = `its actor ${READER.id} may only read`;
@@ -130,6 +140,19 @@ const IMPOSSIBLE: [fault: string, ...Event[]][] = [
   ["its previous names status, but did not change it", REX, change(2, { status: null })],
   // As it was two changes before.
   [NOT_BEFORE, REX, SOLD, change(3, { status: null }, { status: "pending" })],
+  ["it removes pet 1, which was not added before", GONE],
+  ["it removes pet 2, which was not added before", REX, removal(2, { id: 2 })],
+  [NOT_SO, REX, GONE],
+  [NOT_SO, REX, SOLD, removal(3)],
+  [NOT_SO, REX, SOLD, removal(3, { status: "sold", name: "Max" })],
+  [NOT_SO, REX, removal(2, { categoryId: 2n })],
+  [isGone("removes"), REX, SOLD, GONE, { ...GONE, ...metadata(4, FIRST.id) }],
+  [isGone("changes"), REX, removal(2), SOLD],
+  [isGone("changes"), REX, SOLD, GONE, change(4, { status: "sold" })],
+  ["it adds pet 1, but pet 2 was expected", REX, removal(2), pet(3, FIRST.id, 1)],
+  [readsOnly, REX, { ...removal(2), actor: READER.id }],
+  [usedAt(5), pet(1, FIRST.id, 1, "once"), removal(2, {}, "once")],
+  [usedAt(6), REX, removal(2, {}, "once"), pet(3, FIRST.id, 2, "once")],
   [readsOnly, REX, { ...SOLD, actor: READER.id }],
   [readsOnly, { ...REX, actor: READER.id }],
   [usedAt(5), pet(1, FIRST.id, 1, "once"), { ...SOLD, idempotencyKey: sha256Hex("once") }],
@@ -203,6 +226,13 @@ const POSSIBLE: Record<string, Event[]> = {
     }),
     change(4, { name: "Max", categoryId: -2n, status: "pending" }),
   ],
+  "a pet that is changed and removed, by several keys and under an Idempotency-Key, and the next one":
+    [
+      REX,
+      SOLD,
+      { ...removal(3, { status: "sold" }, "once"), actor: SECOND.id },
+      pet(4, FIRST.id, 2),
+    ],
   "an Idempotency-Key that two actors use": [
     pet(HOUR_MS, FIRST.id, 1, "once"),
     pet(HOUR_MS, SECOND.id, 2, "once"),
@@ -231,6 +261,12 @@ Deno.test("LogVerifier reports a wrong change once, and none of a pet that an un
   assertEquals(faultsOf(linesOf([...events.slice(0, -1), wrong, pending])), [`6: ${NOT_BEFORE}`]);
   const lines = linesOf([...events, pending, { ...SOLD, ...metadata(4, FIRST.id) }]);
   assertEquals(faultsOf(lines), [`8: ${NOT_BEFORE}`]);
+  // A wrong removal is one fault, and the pet is removed from then on.
+  const removed = [...events.slice(0, -1), removal(2, { name: "Max" })];
+  assertEquals(faultsOf(linesOf([...removed, GONE])), [
+    `6: ${NOT_SO}`,
+    `7: ${isGone("removes")}`,
+  ]);
   // Line 7 is lost, or cannot be read, or the first five lines are lost.
   const ofLine8 = (faults: string[]) => faults.filter((fault) => fault.includes(NOT_BEFORE));
   assertEquals(ofLine8(faultsOf(lines.toSpliced(6, 1))), []);
@@ -245,7 +281,7 @@ Deno.test("LogVerifier reports a wrong change once, and none of a pet that an un
 
 Deno.test("LogVerifier does not remember the pets of a complete log that it cannot have", () => {
   const verifier = new LogVerifier();
-  const far = [10 ** 6, 10 ** 9].map((id) => change(3, { name: "Max" }, { id }));
+  const far = [change(3, { name: "Max" }, { id: 10 ** 6 }), removal(3, { id: 10 ** 9 })];
   for (const line of linesOf([...KEYS, pet(1, FIRST.id, 7_000), ...far])) {
     verifier.verify(encoder.encode(line));
   }
