@@ -12,8 +12,8 @@ const PAGES_LIMIT = 20_000;
 const PETS_LIMIT = 50_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Maximum number of attempts to read a page of all pets while its pets are changed. */
-const READ_ATTEMPTS = 10;
+/** Maximum number of attempts to read a page while pets are changed. */
+const READ_ATTEMPTS = 30;
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */
@@ -141,7 +141,9 @@ export class PetReader {
       const isWhole = wrong === -1 && pets.length === Math.min(newest, query.limit + 1);
       if (isOfAll && isWhole) return pageOf(pets, query, head);
       const { head: now } = await this.#readNewestHead();
-      if (now.generation === head.generation && now.changePosition <= head.position) {
+      // One list is read at one moment, so at last it may be shown as of one that is later than its head and its count.
+      const isLast = attempt === READ_ATTEMPTS && query.status !== undefined;
+      if (now.generation === head.generation && (isLast || now.changePosition <= head.position)) {
         const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
         if (twice === undefined && (!isOfAll || hasGaps(head))) return pageOf(pets, query, head);
         const missing = newest - (wrong === -1 ? pets.length : wrong);

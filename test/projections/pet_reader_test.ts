@@ -287,12 +287,14 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
 
 Deno.test("list() gives up a page whose pets change at each read, or if the head is lost, but not because of changes of others", async () => {
   const lost = () => Promise.reject(new ServiceError("store_unavailable", "lost"));
-  const cases: [id: number, readHead: (() => Promise<never>) | undefined, refusal?: string][] = [
+  type Case = [id: number, readHead?: () => Promise<never>, refusal?: string, query?: PageQuery];
+  const cases: Case[] = [
     [3, lost],
-    [9, undefined, "The animals of the page were changed during each of 10 reads"],
+    [9, undefined, "The animals of the page were changed during each of 30 reads"],
     [9, lost, "lost"],
+    [9, undefined, undefined, { limit: 1, status: "available" }],
   ];
-  for (const [id, readNewestHead, refusal] of cases) {
+  for (const [id, readNewestHead, refusal, query = { limit: 4 }] of cases) {
     const history = await History.of(added(10));
     let reads = 0;
     const store = faultyStore(history.store, {
@@ -302,8 +304,9 @@ Deno.test("list() gives up a page whose pets change at each read, or if the head
       },
     });
     const reader = new PetReader(store, readNewestHead);
-    const list = async () => await reader.list({ limit: 4 }, history.entry);
-    if (refusal === undefined) assertEquals((await list()).text.match(/Zoë/g)?.length, 4);
+    const list = async () => await reader.list(query, history.entry);
+    if (query.status !== undefined) assert((await list()).text.includes("Max 30"));
+    else if (refusal === undefined) assertEquals((await list()).text.match(/Zoë/g)?.length, 4);
     else await assertRejects(list, ServiceError, refusal);
   }
 });
