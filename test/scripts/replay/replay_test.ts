@@ -5,6 +5,7 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
+import type { EventBody } from "../../../events/event.ts";
 import { decodePet, patchPet, PET_STATUSES, reversePatch } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import type { Fault as AuditFault } from "../../../scripts/verify/findings.ts";
@@ -302,26 +303,41 @@ async function isServed(generation: number, store: Store): Promise<void> {
   while ((await readHead(store)).head.generation !== generation);
 }
 
-/** Adds pets, and changes some, with a new instance of the service. Resolves to the number of events. */
-async function write({ store, runtime, keyId: actor }: Sample, rounds: number): Promise<number> {
+/**
+ * In each round, adds a pet, changes one and removes another, with a new instance of the service. Resolves to the number
+ * of events.
+ */
+async function write(sample: Sample, rounds: number): Promise<number> {
+  const { store, runtime, keyId: actor } = sample;
   const { appender } = createService({ store, runtime, report: () => {} });
   const pets = new PetReader(store);
+  const append = (body: EventBody) => {
+    const time = new Date(runtime.now()).toISOString();
+    const event = { id: runtime.newId(), time, actor, ...body };
+    return appender.append({ prepare: () => {}, decide: () => [event] });
+  };
+  /** The first pet that is there, from an id on. */
+  const petFrom = async (start: number) => {
+    const { head } = await readHead(store);
+    for (let id = 1 + start % head.lastPetId;; id = 1 + id % head.lastPetId) {
+      const found = await pets.get(id, { head });
+      if (found !== undefined) return decodePet(found.text);
+    }
+  };
   for (let round = 0; round < rounds; round++) {
     await appender.append(addPetCommand(runtime, actor, { name: "Mia", categoryId: 1n }));
-    const { head } = await readHead(store);
-    const petId = 1 + head.position % head.lastPetId;
-    const before = decodePet((await pets.get(petId, { head }))!.text);
+    const { position } = (await readHead(store)).head;
+    const before = await petFrom(position);
     const status = PET_STATUSES[(PET_STATUSES.indexOf(before.status!) + 1) % PET_STATUSES.length];
     const after = patchPet(before, { status });
-    const data = { ...after, previous: reversePatch(before, after) };
-    const time = new Date(runtime.now()).toISOString();
-    await appender.append({
-      prepare: () => {},
-      decide: () => [{ id: runtime.newId(), time, actor, type: "PetUpdated", data }],
+    await append({
+      type: "PetUpdated",
+      data: { ...after, previous: reversePatch(before, after) },
     });
+    await append({ type: "PetRemoved", data: await petFrom(3 * position) });
   }
   await appender.drain();
-  return 2 * rounds;
+  return 3 * rounds;
 }
 
 async function generationsIn(store: Store): Promise<number[]> {
