@@ -19,7 +19,7 @@ test("closed standard output or error: every tool has the same exit code and dat
       assertEquals([args, code, stderr.includes("error")], [args, 0, false]);
     }
     assertEquals(JSON.parse(await Deno.readTextFile(checkpoint)).position, 40);
-    await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 6)) }]);
+    await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 10)) }]);
     assertEquals((await runRedirected(["audit"], "1>&3", kvPath)).code, 1);
     const cases: [args: string[], code: number, stdout: RegExp][] = [
       [["audit"], 1, /^Not sound: 1 fault /],

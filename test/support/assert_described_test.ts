@@ -3,13 +3,18 @@ import { assertDescribed } from "./assert_described.ts";
 
 const PET = '{"id":1,"name":"Rex","categoryId":9223372036854775807}';
 
+const OF_LIST = {
+  etag: `"${"0".repeat(32)}"`,
+  "x-feed-position": `${"1".padStart(16, "0")}-${"0".repeat(16)}`,
+};
+
 /** Checks a response of listPets with changes; an empty header is missing. */
 function check({ status = 200, body = `[${PET}]`, ...changes }: Record<string, string | number>) {
   const named: Record<string, string | number> = {
     "content-type": "application/json",
     "x-request-id": "01HZZZZZZZ0000000000000001",
     "cache-control": status === 200 ? "private, no-cache" : "no-store",
-    ...(status === 200 ? { etag: `"${"0".repeat(32)}"` } : { "retry-after": "1" }),
+    ...(status === 200 ? OF_LIST : { "retry-after": "1" }),
     ...changes,
   };
   const present = Object.entries(named).filter(([, value]) => value !== "");
