@@ -1,14 +1,17 @@
-/** createPet() and updatePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
+/** createPet(), updatePet() and removePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { decodeEvent, type PetEvent } from "../../events/event.ts";
 import { encodePet, type NewPet } from "../../events/pet.ts";
+import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import {
   additionRule,
   changeRule,
   createPet,
+  removalRule,
+  removePet,
   updatePet,
   type UpdatePetRequest,
 } from "../../src/commands/write_pet.ts";
@@ -54,6 +57,8 @@ function commandsOn(
   return {
     update: (request: Partial<UpdatePetRequest> = {}) =>
       updatePet(deps, { ...SELL, token, ...request }),
+    remove: (request: Partial<Parameters<typeof removePet>[1]> = {}) =>
+      removePet(deps, { petId: 1, token, ...request }),
     add: (request: Partial<Parameters<typeof createPet>[1]> = {}) =>
       createPet(deps, { pet: { name: "Ada", categoryId: 2n }, token, ...request }),
   };
@@ -69,18 +74,24 @@ const adaAt = (id: number, isDuplicate: boolean) => {
 
 type Body = Parameters<ReturnType<typeof additionRule>["isOutcome"]>[0];
 type Change = Parameters<typeof changeRule>[1];
+type Removal = Parameters<typeof removalRule>[1];
+type When = NewPet | Change | Removal;
 
 const PET = { id: 1, name: "Rex", categoryId: 1n, status: "available" } as const;
 const { id: _, ...NEW } = PET;
 const ADDED: Body = { type: "PetCreated", data: PET };
 const SALE = { ...PET, status: "sold", previous: { status: "available" } } as const;
+const SOLD_PET = { ...PET, status: "sold" } as const;
+const REMOVED: Body = { type: "PetRemoved", data: PET };
+const REMOVE = { petId: 1 };
+const IF_REX_REMOVE = { ...REMOVE, isExpected: (text: string) => text === REX };
 const CHANGED: Body = { type: "PetUpdated", data: SALE };
 const ADA = { name: "Ada", categoryId: 2n };
 const IF_REX = { ...SELL, isExpected: (text: string) => text === REX };
 const MAX = { id: 1, name: "Max", categoryId: 1n, previous: { name: "Rex", status: "sold" } };
 
-/** Events, a pet to add or a change, and the data of its event, or the code with which it is refused. */
-const RULES: [given: Body[], when: NewPet | Change, then: object | string | undefined][] = [
+/** Events, a pet to add, a change or a removal, and the data of its event, or the code with which it is refused. */
+const RULES: [given: Body[], when: When, then: object | string | undefined][] = [
   [[], NEW, PET],
   [[ADDED, CHANGED], ADA, { id: 2, ...ADA }],
   [[ADDED], SELL, SALE],
@@ -91,13 +102,31 @@ const RULES: [given: Body[], when: NewPet | Change, then: object | string | unde
   [[], SELL, "pet_not_found"],
   [[ADDED], { ...IF_REX, petId: 2 }, "pet_not_found"],
   [[ADDED, CHANGED], IF_REX, "precondition_failed"],
+  [[ADDED], REMOVE, PET],
+  [[ADDED], IF_REX_REMOVE, PET],
+  [[ADDED, CHANGED], REMOVE, SOLD_PET],
+  [[ADDED, CHANGED], IF_REX_REMOVE, "precondition_failed"],
+  [[], REMOVE, "pet_not_found"],
+  [[ADDED, REMOVED], REMOVE, "pet_not_found"],
+  [[ADDED, REMOVED], IF_REX_REMOVE, "pet_not_found"],
+  [[ADDED, REMOVED], SELL, "pet_not_found"],
+  [[ADDED, REMOVED], ADA, { id: 2, ...ADA }],
 ];
 
 /** The rule of a request, and what it decides on the pets after those events. */
-function ruleOf(given: Body[], when: NewPet | Change) {
-  const pets = new Map(given.map(({ data }) => [data.id, { text: encodePet(data) }]));
-  const getProven = (id: number) => Promise.resolve(pets.get(id));
-  const rule = "patch" in when ? changeRule({ pets: { getProven } }, when) : additionRule(when);
+function ruleOf(given: Body[], when: When) {
+  const pets = new Map(
+    given.map(({ type, data }) => [
+      data.id,
+      type === "PetRemoved" ? undefined : { text: encodePet(data) },
+    ]),
+  );
+  const deps = { pets: { getProven: (id: number) => Promise.resolve(pets.get(id)) } };
+  const rule = "name" in when
+    ? additionRule(when)
+    : "patch" in when
+    ? changeRule(deps, when)
+    : removalRule(deps, when);
   const decide = async () => {
     await rule.prepare?.({ head: EMPTY_HEAD, versionstamp: null });
     return rule.decide({ lastPetId: pets.size });
@@ -105,7 +134,7 @@ function ruleOf(given: Body[], when: NewPet | Change) {
   return { ...rule, decide };
 }
 
-Deno.test("given events, the rule of an addition or of a change decides an event, nothing or a refusal", async () => {
+Deno.test("given events, the rule of an addition, a change or a removal decides an event, nothing or a refusal", async () => {
   for (const [given, when, then] of RULES) {
     const { decide } = ruleOf(given, when);
     if (typeof then === "string") assertEquals(await codeOf(decide()), then);
@@ -114,7 +143,7 @@ Deno.test("given events, the rule of an addition or of a change decides an event
 });
 
 /** An event, a request with the same Idempotency-Key, and whether that event is its outcome. */
-const OUTCOMES: [earlier: Body, when: NewPet | Change, isOutcome: boolean][] = [
+const OUTCOMES: [earlier: Body, when: When, isOutcome: boolean][] = [
   [ADDED, NEW, true],
   [ADDED, { ...NEW, name: "rex" }, false],
   [ADDED, { ...NEW, status: undefined }, false],
@@ -124,6 +153,13 @@ const OUTCOMES: [earlier: Body, when: NewPet | Change, isOutcome: boolean][] = [
   [CHANGED, { ...SELL, petId: 2 }, false],
   [CHANGED, { petId: 1, patch: { status: "pending" } }, false],
   [CHANGED, { petId: 1, patch: { status: "sold", name: "Max" } }, false],
+  [REMOVED, REMOVE, true],
+  [REMOVED, { ...REMOVE, isExpected: () => false }, true],
+  [REMOVED, { petId: 2 }, false],
+  [REMOVED, NEW, false],
+  [REMOVED, { petId: 1, patch: { name: "Rex" } }, false],
+  [ADDED, REMOVE, false],
+  [CHANGED, REMOVE, false],
 ];
 
 Deno.test("an event is the outcome of a request that means the same, and of no other", () => {
@@ -132,17 +168,19 @@ Deno.test("an event is the outcome of a request that means the same, and of no o
   }
 });
 
-test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async ({ service, here: { add, update }, events }) => {
+test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async ({ service, here: { add, update, remove }, events }) => {
   assertEquals(await update({ patch: { name: "Rex" } }), { id: 1, text: REX, isDuplicate: false });
-  assertEquals(await codeOf(update({ isExpected: () => false })), "precondition_failed");
+  for (const run of [update, remove]) {
+    assertEquals(await codeOf(run({ isExpected: () => false })), "precondition_failed");
+  }
   const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
   for (const idempotencyKey of [undefined, "order"]) {
-    for (const run of [add, update]) {
+    for (const run of [add, update, remove]) {
       assertEquals(await codeOf(run({ token, idempotencyKey })), "read_only_key");
     }
   }
   await revokeKey(service, service.keyId);
-  for (const run of [add, update]) assertEquals(await codeOf(run()), "invalid_credentials");
+  for (const run of [add, update, remove]) assertEquals(await codeOf(run()), "invalid_credentials");
   assertEquals((await events()).map(({ type }) => type), ["ApiKeyIssued", "ApiKeyRevoked"]);
 });
 
@@ -163,6 +201,81 @@ test("updatePet() loses no change of many at once, and lets one of many of an ex
     ),
   );
   assertEquals(codes.sort(), ["", ...Array(4).fill("precondition_failed")]);
+});
+
+/** Requests that share commits, on one instance or on two, and what becomes of each: an event, a duplicate or a refusal. */
+const TOGETHER: [
+  requests: ("remove" | "sell" | "name" | "if-rex" | "once")[],
+  outcomes: string[],
+][] = [
+  [["remove", "remove"], ["PetRemoved", "pet_not_found"]],
+  [["sell", "remove"], ["PetUpdated", "PetRemoved"]],
+  [["sell", "name", "remove", "sell"], ["PetUpdated", "PetUpdated", "PetRemoved", "pet_not_found"]],
+  [["remove", "sell", "remove"], ["PetRemoved", "pet_not_found", "pet_not_found"]],
+  // A refusal that depends on the commit is decided again after it.
+  [["sell", "if-rex", "remove"], ["PetUpdated", "pet_not_found", "PetRemoved"]],
+  [["sell", "if-rex", "name"], ["PetUpdated", "precondition_failed", "PetUpdated"]],
+  [["if-rex", "if-rex", "sell"], ["PetRemoved", "pet_not_found", "pet_not_found"]],
+  [["once", "once", "remove"], ["PetRemoved", "duplicate", "pet_not_found"]],
+  [["remove", "once", "once"], ["PetRemoved", "pet_not_found", "pet_not_found"]],
+  [["sell", "once", "sell", "once"], ["PetUpdated", "PetRemoved", "pet_not_found", "duplicate"]],
+];
+
+Deno.test("removePet() removes a pet once, as the commands before it have left it, and those after it find none", async () => {
+  for (const [requests, outcomes] of TOGETHER) {
+    await using opened = await openWithRex();
+    const { service, here, there, faulty, events } = opened;
+    const { fault, reached, release } = hold();
+    faulty.nextCommits.push(fault);
+    const first = here.add();
+    await reached;
+    const sent = requests.map((request) => {
+      const isExpected = request === "if-rex" ? (text: string) => text === REX : undefined;
+      if (request === "sell") return here.update();
+      if (request === "name") return here.update({ patch: { name: "Max" } });
+      return here.remove({ ...(request === "once" ? KEY : {}), ...(isExpected && { isExpected }) });
+    }).map((request) =>
+      request.then(({ isDuplicate }) => isDuplicate ? "duplicate" : "", ({ code }) => code)
+    );
+    release();
+    const settled: string[] = await service.runtime.settle(Promise.all(sent));
+    await first;
+    const logged = (await events()).slice(1);
+    const types = logged.map(({ type }) => type as string);
+    assertEquals(settled.map((outcome) => outcome || types.shift()), outcomes);
+    assertEquals(types, []);
+    const [last, before] = logged.toReversed() as PetEvent[];
+    if (!types.includes("PetRemoved")) continue;
+    assertEquals(encodePet(last.data), before === undefined ? REX : encodePet(before.data));
+    // Another instance knows nothing of it yet.
+    const late = [there.remove(), there.update()].map(codeOf);
+    assertEquals(await service.runtime.settle(Promise.all(late)), [
+      "pet_not_found",
+      "pet_not_found",
+    ]);
+    const { sound, faults } = await audit(service);
+    assertEquals([sound, faults], [true, []]);
+  }
+});
+
+test("A repeated removal finds the first one, although another instance commits that while the pet is read", async ({ service, faulty, here, there, events, all }) => {
+  await there.update();
+  // The other instance does not know the pet yet, so it prepares the removal twice, the second time on a fresh head.
+  await all([here.add()]);
+  const again = { petId: 2, idempotencyKey: "removal" };
+  const { onGetMany } = faulty;
+  faulty.onGetMany = async (apply) => {
+    faulty.onGetMany = onGetMany;
+    assertEquals(await here.remove(again), adaAt(2, false));
+    return await apply();
+  };
+  assertEquals(await all([there.remove(again)]), [adaAt(2, true)]);
+  await service.runtime.settle(replay(service));
+  assertEquals(await all([there.remove(again)]), [adaAt(2, true)]);
+  await service.runtime.advance(IDEMPOTENCY_LIFETIME_MS);
+  assertEquals(await all([codeOf(there.remove(again))]), ["pet_not_found"]);
+  const types = (await events()).map(({ type }) => type);
+  assertEquals(types, ["PetUpdated", "PetCreated", "PetRemoved"]);
 });
 
 test("A command writes once for each Idempotency-Key and API key, on two instances, and repeats its outcome for a day", async ({ service, here, there, events, all }) => {
@@ -225,12 +338,17 @@ test("A repeated POST or PATCH, with a body that means the same, gets the first 
   assertEquals((await events()).length, 2);
 });
 
-test("A command refuses an Idempotency-Key of another request", async ({ here: { add, update }, events }) => {
+test("A command refuses an Idempotency-Key of another request", async ({ here: { add, update, remove }, events }) => {
+  const [other, third] = [{ idempotencyKey: "other" }, { idempotencyKey: "third" }];
   await update(KEY);
-  await add({ idempotencyKey: "other" });
-  const requests = [() => add(KEY), () => update({ idempotencyKey: "other" })];
+  await add(other);
+  await remove({ ...third, petId: 2 });
+  const requests = [
+    ...[() => add(KEY), () => update(other), () => remove(KEY), () => remove(other)],
+    ...[() => remove(third), () => update({ ...third, petId: 2 }), () => add(third)],
+  ];
   for (const request of requests) assertEquals(await codeOf(request()), "idempotency_key_reused");
-  assertEquals((await events()).length, 2);
+  assertEquals((await events()).length, 3);
 });
 
 test("A command refuses a repeated request whose API key another instance has revoked", async ({ service, here: { add } }) => {
