@@ -175,11 +175,13 @@ async function writePet(
       const key = await keys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
       expectMayWrite(key);
       metadata.actor = key.id;
+      // First, so that an earlier event which the rule has met is then found, although the rule refuses its outcome.
+      const [prepared] = await Promise.allSettled([rule.prepare?.(base)]);
       if (logged !== undefined) {
         // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
         this.earlier = await findEarlier(store, head, key.id, logged, eventTimeMs);
       }
-      if (this.earlier === undefined) await rule.prepare?.(base);
+      if (this.earlier === undefined && prepared.status === "rejected") throw prepared.reason;
     },
     decide(head, changed) {
       const body = this.earlier === undefined ? rule.decide(head, changed) : undefined;
