@@ -225,7 +225,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "event.data.id === petId && isOutcome(event)": "isOutcome(event)",
     },
     "a repeated removal is not found": {
-      "if (this.earlier === undefined) await rule": "await rule",
+      "if (this.earlier === undefined && prepared.status": "if (prepared.status",
     },
   },
   "src/projections/project.ts": {
