@@ -79,6 +79,7 @@ testIf(arePrograms)(
     const changed = await run("-X PATCH");
     assertMatch(changed, /^etag: "\w+"\r$/m);
     assert(changed.endsWith(pet.replace("available", "sold")), changed);
+    assertMatch(await run("-X DELETE"), /^HTTP\/1\.1 204 /);
   },
 );
 
