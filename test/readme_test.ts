@@ -33,7 +33,7 @@ testIf(arePrograms)(
       answer.replace("http://localhost:8000", service.address),
     );
     const pet = '{"id":1,"name":"Rex","categoryId":7,"status":"available"}';
-    assertEquals(await run("# newest first"), `[${pet}][${pet}]${pet}`);
+    assertEquals(await run("# newest first"), `[${pet}]`.repeat(3));
     const retried = await run("Idempotency-Key: order-4711");
     assertMatch(retried, /^location: .+\/v1\/pets\/2\r$/m);
     const replayed = await run("Idempotency-Key: order-4711");
@@ -79,6 +79,7 @@ testIf(arePrograms)(
     const changed = await run("-X PATCH");
     assertMatch(changed, /^etag: "\w+"\r$/m);
     assert(changed.endsWith(pet.replace("available", "sold")), changed);
+    assertMatch(await run("-X DELETE"), /^HTTP\/1\.1 204 /);
   },
 );
 

@@ -57,7 +57,7 @@ export const COMMANDS = {
     title: "Issues, lists, rotates and revokes API keys",
     details: `A new key is the only text on standard output, and is printed only once. "rotate"
       issues a successor; the old key is retiring: valid until the end of the overlap. The last use
-      in the list is the last addition or change of a pet; the log has no reads.`,
+      in the list is the last addition, change or removal of a pet; the log has no reads.`,
     usage: [
       "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
       "deno task keys list [--json]",
@@ -66,7 +66,7 @@ export const COMMANDS = {
     ],
     flags: {
       "--label TEXT": "purpose or holder, 1 to 100 characters (rotate: by default the old label)",
-      "--read-only": "the key may only read: it adds and changes no pets (rotate: as the old key)",
+      "--read-only": "the key may only read: it writes no pets (rotate: as the old key)",
       "--expires-in TIME": "lifetime: 90d, 24h, 30m or 10s (default: no end; rotate: the old one)",
       "--overlap TIME": "how long the old key stays valid (default: 24h)",
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",

@@ -20,7 +20,7 @@ export const eachIsTheOther = (one: PetOfUser, other: Described): [Described, Pe
 `;
 
 testIf(permitted("net", "read", "run", "write", "env", "sys"))(
-  "the TypeScript client of README.md has the described types, adds, changes, lists and follows",
+  "the TypeScript client of README.md has the described types, adds, changes, lists, follows and removes",
   async (test) => {
     await using service = await openTestService();
     await using server = serveOnSocket(service);
@@ -39,8 +39,10 @@ testIf(permitted("net", "read", "run", "write", "env", "sys"))(
         const status = id % 2 === 0 ? "sold" as const : undefined;
         await client.add(`pet-${id}`, { name: `Pet ${id}`, categoryId: id, status });
       }
-      const idsOf = async (status?: string) =>
-        (await Array.fromAsync<{ id: number }>(client.list(status))).map(({ id }) => id);
+      const idsOf = async (status?: string) => {
+        const pages = await Array.fromAsync<{ pets: { id: number }[] }>(client.list(status));
+        return pages.flatMap(({ pets }) => pets.map(({ id }) => id));
+      };
       const newestFirst = Array.from({ length: 230 }, (_, index) => 230 - index);
       assertEquals(await idsOf(), newestFirst);
       assertEquals(await idsOf("sold"), newestFirst.filter((id) => id > 2 && id % 2 === 0));
@@ -61,10 +63,9 @@ testIf(permitted("net", "read", "run", "write", "env", "sys"))(
       assertEquals(await client.update(1, { status: null }), unset);
     });
 
-    await test.step("it follows changes from a position, with a filter, until its position is unknown", async () => {
+    await test.step("it follows from the position of a list, with a filter, until its position is unknown", async () => {
       const next = async (batches: AsyncGenerator) => (await batches.next()).value;
-      const { events, position } = await next(client.follow());
-      assertEquals(events, []);
+      const { position } = await next(client.list());
       await client.update(1, { status: "pending" });
       const { id: _, ...rex } = await client.update(2, { status: "pending", name: "Max" });
       await client.update(4, { status: null });
@@ -74,8 +75,11 @@ testIf(permitted("net", "read", "run", "write", "env", "sys"))(
       const previous = { name: "Rex", status: "available" };
       assertEquals(batch.events[1].data, { id: 2, ...rex, previous });
       assertEquals(await next(sold), { ...batch, events: batch.events.slice(2) });
-      await client.update(6, { status: null });
-      assertEquals(await next(all), await next(sold));
+      await client.remove(6);
+      const removed = await next(all);
+      assertEquals([removed.events[0].type, removed.events[0].data.id], ["PetRemoved", 6]);
+      assertEquals(removed, await next(sold));
+      await assertRejects(() => client.remove(6), Error, "pet_not_found");
       const unknown = position.replace(/-.*/, "-0123456789abcdef");
       await assertRejects(() => next(client.follow(unknown)), Error, "feed_reset");
     });

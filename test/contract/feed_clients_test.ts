@@ -72,15 +72,18 @@ for (const [name, isPossible, commandOf] of CLIENTS) {
         }
       })();
       try {
-        let pets = PETS;
-        for (const signal of [undefined, "SIGTERM", "SIGKILL"] as const) {
+        for (const [round, signal] of ([undefined, "SIGTERM", "SIGKILL"] as const).entries()) {
           if (signal !== undefined) {
             await service.stop(signal);
             service = await ServiceProcess.start(temp.kvPath, env);
           }
           assertEquals(await service.add({ name: "Rex", categoryId: 1 }, key), 201);
-          pets++;
-          await until(() => events.length >= pets);
+          const { status } = await fetch(`${service.address}/v1/pets/${round + 1}`, {
+            method: "DELETE",
+            headers: { authorization: `Bearer ${key}` },
+          });
+          assertEquals(status, 204);
+          await until(() => events.length >= PETS + 2 * (round + 1));
         }
         assertEquals(events, await readAll(service, key));
       } finally {

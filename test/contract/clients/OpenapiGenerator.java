@@ -1,4 +1,6 @@
 import java.net.http.HttpClient;
+import java.time.OffsetDateTime;
+import java.util.List;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.EventsApi;
@@ -36,11 +38,17 @@ public class OpenapiGenerator {
     Pet changed = pets.updatePet(pet.getId(), patch, "*", null);
     expect(changed.equals(pet.name("Mia").status(PetStatus.AVAILABLE)), changed);
 
-    var events = new EventsApi(client).listEvents(null, 1000, 0, null, PetStatus.SOLD, null);
+    var events = new EventsApi(client)
+        .listEvents(null, OffsetDateTime.parse("2026-01-01T00:00Z"), 1000, 0, null, PetStatus.SOLD, null);
     PetEvent event = events.get(events.size() - 1);
     expect(event.getData().getPrevious().getStatus() == PetStatus.SOLD, event);
 
-    expect(pets.listPets(1, null, null, null).get(0).getId().equals(pet.getId()), pet);
+    expect(pets.listPets(1, null, Long.MAX_VALUE, null, null, null).get(0).equals(pet), pet);
+    var ids = List.of(1L, pet.getId());
+    expect(pets.listPets(null, null, null, null, ids, null).get(0).equals(pet), pet);
+    pets.removePet(pet.getId(), "*", "removal");
+    pets.removePet(pet.getId(), "*", "removal");
+    expect(pets.listPets(null, null, null, null, ids, null).size() == 1, pet);
   }
 
   private static void expect(boolean isTrue, Object found) {

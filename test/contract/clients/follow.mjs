@@ -7,7 +7,7 @@ const source = new EventSource(url, {
   fetch: (input, init) =>
     fetch(input, { ...init, headers: { ...init.headers, Authorization: `Bearer ${key}` } }),
 });
-for (const type of ["PetCreated", "PetUpdated"]) {
+for (const type of ["PetCreated", "PetUpdated", "PetRemoved"]) {
   source.addEventListener(type, ({ data }) => console.log(`data: ${data}`));
 }
 // Node ends while the client waits to resume, because its timer keeps no process alive.

@@ -19,12 +19,18 @@ export async function callOperations(basePath: string, accessToken: string): Pro
   const patched = await pets.updatePet({ petId: pet.id, petPatch: { status: null }, ifMatch: "*" });
   expect(patched.name === "Zoé" && patched.status === undefined, patched);
 
-  const page = await new EventsApi(configuration).listEvents({ limit: 1000, status: PetStatus.Sold });
+  const page = await new EventsApi(configuration).listEvents({ since: new Date(0), limit: 1000, status: PetStatus.Sold });
   const { type, data } = page.at(-1)!;
   expect(type === "PetUpdated" && data.previous?.status === PetStatus.Sold, data);
 
   const [listed] = await pets.listPets({ limit: 1 });
   expect(listed.id === pet.id, listed);
+  const ids = [1, pet.id];
+  expect((await pets.listPets({ ids })).length === 2, ids);
+  await pets.removePet({ petId: pet.id, idempotencyKey: "removal" });
+  await pets.removePet({ petId: pet.id, idempotencyKey: "removal" });
+  const left = await pets.listPetsRaw({ categoryId: petInput.categoryId });
+  expect(left.raw.headers.get("X-Total-Count") === "0", left);
 }
 
 function expect(isTrue: boolean, found: unknown): void {

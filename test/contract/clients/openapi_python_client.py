@@ -1,11 +1,12 @@
 """Calls the operations with the client that openapi-python-client made, unchanged."""
 
+import datetime
 import sys
 import uuid
 
 from animal_store_client import AuthenticatedClient
 from animal_store_client.api.events import list_events
-from animal_store_client.api.pets import create_pet, get_pet, list_pets, update_pet
+from animal_store_client.api.pets import create_pet, get_pet, list_pets, remove_pet, update_pet
 from animal_store_client.models import Error, NewPet, Pet, PetEvent, PetPatch, PetStatus
 
 base_url, token = sys.argv[1:]
@@ -36,10 +37,19 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
     late = update_pet.sync(pet.id, client=client, body=unset, if_match=tag)
     assert isinstance(late, Error) and late.code.value == "precondition_failed", late
 
-    events = list_events.sync(client=client, status=PetStatus.SOLD, limit=1000)
+    since = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=1)
+    events = list_events.sync(client=client, since=since, status=PetStatus.SOLD, limit=1000)
     assert isinstance(events[-1], PetEvent) and events[-1].data.previous.status == PetStatus.SOLD, events
     reset = list_events.sync(client=client, last_event_id_query="0" * 15 + "1-" + "0" * 16)
     assert isinstance(reset, Error) and reset.code.value == "feed_reset", reset
+
+    category = list_pets.sync_detailed(client=client, category_id=2**63 - 1)
+    assert category.parsed == [changed] and category.headers["x-total-count"] == "1", category
+    assert list_pets.sync(client=client, ids=[pet.id]) == [changed]
+    for attempt in range(2):
+        removed = remove_pet.sync_detailed(pet.id, client=client, idempotency_key="removal")
+        assert removed.status_code == 204, removed
+    assert list_pets.sync(client=client, ids=[pet.id]) == []
 
     refused = create_pet.sync(client=client, body=NewPet(name="", category_id=1))
     assert isinstance(refused, Error) and refused.code.value == "invalid_body", refused

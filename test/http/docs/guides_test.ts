@@ -103,8 +103,8 @@ const ALL_PETS = new RegExp(`^${PETS} Rex\n([0-9]+ Rex\n){${PETS - 2}}1 Rex\n$`)
 /** Output of a program that read the pet before it was renamed, got 412, and read it again. */
 const SOLD = /^[^]*["']?name["']?: ?["']Renamed["'],[^]*["']?status["']?: ?["']sold["']/;
 
-/** A program that followed a change, got 410, made a new copy, followed another change, and ended with its key. */
-const FOLLOWED = /^250 animals\nPetUpdated .*Max 1.*\n250 animals\nPetUpdated .*Max 3.*\n$/;
+/** A program that followed a change, got 410, made a new copy, followed a removal, and ended with its key. */
+const FOLLOWED = /^250 animals\n250 PetUpdated .*Max 1.*\n250 animals\n249 PetRemoved .*Max 1.*\n$/;
 const REFUSED = /401|invalid_credentials/;
 
 type Program = [guide: string, mark: string, language: Language, printed: RegExp, failure?: RegExp];
@@ -142,7 +142,8 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
             const url = request.url.replace(/lastEventId=.*/, `lastEventId=${UNKNOWN_ID}`);
             request = new Request(url, request);
           } else if (polls === 4) await revokeKey(service, service.keyId);
-          else await (await service.change(1, { name: `Max ${polls}` })).body?.cancel();
+          else if (polls === 3) await service.send("/v1/pets/1", { method: "DELETE" });
+          else await (await service.change(1, { name: "Max 1" })).body?.cancel();
         }
         return await service.handler(request, connection);
       };

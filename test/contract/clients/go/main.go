@@ -51,9 +51,19 @@ func main() {
 	batch := *events.ApplicationcloudeventsBatchJSON200
 	expect(*batch[len(batch)-1].Data.Previous.Status == sold, batch)
 
-	limit := int32(1)
+	limit, ids, category := int32(1), []int64{1, pet.Id}, int64(math.MaxInt64)
 	page, err := client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Limit: &limit})
 	expect(err == nil && (*page.JSON200)[0].Id == pet.Id, err)
+	page, err = client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Ids: &ids})
+	expect(err == nil && len(*page.JSON200) == 2 && (*page.JSON200)[0].Id == pet.Id, err)
+
+	removal := "removal"
+	for range 2 {
+		removed, err := client.RemovePetWithResponse(ctx, pet.Id, &pets.RemovePetParams{IdempotencyKey: &removal})
+		expect(err == nil && removed.StatusCode() == 204, err)
+	}
+	page, err = client.ListPetsWithResponse(ctx, &pets.ListPetsParams{CategoryId: &category})
+	expect(err == nil && page.HTTPResponse.Header.Get("X-Total-Count") == "0", err)
 }
 
 func expect(isTrue bool, found any) {
