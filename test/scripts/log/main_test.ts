@@ -59,6 +59,16 @@ test("log --pretty shows the label of the actor's key and the data, without colo
     const { time } = JSON.parse(lines[39]);
     const shown = `^${time} +40 PetUpdated +pets/\\d+ +${keyId} "key 31" .* -> .*\n$`;
     assertMatch(stdout, new RegExp(shown));
+    const removed = ["log", "--pretty", "--type", "PetRemoved", "--to", "20"];
+    const removal = await runTask(removed, { kvPath, env: { NO_COLOR: "" } });
+    const { actor, data } = JSON.parse(lines[14]);
+    const line = ` 15 PetRemoved    ${"pets/1".padEnd(31)} ${actor} "key 11" ${
+      JSON.stringify(data)
+    }\n`;
+    assertEquals([removal.code, removal.stdout.slice("2026-11-20T08:00:00.000Z      ".length)], [
+      0,
+      line,
+    ]);
   }));
 
 test("log prints the requested part, and refuses arguments that are not valid", () =>

@@ -14,6 +14,11 @@ test("prove: prints a proof of the newest event of a pet, of a key's issue and o
       "pets/11",
       "Line 25 is the newest event of pets/11\\..* its position, 20, instead of pets/11\n",
     ],
+    [
+      14,
+      "pets/1",
+      "Line 15 is the newest event of pets/1\\..* its position, 10, instead of pets/1\n",
+    ],
     [20, subjectOf(20)],
     [13, "14"],
   ];
