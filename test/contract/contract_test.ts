@@ -21,17 +21,20 @@ import { testIf } from "../support/test_if.ts";
 /** Maximum number of cases that Schemathesis generates for an operation. */
 const CASES = 100;
 
-const SEEDS = [1, 2, 3];
+/** A description cannot say that these exclude others. Each seed is run without some of them. */
+const EXCLUSIVE = ["ids", "since"];
+const OTHERS = ["limit", "status", "categoryId", "cursor", "lastEventId"];
+const SEEDS = [[1, EXCLUSIVE], [2, OTHERS], [3, EXCLUSIVE]] as const;
 
 const withPython = await install("tools from PyPI", installPythonTools);
 const withNode = await install("packages from npm", installNodePackages);
 const test = testIf(withPython);
 
-for (const seed of SEEDS) {
+for (const [seed, leftOut] of SEEDS) {
   test(`Schemathesis finds nothing with its default settings, all checks and seed ${seed}`, async () => {
     await using live = await startLiveService();
     const description = `${live.folder}/openapi.json`;
-    await Deno.writeTextFile(description, forSchemathesis(describeInterface()));
+    await Deno.writeTextFile(description, forSchemathesis(describeInterface(), leftOut));
     const { code, output } = await run(`${PYTHON_BIN}/schemathesis`, [
       "run",
       description,
@@ -60,12 +63,14 @@ const KNOWN_VALUES: Record<string, string[]> = {
   lastEventId: ["now", BEGINNING],
 };
 
-/** The description with the known values, and without the parameter that would make it wait for events. */
-function forSchemathesis(description: string): string {
+/** The description with the known values, without some parameters and the one that would make it wait for events. */
+function forSchemathesis(description: string, leftOut: readonly string[]): string {
   const replace = (_: string, value: unknown, { source }: { source: string }) => {
     // An int64 keeps all its digits.
     if (typeof value === "number") return rawJson(source);
-    if (Array.isArray(value)) return value.filter((it) => it.name !== "timeout");
+    if (Array.isArray(value)) {
+      return value.filter((it) => it.name !== "timeout" && !leftOut.includes(it.name));
+    }
     const known = KNOWN_VALUES[(value as { name?: string } | null)?.name ?? ""];
     return known === undefined ? value : { ...value!, schema: { type: "string", enum: known } };
   };

@@ -202,12 +202,15 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ],
     [
       'Query parameter "categoryId" must be an integer from -9223372036854775808 to 9223372036854775807',
-      ...withEach("categoryId", ["", "secret", "1.0", "01", "-0", "+1", "9223372036854775808"]),
+      ...withEach("categoryId", ["", "secret", "1.5", "01", "-0", "+1", "9223372036854775808"]),
     ],
     [
       'Query parameter "ids" must be 1 to 100 identifiers, with commas between them',
-      ...withEach("ids", ["", "0", "-1", "1,", "1,secret", "1;2", "1, 2", "1.0", "1".repeat(20)]),
-      ...list(`ids=${Array.from({ length: 101 }, (_, index) => index + 1)}`),
+      ...withEach("ids", ["", "0", "-1", "1,", "1,secret", "1;2", "1, 2", "1.5", "1".repeat(20)]),
+      ...list(
+        `ids=${Array.from({ length: 101 }, (_, index) => index + 1)}`,
+        `ids=1${",1".repeat(100)}`,
+      ),
     ],
     [
       'Query parameter "ids" cannot be used with another parameter',

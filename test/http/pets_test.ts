@@ -82,7 +82,8 @@ testEachWay("a list filters by category and status, and counts what matches", as
     ["categoryId=-9223372036854775808&limit=2&cursor=11", null, [10, 9]],
     ["categoryId=9223372036854775807&status=available", "2", [21, 17]],
     ["categoryId=1", "0", []],
-    ["ids=2,99,1,32,2", "2", [32, 2]],
+    ["categoryId=7.0", "6", [8, 7, 6, 5, 4, 3]],
+    ["ids=2,99,1,32.0,2", "2", [32, 2]],
   ];
   for (const [query, total, ids] of cases) {
     for (const method of ["HEAD", "GET"]) {

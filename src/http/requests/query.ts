@@ -48,6 +48,9 @@ interface Parameter<Value> {
   parse(value: string, refuse: (fault: string) => never): Value;
 }
 
+/** An integer in JSON, which does not distinguish 1.0 from 1. */
+const INTEGER = /^(0|-?[1-9]\d{0,18})(\.0+)?$/;
+
 type Parameters<Query> = { [Name in keyof Query]-?: Parameter<Query[Name]> };
 
 const STATUS_SCHEMA = { $ref: "#/components/schemas/PetStatus" };
@@ -64,7 +67,7 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
       maximum: String(INT64_MAX),
     },
     parse(value, refuse) {
-      const id = /^(0|-?[1-9]\d{0,18})$/.test(value) ? int64Of(value) : undefined;
+      const id = INTEGER.test(value) ? int64Of(value) : undefined;
       return id ?? refuse(`must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
     },
   },
@@ -83,17 +86,15 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
     explode: false,
     schema: {
       type: "array",
-      items: { type: "integer", format: "int64", minimum: 1 },
+      items: { type: "integer", format: "int64", minimum: 1, maximum: String(INT64_MAX) },
       minItems: 1,
       maxItems: IDS_MAX,
     },
     parse(value, refuse) {
-      const ids = new Set(
-        value.split(",").map((id) => /^[1-9]\d{0,18}$/.test(id) ? Number(id) : NaN),
-      );
-      const isValid = ids.size <= IDS_MAX && !ids.has(NaN);
+      const ids = value.split(",").map((id) => INTEGER.test(id) ? Number(id) : NaN);
+      const isValid = ids.length <= IDS_MAX && ids.every((id) => id >= 1);
       return isValid
-        ? [...ids]
+        ? [...new Set(ids)]
         : refuse(`must be 1 to ${IDS_MAX} identifiers, with commas between them`);
     },
   },
@@ -211,8 +212,10 @@ function parseDigits(value: string): number {
   return /^\d{1,19}$/.test(value) ? Number(value) : NaN;
 }
 
-function integer(description: string, minimum: number, maximum: number, byDefault: number) {
-  const schema = { type: "integer", format: "int32", minimum, maximum, default: byDefault };
+function integer(meaning: string, minimum: number, maximum: number, byDefault: number) {
+  // Not as `default`, which some clients would send: a request with `ids` has no other parameter.
+  const description = `${meaning}; by default ${byDefault}`;
+  const schema = { type: "integer", format: "int32", minimum, maximum };
   const parse: Parameter<number>["parse"] = (value, refuse) => {
     const number = parseDigits(value);
     const isValid = number >= minimum && number <= maximum;
