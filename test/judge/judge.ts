@@ -136,27 +136,36 @@ async function record(
     return { kind: "add", text };
   };
 
+  const pickKnown = () => pick(known.slice(-CHANGED_PETS).filter((text) => text !== undefined));
+
   /** No two changes set the same category, so a pet never has an earlier text again. */
   const change = async (): Promise<Operation> => {
-    const expected = pick(known.slice(-CHANGED_PETS).filter((text) => text !== undefined));
+    const expected = pickKnown();
     const { id, name } = JSON.parse(expected);
     const pet = { id, name, categoryId: ++writes, status: pick(STATUSES) };
     const patch = { categoryId: pet.categoryId, status: pet.status ?? null };
     const fields = { "if-match": entityTag(expected) };
     const { status, text } = await write("PATCH", `/${id}`, patch, fields);
-    if (status === 412) return { kind: "change", id, expected, text: "" };
-    if (status === 200) {
-      assertEquals(text, JSON.stringify(pet));
-      known[id - 1] = text;
-    }
+    if (status !== 200) return { kind: "change", id, expected, text: outcomeOf(status, text) };
+    assertEquals(text, JSON.stringify(pet));
+    known[id - 1] = text;
     return { kind: "change", id, expected, text };
+  };
+
+  const remove = async (): Promise<Operation> => {
+    const expected = pickKnown();
+    const { id } = JSON.parse(expected);
+    const { status, text } = await write("DELETE", `/${id}`, {}, {
+      "if-match": entityTag(expected),
+    });
+    return { kind: "remove", id, expected, text: outcomeOf(status, text) };
   };
 
   const get = async (): Promise<Operation> => {
     const id = Math.max(1, known.length + 1 - Math.floor(Math.random() * CHANGED_PETS));
     const answer = await send(`/${id}`);
     if (answer === undefined) return;
-    return { kind: "get", id, text: answer.status === 404 ? "" : answer.text };
+    return { kind: "get", id, text: outcomeOf(answer.status, answer.text) };
   };
 
   const listSome = (): Promise<Operation> => {
@@ -188,7 +197,8 @@ async function record(
   const client = async () => {
     while (!isOver()) {
       const chance = known.length === 0 ? 0 : Math.random();
-      await perform(chance < 0.03 ? add : chance < 0.3 ? change : chance < 0.5 ? get : listSome);
+      const read = chance < 0.5 ? get : listSome;
+      await perform(chance < 0.04 ? add : chance < 0.06 ? remove : chance < 0.3 ? change : read);
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
@@ -196,6 +206,11 @@ async function record(
   for (let cursor = known.length + 1; cursor > 1;) {
     if (await perform(() => list({ limit: LIMIT_MAX, cursor }))) cursor -= LIMIT_MAX;
   }
+}
+
+/** The answers without a pet are recorded by their status. */
+function outcomeOf(status: number, text: string): string {
+  return [204, 404, 412].includes(status) ? String(status) : text;
 }
 
 function now(): number {

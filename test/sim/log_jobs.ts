@@ -1,5 +1,6 @@
 /** The operators' jobs on the whole log: export, audit, replay and restore. */
 
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Cluster, CommandOptions } from "./cluster.ts";
 import { drawStoreFaultProfile, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
@@ -83,6 +84,30 @@ export async function replayLog(
     if (differences.total > 0) violations.push(`A replay found ${JSON.stringify(differences)}`);
   } else if (isRequired) violations.push(`The replay failed: ${reason}`);
   expectNoDamage(cluster, reason);
+}
+
+/** An export in which a removed pet is removed once more must be refused, although its chain of hashes is right. */
+export async function refuseForgedExport(
+  { cluster: { oracle, violations }, code, keys: [{ keyId }] }: Workload,
+): Promise<void> {
+  const last = oracle.lines.at(-1)!;
+  const removal = oracle.lines.findLast(({ event: { type, actor } }) =>
+    type === "PetRemoved" && actor === keyId
+  );
+  if (removal === undefined) return;
+  const number = String(last.position + 1);
+  const forged = {
+    ...removal.event,
+    id: number.padStart(26, "0"),
+    time: last.event.time,
+    sequence: number.padStart(16, "0"),
+    previoushash: createHash("sha256").update(last.text).digest("hex"),
+    idempotencykey: undefined,
+  };
+  const lines = [...oracle.lines.map(({ text }) => text), JSON.stringify(forged)];
+  const source = () => ReadableStream.from([new TextEncoder().encode(`${lines.join("\n")}\n`)]);
+  const outcome = await code.verifyExport(source).then(() => "accepted", String);
+  if (!/removed before/.test(outcome)) violations.push(`A forged export gets ${outcome}`);
 }
 
 /** Number of runs of a restore under faults, most of them killed, before the faults stop. */

@@ -55,6 +55,7 @@ import {
   auditStore,
   exportLog,
   headRecordOf,
+  refuseForgedExport,
   replayLog,
   restoreIntoAnotherStore,
 } from "./log_jobs.ts";
@@ -228,6 +229,7 @@ async function expectRecovery(workload: Workload): Promise<void> {
   await Promise.all(consuming);
   await auditStore(workload, true);
   const lines = await exportLog(workload);
+  await refuseForgedExport(workload);
   if (simulation.random.chance(0.2)) await restoreIntoAnotherStore(workload, lines);
 }
 

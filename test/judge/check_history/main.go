@@ -24,16 +24,19 @@ const limit = 5 * time.Minute
 // A request and its answer. Texts of pets are those of their JSON.
 type operation struct {
 	Call, Return  int64
-	Kind          string // add, change, get or list
-	ID            int    // of the pet to change or get
-	Expected      string // a change: the text of the pet that its If-Match names
-	Text          string // the pet in the answer; empty if it was not found, or is not the expected one
+	Kind          string // add, change, remove, get or list
+	ID            int    // of the pet to change, remove or get
+	Expected      string // a change or removal: the text of the pet that its If-Match names
+	Text          string // the pet in the answer; of a removal, its outcome
 	Status        string // a list: its query, and the texts of its pets
 	Cursor, Limit int
 	Pets          []string
 }
 
-// The texts of all pets: the pet with id N is at N-1. A pet that does not exist any more would have an empty text.
+// The texts of answers without a pet.
+const notFound, notExpected, removed = "404", "412", "204"
+
+// The texts of all pets: the pet with id N is at N-1. A removed pet has an empty text.
 type catalogue []string
 
 func (c catalogue) get(id int) string {
@@ -63,15 +66,26 @@ func step(state, input, _ any) (bool, any) {
 	case "add":
 		isNext := strings.HasPrefix(request.Text, fmt.Sprintf(`{"id":%d,`, len(c)+1))
 		return isNext, append(slices.Clone(c), request.Text)
-	case "change":
-		if c.get(request.ID) != request.Expected {
-			return request.Text == "", c
+	case "change", "remove":
+		switch c.get(request.ID) {
+		case "":
+			return request.Text == notFound, c
+		case request.Expected:
+			next := slices.Clone(c)
+			next[request.ID-1] = request.Text
+			if request.Kind == "remove" {
+				next[request.ID-1] = ""
+				return request.Text == removed, next
+			}
+			return strings.HasPrefix(request.Text, "{\"id\":"), next
 		}
-		next := slices.Clone(c)
-		next[request.ID-1] = request.Text
-		return request.Text != "", next
+		return request.Text == notExpected, c
 	case "get":
-		return c.get(request.ID) == request.Text, c
+		text := c.get(request.ID)
+		if text == "" {
+			text = notFound
+		}
+		return request.Text == text, c
 	}
 	return slices.Equal(c.list(request), request.Pets), c
 }
