@@ -11,7 +11,7 @@ import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 
 /** Asserts that lines are numbered and chained, and pets have the ids 1, 2, 3 … Returns the pets in the end. */
 export function assertSoundLog(lines: string[]): Pet[] {
-  const pets: Pet[] = [];
+  const pets: (Pet | undefined)[] = [];
   let hash = GENESIS_HASH;
   for (const [index, line] of lines.entries()) {
     const { previoushash, sequence } = JSON.parse(line);
@@ -23,9 +23,10 @@ export function assertSoundLog(lines: string[]): Pet[] {
       const { previous: _, ...pet } = event.data;
       pets[pet.id - 1] = pet;
     }
+    if (event.type === "PetRemoved") pets[event.data.id - 1] = undefined;
     hash = sha256Hex(line);
   }
-  return pets;
+  return pets.filter((pet) => pet !== undefined);
 }
 
 export async function readLogLines(store: Store): Promise<string[]> {
