@@ -48,6 +48,7 @@ export async function killRounds(rounds: number) {
     connections: CONNECTIONS,
     faults: "process",
     changes: true,
+    removals: true,
     giveUpMs: GIVE_UP_MS,
   });
   try {

@@ -2,10 +2,11 @@ import { assertGreater } from "@std/assert";
 import { test } from "../support/test_processes.ts";
 import { killRounds } from "./kill_rounds.ts";
 
-test("pets and changes are stored once after kill -9 of services and commands, and repeated requests", async () => {
+test("pets, changes and removals are stored once after kill -9 of services and commands, and repeated requests", async () => {
   const { load } = await killRounds(6);
   assertGreater(load.acknowledged.size, 0);
   assertGreater(load.changes.size, 0);
+  assertGreater(load.removed.size, 0);
   // A client gave up on a request that had added its pet.
   assertGreater(load.outcomes.repeated ?? 0, 0);
 });

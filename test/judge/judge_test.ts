@@ -21,7 +21,7 @@ const MUTANT_OPERATIONS = 1_500;
 const MUTANT_NAMES = [
   "an instance does not follow the changes of others",
   "a page that lost a pet stays cached",
-  "a removal does not outdate what instances have cached",
+  "a removed pet comes back",
 ];
 
 const test = testIf(await install("Porcupine", installChecker));

@@ -237,6 +237,9 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "({ key });\n        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));":
         "({ key });",
     },
+    "a removed pet comes back": {
+      "for (const key of petKeysOf(event.data)) records.push({ key });": "",
+    },
     "a removed pet stays in the list of its category": {
       "petKeysOf(event.data)) records.push({ key });":
         'petKeysOf(event.data)) if (key[0] === "pet") records.push({ key });',

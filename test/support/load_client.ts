@@ -1,6 +1,6 @@
 /**
- * Clients that add, change, list and read pets at a number of connections and check every response. They keep a ledger
- * of the outcomes of additions and changes, and compare it with the services and the log.
+ * Clients that add, change, remove, list and read pets at a number of connections and check every response. They keep a
+ * ledger of the outcomes of additions, changes and removals, and compare it with the services and the log.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -24,6 +24,8 @@ export interface LoadOptions {
   reads?: boolean;
   /** Whether clients also change pets, each time on the condition that nobody else did, until the outcome is known. */
   changes?: boolean;
+  /** Whether clients also remove pets, under the same condition. */
+  removals?: boolean;
   /** Clients give up an addition after a random time up to this, and repeat it until they get the pet. */
   giveUpMs?: number;
 }
@@ -37,6 +39,9 @@ const VIOLATIONS_LIMIT = 20;
 
 /** How often a client that repeats requests sends one twice, or again after its response. */
 const DOUBLED_SHARE = 0.1;
+
+/** How often a client removes a pet instead of another write, so that most pets stay. */
+const REMOVED_SHARE = 0.1;
 
 /** The category of the first change. Each change sets another one, by which the log shows it. */
 const FIRST_CHANGE = 1_000_000_001;
@@ -68,10 +73,12 @@ export class LoadClient {
   begun = 0;
   /** The texts of the pets before acknowledged changes, by those after them. */
   readonly changes = new Map<string, string>();
+  /** The texts of the pets of acknowledged removals, by id. */
+  readonly removed = new Map<number, string>();
   #options: LoadOptions;
   #newestId = 0;
   #changesBegun = 0;
-  /** The texts of pets after changes whose outcomes are not known yet, by id. */
+  /** The texts of pets after changes whose outcomes are not known yet, by id; empty during a removal. */
   #changing = new Map<number, string>();
   /** All texts of each pet so far, by id. During a change, the last one is that after it. */
   #texts = new Map<number, string[]>();
@@ -122,10 +129,20 @@ export class LoadClient {
   /** Asserts that the log has every acknowledged change once, of the pet that the client had seen, and is sound. */
   async expectChanges({ store, runtime }: Service): Promise<void> {
     const acknowledged = [...this.changes.keys()];
+    const acknowledgedRemovals = [...this.removed.keys()];
     const events = (await readLogLines(store)).map(decodeEvent);
     const unclear = [...this.#changing.values()];
     const logged = new Set<string>();
+    const removed = new Set<number>();
     for (const event of events) {
+      if (event.type === "PetRemoved") {
+        const { id } = event.data;
+        assert(!removed.has(id), `Pet ${id} was removed twice`);
+        removed.add(id);
+        const before = this.removed.get(id);
+        if (before === undefined) assertEquals(this.#changing.get(id), "", `Pet ${id}`);
+        else assertEquals(encodePet(event.data), before);
+      }
       if (event.type !== "PetUpdated") continue;
       const { previous, ...pet } = event.data;
       const text = encodePet(pet);
@@ -136,6 +153,7 @@ export class LoadClient {
       else assertEquals(encodePet(patchPet(pet, previous)), before);
     }
     assertEquals(acknowledged.filter((text) => !logged.has(text)), []);
+    assertEquals(acknowledgedRemovals.filter((id) => !removed.has(id)), []);
     const { sound, faults } = await audit({ store, runtime });
     assert(sound, JSON.stringify(faults));
   }
@@ -146,11 +164,15 @@ export class LoadClient {
     const changed = [...this.changes.keys()].at(-1);
     if (changed !== undefined) await this.#read(JSON.parse(changed).id, service);
     await this.#read(this.#newestId, service);
+    const removed = [...this.removed.keys()].at(-1);
+    if (removed === undefined) return;
+    const received = await this.#send(`/v1/pets/${removed}`, { service });
+    if (received?.status !== 404) this.#expectFault(received);
   }
 
   get summary(): string {
     return `${this.acknowledged.size} acknowledged, ${this.unclear.size} unclear, ${this.refused.size} refused; ` +
-      `${this.changes.size} changes`;
+      `${this.changes.size} changes, ${this.removed.size} removals`;
   }
 
   #compare(texts: string[]): void {
@@ -169,7 +191,8 @@ export class LoadClient {
   }
 
   #acknowledge({ id, text }: Acknowledged): void {
-    assert(!this.acknowledged.has(id), `Pet ${id} was added twice`);
+    const isNew = !this.acknowledged.has(id) && !this.removed.has(id);
+    assert(isNew, `Pet ${id} was added twice`);
     this.acknowledged.set(id, text);
     this.#texts.set(id, [text]);
     this.#newestId = Math.max(this.#newestId, id);
@@ -180,6 +203,7 @@ export class LoadClient {
     const { reads = false, changes = false } = this.#options;
     const choice = reads ? Math.random() : 0;
     if (choice < 0.4) {
+      if (this.#options.removals && Math.random() < REMOVED_SHARE) return await this.#remove();
       return changes && Math.random() < 0.5 ? await this.#change() : await this.#create();
     }
     return choice < 0.7 ? await this.#list() : await this.#read();
@@ -196,7 +220,7 @@ export class LoadClient {
     this.#changing.set(id, text);
     this.#texts.get(id)!.push(text);
     const patch = { categoryId, status: status ?? null };
-    const received = await this.#patchUntilKnown(id, before, patch);
+    const received = await this.#writeUntilKnown("PATCH", id, before, patch);
     assertEquals([received.status, received.text], [200, text]);
     this.changes.set(text, before);
     this.acknowledged.set(id, text);
@@ -205,14 +229,35 @@ export class LoadClient {
     return true;
   }
 
-  /** Sends a PATCH, on the condition that the pet has that text, until its outcome is known. */
-  async #patchUntilKnown(id: number, before: string, patch: object): Promise<Received> {
+  /** Removes a pet that nobody else changes. Its id is then never used again. */
+  async #remove(): Promise<boolean> {
+    const id = this.#randomId();
+    const before = this.acknowledged.get(id);
+    if (before === undefined || this.#changing.has(id)) return true;
+    this.#changing.set(id, "");
+    this.#texts.delete(id);
+    const received = await this.#writeUntilKnown("DELETE", id, before, {});
+    assertEquals([received.status, received.text], [204, ""]);
+    this.removed.set(id, before);
+    this.acknowledged.delete(id);
+    this.#changing.delete(id);
+    this.#count("removed");
+    return true;
+  }
+
+  /** Sends a write, on the condition that the pet has that text, until its outcome is known. */
+  async #writeUntilKnown(
+    method: string,
+    id: number,
+    before: string,
+    patch: object,
+  ): Promise<Received> {
     const headers = {
       "content-type": "application/merge-patch+json",
       "idempotency-key": crypto.randomUUID(),
       "if-match": entityTag(before),
     };
-    const request = { method: "PATCH", headers, body: JSON.stringify(patch) };
+    const request = { method, headers, body: JSON.stringify(patch) };
     for (;;) {
       const received = await this.#send(`/v1/pets/${id}`, request);
       if (received !== undefined && received.status !== 503) return received;
@@ -301,10 +346,15 @@ export class LoadClient {
     const texts = this.#texts.get(id);
     if (texts === undefined) return true;
     const newest = texts.length - (this.#changing.has(id) ? 2 : 1);
-    const received = await this.#get(`/v1/pets/${id}`, service);
-    if (received === undefined) return false;
+    const received = await this.#send(`/v1/pets/${id}`, { service });
+    // It is being removed, or was removed meanwhile.
+    if (received?.status === 404 && !this.#texts.has(id)) return true;
+    if (received?.status !== 200) {
+      this.#expectFault(received);
+      return false;
+    }
     const possible = texts.slice(newest);
-    assert(possible.includes(received), `${received} is none of ${possible}`);
+    assert(possible.includes(received.text), `${received.text} is none of ${possible}`);
     this.#count("read");
     return true;
   }

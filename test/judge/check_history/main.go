@@ -82,7 +82,10 @@ func step(state, input, _ any) (bool, any) {
 		return request.Text == notExpected, c
 	case "get":
 		text := c.get(request.ID)
-		return request.Text == text || text == "" && request.Text == notFound, c
+		if text == "" {
+			text = notFound
+		}
+		return request.Text == text, c
 	}
 	return slices.Equal(c.list(request), request.Pets), c
 }
