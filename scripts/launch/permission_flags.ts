@@ -13,7 +13,7 @@ import { VARIABLES } from "../../src/settings/variables.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";
 import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from "./commands.ts";
 
-/** What a program may access: paths, and `host:port`, `host` for all its ports, or `*` for every host. */
+/** The paths and hosts that a program may access. A host is `host:port`, `host` for all its ports, or `*` for all. */
 type Access = Record<"read" | "write" | "net", string[]>;
 
 /** The flags of `deno run` for a command: they allow only its store, what its arguments name, and its own port. */
@@ -26,7 +26,7 @@ export function permissionFlags(name: CommandName, args: string[]): string[] {
     // Otherwise Deno warns on every start that permission sets are experimental.
     "--quiet",
     "--no-prompt",
-    // What every program needs, whatever its settings.
+    // The permissions that every program needs, whatever its settings.
     "--permission-set=program",
     // Variables that pg reads on its own. They are hidden, so that only our settings count.
     "--ignore-env=PGBINARY,PGCLIENT_ENCODING,PGOPTIONS,PGREPLICATION,PGSSLNEGOTIATION",

@@ -175,7 +175,7 @@ async function writePet(
       const key = await keys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
       expectMayWrite(key);
       metadata.actor = key.id;
-      // First, so that an earlier event which the rule has met is then found, although the rule refuses its outcome.
+      // The rule reads before the look-up: if it sees that this very request has landed, the look-up finds the event.
       const [prepared] = await Promise.allSettled([rule.prepare?.(base)]);
       if (logged !== undefined) {
         // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.

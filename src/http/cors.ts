@@ -1,7 +1,7 @@
 import type { HttpResponse } from "./http_response.ts";
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./requests/idempotency_key.ts";
 
-/** What a script may send and read, besides the CORS-safelisted headers. */
+/** The headers that a script may send and read, besides the CORS-safelisted ones. */
 const REQUEST_HEADERS =
   `authorization, content-type, ${IDEMPOTENCY_KEY_HEADER}, if-match, if-none-match, last-event-id`;
 const RESPONSE_HEADERS =

@@ -124,7 +124,7 @@ export const prepareRemovePet: PrepareWrite = async (deps, { request, path, sear
   };
 };
 
-/** The pet that a request names, and the conditions under which it may be changed or removed. */
+/** The pet to change or to remove, with the conditions of the request. */
 function parseTarget(request: Request, path: string, search: string) {
   if (search !== "") parseQuery(search, {});
   const petId = petIdOf(path);

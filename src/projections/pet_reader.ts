@@ -37,8 +37,9 @@ export interface Page {
   head: Head;
   /** Number of pets that match the query, if only the page shows it. */
   total?: number;
-  /** What responses with this page share, once it was needed: its text in gzip, and headers as of a head. */
+  /** The text in gzip, once a client has asked for it. */
   gzip?: Promise<Uint8Array>;
+  /** The headers of the last response with this page. Responses as of the same head share them. */
   shown?: { head: Head; baseUrl: string; headers: Record<string, string> };
 }
 
@@ -195,7 +196,7 @@ function pageOf(
   return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head, total };
 }
 
-/** The head that a page shows: a page that was read may be later than its request, and one in the cache is also as of that. */
+/** The head that a page shows: the later one of its own and that of the request, for which a cached page is valid. */
 export function headOf(page: Page, { head }: HeadEntry): Head {
   return page.head.position > head.position ? page.head : head;
 }

@@ -341,7 +341,7 @@ function requestHeader(name: string, description: string, schema: object) {
   return { name, in: "header", description, schema };
 }
 
-function queryOf(parameters: Record<string, object>) {
+function queryParametersOf(parameters: Record<string, object>) {
   return Object.entries(parameters).map(([name, it]) => ({ name, in: "query", ...it }));
 }
 
@@ -357,7 +357,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     summary: "List animals",
     description: "Lists the animals of the store, newest first, one page at a time.",
     query: `?status=available&limit=${QUERY.LIMIT_DEFAULT}`,
-    parameters: [...queryOf(QUERY.PAGE_PARAMETERS), ref("parameters/IfNoneMatch")],
+    parameters: [...queryParametersOf(QUERY.PAGE_PARAMETERS), ref("parameters/IfNoneMatch")],
     responses: {
       200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
@@ -438,7 +438,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
       "Lists additions, changes and removals of animals, oldest first: as a batch, or with " +
       `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guide "Follow the store".`,
     sample: "stream",
-    parameters: [...queryOf(QUERY.EVENTS_PARAMETERS), LAST_EVENT_ID],
+    parameters: [...queryParametersOf(QUERY.EVENTS_PARAMETERS), LAST_EVENT_ID],
     responses: {
       200: response(
         "A batch of events, empty if there are none, whose `Link` header names the next request; or a stream",

@@ -24,7 +24,7 @@ const SELECT_EXPIRING = `select k, v, min(expiration_ms, 8640000000000000) as ex
   where expiration_ms >= 0 or instr(k, ?) > 0`;
 
 /**
- * Reads the SQLite file of a Deno KV beside it, and writes nothing. A read blocks the thread, some 10 µs for a record in
+ * Reads the SQLite file that Deno KV has open, and writes nothing. A read blocks the thread, some 10 µs for a record in
  * memory. The service uses it because a handle of Deno KV has one thread, on which reads wait for the disk behind commits,
  * or, on a second handle, for the removal of expired records. An audit of a damaged file uses it because Deno KV ends the
  * process if an index is damaged, and does not say which record it cannot decode. That record's value is the error.
