@@ -154,10 +154,10 @@ export class LogVerifier {
     this.#lastPetId = id;
   }
 
-  /** Checks that the log has the pet with that text. */
+  /** Checks that the pet is there after the lines so far, with that text. */
   #checkBefore(does: "changes" | "removes", id: number, before: Uint8Array): void {
     const position = this.pets.valueAt(id);
-    if (position < 0) this.#faults.push(`it ${does} pet ${id}, which was removed before`);
+    if (position === REMOVED) this.#faults.push(`it ${does} pet ${id}, which was removed before`);
     else if (position === 0) {
       if (this.#isComplete) this.#faults.push(`it ${does} pet ${id}, which was not added before`);
     } else if (!this.pets.has(id, before)) {

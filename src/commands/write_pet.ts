@@ -168,10 +168,10 @@ async function writePet(
   const command: Command & { earlier?: PetEvent } = {
     petId: rule.petId,
     idempotencyKey: logged,
-    /** An earlier event of the Idempotency-Key is found here, or it moves the head, so that this commit fails. */
+    /** If an event of this Idempotency-Key is stored after the look-up, the head moves, so this commit fails. */
     async prepare(base) {
       const { head } = base;
-      // The clock may have been set back. At the time of the event, the key must be valid too.
+      // The API key must be valid now and at the time of the event, because the clock may have been set back.
       const key = await keys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
       expectMayWrite(key);
       metadata.actor = key.id;

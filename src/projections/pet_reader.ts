@@ -127,26 +127,29 @@ export class PetReader {
   }
 
   /**
-   * Reads a page from the lists of pets. These are not read at one moment, so a pet that changes may be in two of them,
-   * or in none. The page is as of a head if no pet was changed or removed after that head, or if it has each id once, and
-   * no pet of it was changed after that head.
+   * Reads a page from the lists of pets. These are not read at one moment, so a pet that changes may be found in two of
+   * them, or in none. The page shows the pets of a head in two cases: a second read of the head shows that no pet was
+   * changed or removed since; or the page has every id once, and none of its pets was changed since.
    */
   async #readPage(query: PageQuery, head: Head): Promise<Page> {
     for (let attempt = 1; attempt <= READ_ATTEMPTS; attempt++) {
       const pets = await this.#readPets(query, head);
-      const isOfAll = query.status === undefined && query.categoryId === undefined && !query.ids;
+      const isUnfiltered = query.status === undefined && query.categoryId === undefined &&
+        !query.ids;
       const newest = newestOf(query, head);
       const wrong = pets.findIndex(({ id, position }, index) =>
         id !== newest - index || position > head.position
       );
-      const isWhole = wrong === -1 && pets.length === Math.min(newest, query.limit + 1);
-      if (isOfAll && isWhole) return pageOf(pets, query, head);
+      const hasEveryId = wrong === -1 && pets.length === Math.min(newest, query.limit + 1);
+      if (isUnfiltered && hasEveryId) return pageOf(pets, query, head);
       const { head: now } = await this.#readNewestHead();
-      // One list is read at one moment, so at last it may be shown as of one that is later than its head and its count.
+      // One list is read at one moment. So the last attempt shows a page of one status, although pets have changed since.
       const isLast = attempt === READ_ATTEMPTS && query.status !== undefined;
       if (now.generation === head.generation && (isLast || now.changePosition <= head.position)) {
         const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
-        if (twice === undefined && (!isOfAll || hasGaps(head))) return pageOf(pets, query, head);
+        if (twice === undefined && (!isUnfiltered || hasGaps(head))) {
+          return pageOf(pets, query, head);
+        }
         const missing = newest - (wrong === -1 ? pets.length : wrong);
         const key = petKeyOf(head, "", twice?.id ?? missing);
         throw damagedError(key, "is missing, or is there twice");
