@@ -328,16 +328,21 @@ export class LoadClient {
     return { id, text };
   }
 
-  /** A pet that one service has acknowledged is in the next list of any other, which has no gap. */
+  /** A list has all pets that were acknowledged before it, on any service, and none that was removed before it. */
   async #list(): Promise<boolean> {
     const newestId = this.#newestId;
+    const removed = [...this.removed.keys()];
     const page = await this.#get(`/v1/pets?limit=${LIST_LIMIT}`);
     if (page === undefined) return false;
     const ids: number[] = JSON.parse(page).map((pet: { id: number }) => pet.id);
-    const [firstId = 0] = ids;
-    assert(firstId >= newestId, `The list begins at pet ${firstId}, after pet ${newestId}`);
-    const length = Math.min(firstId, LIST_LIMIT);
-    assertEquals(ids, Array.from({ length }, (_, index) => firstId - index));
+    const [firstId, lastId] = [
+      Math.max(newestId, ids[0]),
+      ids.length < LIST_LIMIT ? 1 : ids.at(-1)!,
+    ];
+    const all = Array.from({ length: firstId - lastId + 1 }, (_, index) => firstId - index);
+    const isGone = (id: number) => this.removed.has(id) || this.#changing.get(id) === "";
+    assertEquals(ids, all.filter((id) => ids.includes(id) || !isGone(id)));
+    assertEquals(ids.filter((id) => removed.includes(id)), []);
     this.#count("listed");
     return true;
   }

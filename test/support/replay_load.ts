@@ -16,7 +16,8 @@ export async function runReplayLoad(path: string, connections: number, pets: num
   const token = await fillStore(path, pets);
   await using one = await ServiceProcess.start(path);
   await using other = await ServiceProcess.start(path);
-  const options = { token, connections, faults: "none", reads: true, changes: true } as const;
+  const writes = { changes: true, removals: true };
+  const options = { token, connections, faults: "none", reads: true, ...writes } as const;
   const load = new LoadClient({ services: () => [one, other], ...options });
   await load.adopt(one);
   const reports: string[] = [];

@@ -63,8 +63,8 @@ test("replay: clients of two services see no failure, no short list and no stale
   };
   const result = await run() ?? await run();
   assert(result !== undefined, "commits missed their time limit in two runs");
-  const { outcomes: { created, changed, listed, read }, reports } = result;
-  for (const count of [created, changed, listed, read]) assertGreater(count, 20);
+  const { outcomes: { created, changed, removed, listed, read }, reports } = result;
+  for (const count of [created, changed, removed, listed, read]) assertGreater(count, 20);
   // On a busy disk, the service may say that it waits for a lock.
   const lines = reports.flatMap((report) => report.split("\n"));
   const locked = lines.filter((line) => line.includes("locked"));
