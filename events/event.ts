@@ -8,7 +8,7 @@ import { z } from "zod";
 import { assertNever } from "./assert_never.ts";
 import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
-import { ADDED_FIELDS, encodePatch, encodePet, Pet, PetPatch, plainPet } from "./pet.ts";
+import { ADDED_FIELDS, encodePatch, encodePet, Pet, PetPatch, plainFields } from "./pet.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
@@ -198,11 +198,11 @@ function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
 }
 
 function plainDataOf(schema: z.ZodObject, parsed: Record<string, unknown>) {
-  if (schema === Pet) return plainPet(parsed);
+  if (schema === Pet) return plainFields(parsed, "pet");
   if (schema !== PetUpdatedData) return undefined;
   const { previous, ...pet } = parsed;
-  const data = plainPet(pet);
-  const patch = plainPet(previous as Record<string, unknown>, true);
+  const data = plainFields(pet, "pet");
+  const patch = plainFields(previous as Record<string, unknown>, "patch");
   return data && patch && Object.keys(patch).length > 0 ? { ...data, previous: patch } : undefined;
 }
 

@@ -35,22 +35,23 @@ export type Pet = z.infer<typeof Pet>;
 const FIELDS = Object.keys(NewPet.shape) as (keyof NewPet)[];
 
 /**
- * The pet or the patch of a parsed text. Returns `undefined` if a value may be wrong, or is an integer that is not
- * safe: only the schema can tell, which takes several times as long.
+ * The fields of a parsed pet, new pet or patch. Returns `undefined` if a value may be wrong, or is an integer that is
+ * not safe: only the schema can tell, which takes several times as long.
  */
-export function plainPet(parsed: Record<string, unknown>, isPatch = false) {
-  const pet: Record<string, unknown> = {};
+export function plainFields(parsed: Record<string, unknown>, of: keyof typeof REQUIRED) {
+  const fields: Record<string, unknown> = {};
   for (const name in parsed) {
     const value = parsed[name];
-    const isPlain = value === null ? isPatch && OPTIONAL.includes(name) : PLAIN.get(name)?.(value);
-    if (!isPlain || isPatch && name === "id") return undefined;
-    pet[name] = typeof value === "number" && name !== "id" ? BigInt(value) : value;
+    const isNull = value === null && of === "patch" && OPTIONAL.includes(name);
+    if (!isNull && !PLAIN.get(name)?.(value) || name === "id" && of !== "pet") return undefined;
+    fields[name] = typeof value === "number" && name !== "id" ? BigInt(value) : value;
   }
-  return isPatch || REQUIRED.every((name) => pet[name] !== undefined) ? pet : undefined;
+  return REQUIRED[of].every((name) => fields[name] !== undefined) ? fields : undefined;
 }
 
 const OPTIONAL: string[] = FIELDS.filter((name) => NewPet.shape[name] instanceof z.ZodOptional);
-const REQUIRED = Object.keys(Pet.shape).filter((name) => !OPTIONAL.includes(name));
+const NEEDED: string[] = FIELDS.filter((name) => !OPTIONAL.includes(name));
+const REQUIRED = { pet: ["id", ...NEEDED], newPet: NEEDED, patch: [] as string[] };
 
 /** Whether a parsed value of a field needs no schema. */
 const PLAIN = new Map<string, (value: unknown) => boolean>(

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseExactJson } from "../../../events/int64.ts";
-import { NewPet, PetPatch } from "../../../events/pet.ts";
+import { NewPet, PetPatch, plainFields } from "../../../events/pet.ts";
 import { HttpError, quoted } from "../errors.ts";
 
 const FAULTS_NAMED = 5;
@@ -23,6 +23,8 @@ export function parsePetPatch(text: string): PetPatch {
 }
 
 function parseBody<T>(text: string, schema: z.ZodObject & z.ZodType<T>): T {
+  const plain = plainBodyOf(text, schema);
+  if (plain !== undefined) return plain as T;
   const body = parseObject(text);
   const parsed = schema.safeParse(body);
   // The values of a valid pet have no names of their own.
@@ -35,6 +37,20 @@ function parseBody<T>(text: string, schema: z.ZodObject & z.ZodType<T>): T {
   const known = isAnyUnknown ? `; the fields are ${FIELDS}` : "";
   const message = faults.slice(0, FAULTS_NAMED).join("; ") + more + known;
   throw new HttpError("invalid_body", message);
+}
+
+/** A number with a fraction or an exponent may round to an integer, so only the schema can tell whether it is one. */
+const MAY_ROUND = /\d[.eE]/;
+
+/** The body if nothing about it needs the schema, which takes three times as long. */
+function plainBodyOf(text: string, schema: z.ZodObject): object | undefined {
+  if (!text.startsWith("{") || MAY_ROUND.test(text)) return undefined;
+  try {
+    const plain = plainFields(JSON.parse(text), schema === NewPet ? "newPet" : "patch");
+    return plain && repeatedNames(text, Object.keys(plain)).length === 0 ? plain : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function parseObject(text: string): object {

@@ -37,7 +37,7 @@ const NEW_PETS: Bodies = [
   [categorized(`${INT64_MIN}`), { name: "Rex", categoryId: INT64_MIN }],
   ...each(["", `${LONGEST}!`], named, LENGTH),
   ...each(["\\ud83d", "\\udc08\\ud83d", "Rex \\uD83D!"], named, UNICODE),
-  ...each(["7.5", "1e30", '"7"', "null", "true", "[1]"], categorized, INT64),
+  ...each(["7.5", "9007199254740991.4", "1e30", '"7"', "null", "true", "[1]"], categorized, INT64),
   ...["colour", "__proto__", "toString", "Name", "name ", "", "é"].map((it): Bodies[0] => [
     rex(`"${it}":1`),
     unknown(it),
