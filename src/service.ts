@@ -55,7 +55,7 @@ export function createService(options: ServiceOptions): Service {
   const common = { runtime, report, instrumentation };
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report);
-  const pets = new PetReader(store, () => heads.read());
+  const pets = new PetReader(store, () => heads.read(), () => runtime.monotonicNow());
   const background = new BackgroundWork(runtime);
   const feed = new EventFeed(store, background);
   const keys = new ApiKeyReader(store, runtime);

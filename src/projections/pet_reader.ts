@@ -12,8 +12,9 @@ const PAGES_LIMIT = 20_000;
 const PETS_LIMIT = 50_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Maximum number of attempts to read a page while pets are changed. */
+/** Maximum number of attempts to read a page while pets are changed, and the time in milliseconds for a new one. */
 const READ_ATTEMPTS = 30;
+const READ_AGAIN_MS = 1_000;
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */
@@ -56,10 +57,16 @@ function newCaches({ generation, changePosition }: Pick<Head, "generation" | "ch
 export class PetReader {
   #store: Store;
   #readNewestHead: () => Promise<HeadEntry>;
+  #monotonicNow: () => number;
   #caches = newCaches({ generation: 0, changePosition: 0 });
 
   /** `readNewestHead` reads the head, and rejects if it cannot be trusted. */
-  constructor(store: Store, readNewestHead: () => Promise<HeadEntry> = () => readHead(store)) {
+  constructor(
+    store: Store,
+    readNewestHead: () => Promise<HeadEntry> = () => readHead(store),
+    monotonicNow = () => 0,
+  ) {
+    this.#monotonicNow = monotonicNow;
     this.#store = store;
     this.#readNewestHead = readNewestHead;
   }
@@ -132,7 +139,8 @@ export class PetReader {
    * changed or removed since; or the page has every id once, and none of its pets was changed since.
    */
   async #readPage(query: PageQuery, head: Head): Promise<Page> {
-    for (let attempt = 1; attempt <= READ_ATTEMPTS; attempt++) {
+    const deadline = this.#monotonicNow() + READ_AGAIN_MS;
+    for (let attempt = 1;; attempt++) {
       const pets = await this.#readPets(query, head);
       const isUnfiltered = query.status === undefined && query.categoryId === undefined &&
         !query.ids;
@@ -143,9 +151,10 @@ export class PetReader {
       const hasEveryId = wrong === -1 && pets.length === Math.min(newest, query.limit + 1);
       if (isUnfiltered && hasEveryId) return pageOf(pets, query, head);
       const { head: now } = await this.#readNewestHead();
+      const isLast = attempt === READ_ATTEMPTS || this.#monotonicNow() > deadline;
       // One list is read at one moment. So the last attempt shows a page of one status, although pets have changed since.
-      const isLast = attempt === READ_ATTEMPTS && query.status !== undefined;
-      if (now.generation === head.generation && (isLast || now.changePosition <= head.position)) {
+      const isShown = isLast && query.status !== undefined || now.changePosition <= head.position;
+      if (now.generation === head.generation && isShown) {
         const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
         if (twice === undefined && (!isUnfiltered || hasGaps(head))) {
           return pageOf(pets, query, head);
@@ -154,10 +163,12 @@ export class PetReader {
         const key = petKeyOf(head, "", twice?.id ?? missing);
         throw damagedError(key, "is missing, or is there twice");
       }
+      if (isLast) {
+        const message = `The animals of the page were changed during each of ${attempt} reads`;
+        throw new ServiceError("store_unavailable", message);
+      }
       head = now;
     }
-    const message = `The animals of the page were changed during each of ${READ_ATTEMPTS} reads`;
-    throw new ServiceError("store_unavailable", message);
   }
 
   /** The pets that a page may show, newest first, and the next one if there are more. */

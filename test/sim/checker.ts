@@ -11,12 +11,13 @@ import { checkAttempts, checkWrite, isCurrent, isWriteExchange } from "./write_c
 /**
  * Maximum time to a response, in milliseconds.
  * - A read takes two reads of the head (the one in flight and the next), one of the key and one of the pets,
- *   each up to 2 seconds.
+ *   each up to 2 seconds. A list takes another read of the head, and a second for further attempts.
  * - A create or an update takes two reads of the head, one of the key, and 3.5 seconds for the outcome.
  * - With an Idempotency-Key, it may also share the outcome of an earlier request, which takes another
  *   3.5 seconds, and ends with a read.
  */
 const READ_LIMIT_MS = 8_000 + 100;
+const LIST_LIMIT_MS = READ_LIMIT_MS + 3_000;
 const WRITE_LIMIT_MS = 9_500 + 100;
 /** A request of the feed waits for events in addition, and a stream has a limit of its own. */
 const STREAM_LIMIT_MS = 360_000 + 1_000 + READ_LIMIT_MS;
@@ -56,6 +57,8 @@ function* check(exchange: Exchange, oracle: Oracle, keys: Map<string, KeyLifetim
 function* checkTime({ operation, node, startAt, endAt }: Exchange) {
   const limit = operation.kind === "events"
     ? operation.isStream ? STREAM_LIMIT_MS : 2 * READ_LIMIT_MS + (operation.timeout ?? 0)
+    : operation.kind === "list"
+    ? LIST_LIMIT_MS
     : !isWrite(operation)
     ? READ_LIMIT_MS
     : operation.idempotencyKey === undefined
