@@ -151,10 +151,9 @@ export class PetReader {
       const hasEveryId = wrong === -1 && pets.length === Math.min(newest, query.limit + 1);
       if (isUnfiltered && hasEveryId) return pageOf(pets, query, head);
       const { head: now } = await this.#readNewestHead();
-      const isLast = attempt === READ_ATTEMPTS || this.#monotonicNow() > deadline;
       // One list is read at one moment. So the last attempt shows a page of one status, although pets have changed since.
-      const isShown = isLast && query.status !== undefined || now.changePosition <= head.position;
-      if (now.generation === head.generation && isShown) {
+      const isLast = attempt === READ_ATTEMPTS && query.status !== undefined;
+      if (now.generation === head.generation && (isLast || now.changePosition <= head.position)) {
         const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
         if (twice === undefined && (!isUnfiltered || hasGaps(head))) {
           return pageOf(pets, query, head);
@@ -163,7 +162,7 @@ export class PetReader {
         const key = petKeyOf(head, "", twice?.id ?? missing);
         throw damagedError(key, "is missing, or is there twice");
       }
-      if (isLast) {
+      if (attempt === READ_ATTEMPTS || this.#monotonicNow() > deadline) {
         const message = `The animals of the page were changed during each of ${attempt} reads`;
         throw new ServiceError("store_unavailable", message);
       }
