@@ -40,6 +40,8 @@ import {
 } from "./routes.ts";
 
 export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
+  /** Whether a line is logged for each response; for a stream when it begins. */
+  accessLog: boolean;
   background: BackgroundWork;
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
@@ -48,6 +50,8 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
 }
 
 interface Exchange extends ApiRequest {
+  /** Set once the key was found. */
+  key?: ApiKey;
   /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;
 }
@@ -72,14 +76,16 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
-  const { background, corsOrigins, instrumentation, publicUrl, rateLimiter, report } = deps;
+  const { accessLog, background, corsOrigins, instrumentation, publicUrl, rateLimiter } = deps;
+  const { report, runtime } = deps;
   const logRefused = refusedCredentialsLog(deps);
   const operations = publicOperations(deps);
   // A counter is much cheaper than a new ULID for each request.
-  const instanceId = deps.runtime.newId();
+  const instanceId = runtime.newId();
   let requests = 0;
   return async (request, connection) => {
     const requestId = `${instanceId}-${++requests}`;
+    const beganMs = accessLog ? runtime.monotonicNow() : 0;
     instrumentation.onRequest(request, requestId);
     const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
@@ -107,9 +113,16 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       }
     }
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
+    if (accessLog) logResponse(exchange, response.status, runtime.monotonicNow() - beganMs);
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
+
+  /** The query is left out: it may say what a client looks for. */
+  function logResponse({ request, path, key, requestId }: Exchange, status: number, ms: number) {
+    const details = { method: request.method, path, status, ms: Number(ms.toFixed(3)) };
+    report("info", "request", { ...details, key: key?.id, requestId });
+  }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
     if (status < 500 || thrown instanceof StoreError && thrown.isLogged) return;
@@ -192,8 +205,9 @@ async function write(
   return await carryOut();
 }
 
-/** Counts the request. Throws `rate_limited` if the key exceeds its limit. */
+/** Counts the request of a live key. Throws `rate_limited` if the key exceeds its limit. */
 function expectWithinLimit(key: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
+  exchange.key = key;
   if (rateLimiter === undefined) return;
   exchange.counted = rateLimiter.count(key.id);
   if (exchange.counted.isAdmitted) return;

@@ -1,12 +1,13 @@
 import process from "node:process";
 import { isTelemetryOn, type ServiceConfig } from "../settings/config.ts";
 import { exit, installCrashHandlers } from "./exit.ts";
+import { ListenError } from "./listen_error.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
-import { reasonOf } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
@@ -27,7 +28,11 @@ export async function serve(
 ): Promise<void> {
   const runtime = systemRuntime;
   expectRightClock(new Date(runtime.now()).toISOString());
-  const report = config.sendsLogs ? telemetryLogger : stderrLogger;
+  const logger = config.sendsLogs ? telemetryLogger : stderrLogger;
+  const isOfMany = config.process !== undefined;
+  const report: Logger = isOfMany
+    ? (level, event, details) => logger(level, event, { process: config.process, ...details })
+    : logger;
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
@@ -45,6 +50,7 @@ export async function serve(
     store,
     runtime,
     report,
+    accessLog: config.accessLog,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
@@ -58,7 +64,8 @@ export async function serve(
   let server: Server;
   try {
     const { hostname, port } = config;
-    server = new Server({ hostname, port, handler: service.handler, runtime, report });
+    const { handler } = service;
+    server = new Server({ hostname, port, reusePort: isOfMany, handler, runtime, report });
   } catch (error) {
     store.close();
     throw new ListenError(config, error);
@@ -75,7 +82,7 @@ export async function serve(
   const stopWatch = config.store.kind === "file"
     ? await watchFile(config.store.path, runtime, report, onChange)
     : undefined;
-  const stopped = exitOnSignal(async (signal) => {
+  const stopped = exitOnSignal(isOfMany, async (signal) => {
     report("info", "shutting_down", { signal });
     // The close of the store removes its write-ahead log.
     stopWatch?.();
@@ -92,22 +99,16 @@ export async function serve(
 const END_LIMIT_MS = 4_800;
 
 /** Runs `onSignal` at the first signal, and exits. Each parent process forwards a signal again. */
-async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
+async function exitOnSignal(
+  isOfMany: boolean,
+  onSignal: (signal: string) => Promise<void>,
+): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
     for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => resolve(name));
+    // The launcher keeps the pipe open as long as it runs. Without it, nothing could stop the processes together.
+    if (isOfMany) process.stdin.on("end", () => resolve("end of the launcher")).resume();
   });
   const receivedAt = systemRuntime.monotonicNow();
   await onSignal(signal);
   exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
-}
-
-export class ListenError extends Error {
-  override name = "ListenError";
-
-  constructor({ hostname, port }: ServiceConfig, cause: unknown) {
-    const reason = (cause as { code?: string }).code === "EADDRINUSE"
-      ? "the port is in use; set PORT to another"
-      : reasonOf(cause);
-    super(`Cannot listen on ${hostname}:${port} (HOST, PORT): ${reason}`);
-  }
 }
