@@ -27,7 +27,7 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
 
 try {
   const flags = permissionFlags(name, args);
-  const { processes = 1, hostname, port } = name === "start" && readSettings(name) || {};
+  const { processes = 1, hostname, port } = readSettings(name) ?? {};
   // A service that already uses the port would share the connections.
   const shared = processes > 1 ? { PORT: String(findPort({ hostname, port })) } : undefined;
   const running = supervise(processes, (number) =>

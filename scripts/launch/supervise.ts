@@ -57,7 +57,8 @@ export function supervise(count: number, start: (number: number) => Deno.ChildPr
       const failed = (error: unknown) => ({ code: 2, signal: null, reason: reasonOf(error) });
       const outcome = await runOnce(number).catch(failed);
       if (stopping.signal.aborted) return exitCodeOf(outcome);
-      stderrLogger("error", "process_ended", { process: number, ...outcome });
+      const level = outcome.code === 0 ? "info" : "error";
+      stderrLogger(level, "process_ended", { process: number, ...outcome });
       const wasLong = performance.now() - startedAt > STARTED_MS;
       hasStarted ||= wasLong || outcome.signal !== null || outcome.code === 0;
       if (!hasStarted && ++failedStarts === FAILED_STARTS_LIMIT) {
