@@ -1,6 +1,6 @@
 /** The settings of the service. Only this module reads the environment. */
 
-import { platform } from "node:process";
+import process from "node:process";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
@@ -88,7 +88,7 @@ function readProcesses({ kind }: StoreLocation): number {
   if (kind === "memory") {
     throw new ConfigError("PROCESSES must be 1 if KV_PATH is :memory:, which no processes share");
   }
-  if (platform === "linux") return processes;
+  if (process.platform === "linux") return processes;
   throw new ConfigError("PROCESSES must be 1 on this system: only Linux spreads connections");
 }
 
