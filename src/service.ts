@@ -47,9 +47,8 @@ export interface ServiceOptions extends
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit } = options;
-  const { publicUrl, stagingUrl, accessLog = false, corsOrigins = [] } = options;
-  const { isDurable = false } = options;
+  const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl } = options;
+  const { publicUrl, accessLog = false, corsOrigins = [], isDurable = false } = options;
   const instrumentation = options.instrumentation === undefined
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);

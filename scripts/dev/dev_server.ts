@@ -3,12 +3,11 @@
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { PET_STATUSES } from "../../events/pet.ts";
-import { ConfigError, readDevConfig } from "../../src/settings/config.ts";
+import { ConfigError, ListenError, readDevConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
-import { ListenError } from "../../src/life_cycle/listen_error.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";

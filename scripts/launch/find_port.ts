@@ -1,12 +1,11 @@
-import { ListenError } from "../../src/life_cycle/listen_error.ts";
-import type { ServiceConfig } from "../../src/settings/config.ts";
+import { ListenError, type ServiceConfig } from "../../src/settings/config.ts";
 
 /** Finds the port to listen on: a free one for 0. Throws `ListenError` if a service may be using the port. */
-export function findPort(address: Pick<ServiceConfig, "hostname" | "port">): number {
+export function findPort(config: ServiceConfig): number {
   try {
-    using listener = Deno.listen({ hostname: address.hostname, port: address.port ?? 0 });
+    using listener = Deno.listen({ hostname: config.hostname, port: config.port ?? 0 });
     return listener.addr.port;
   } catch (error) {
-    throw new ListenError(address, error);
+    throw new ListenError(config, error);
   }
 }

@@ -1,10 +1,11 @@
 /** Runs a command with only the permissions that its settings and arguments need, which a task cannot compute. */
 
 import { reasonOf } from "../../src/runtime/logger.ts";
+import { readServiceConfig } from "../../src/settings/config.ts";
 import { exitWithHelp } from "../cli/help.ts";
 import { type CommandName, COMMANDS, moduleOf } from "./commands.ts";
 import { findPort } from "./find_port.ts";
-import { permissionFlags, readSettings } from "./permission_flags.ts";
+import { permissionFlags } from "./permission_flags.ts";
 import { supervise } from "./supervise.ts";
 import { telemetryVariables } from "./telemetry_variables.ts";
 
@@ -12,7 +13,6 @@ import { telemetryVariables } from "./telemetry_variables.ts";
 const SMALL_HEAP = "--v8-flags=--max-semi-space-size=32,--heap-growing-percent=50";
 
 const [name, ...args] = Deno.args as [CommandName, ...string[]];
-const denoFlags = name === "start" ? [] : [SMALL_HEAP];
 const module = moduleOf(name);
 
 // The other commands read their arguments themselves.
@@ -26,13 +26,14 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
 }
 
 try {
-  const flags = permissionFlags(name, args);
-  const { processes = 1, hostname, port } = readSettings(name) ?? {};
+  const config = name === "start" ? readServiceConfig() : undefined;
+  const { processes = 1 } = config ?? {};
+  const flags = [...(config ? [] : [SMALL_HEAP]), ...permissionFlags(name, args)];
   // A service that already uses the port would share the connections.
-  const shared = processes > 1 ? { PORT: String(findPort({ hostname, port })) } : undefined;
+  const shared = processes > 1 ? { PORT: String(findPort(config!)) } : undefined;
   const running = supervise(processes, (number) =>
     new Deno.Command(Deno.execPath(), {
-      args: ["run", ...denoFlags, ...flags, module, ...args],
+      args: ["run", ...flags, module, ...args],
       env: {
         ...telemetryVariables(module, Deno.env.toObject()),
         ...shared && { ...shared, LAUNCHED_PROCESS: String(number) },

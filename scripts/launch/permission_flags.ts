@@ -16,8 +16,6 @@ import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from 
 /** The paths and hosts that a program may access. A host is `host:port`, `host` for all its ports, or `*` for all. */
 type Access = Record<"read" | "write" | "net", string[]>;
 
-type LaunchSettings = ReturnType<typeof readStoreConfig> & Partial<ServiceConfig>;
-
 /** The flags of `deno run` for a command: they allow only its store, what its arguments name, and its own port. */
 export function permissionFlags(name: CommandName, args: string[]): string[] {
   const access: Access = { read: [], write: [], net: [] };
@@ -38,19 +36,16 @@ export function permissionFlags(name: CommandName, args: string[]): string[] {
   ];
 }
 
-/** Reads the settings of a command. If they are not valid, the program itself reports why and exits. */
-export function readSettings(name: CommandName): LaunchSettings | undefined {
+/** Grants nothing if the settings are not valid, because the program itself then reports why and exits. */
+function grantSettings({ read, write, net }: Access, name: CommandName): void {
+  let config: ReturnType<typeof readStoreConfig> & Partial<ServiceConfig>;
   try {
     const readConfig = { start: readServiceConfig, dev: readDevConfig }[name as string];
-    return (readConfig ?? readStoreConfig)();
+    config = (readConfig ?? readStoreConfig)();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (error instanceof ConfigError) return;
+    throw error;
   }
-}
-
-function grantSettings({ read, write, net }: Access, name: CommandName): void {
-  const config = readSettings(name);
-  if (config === undefined) return;
   const { store, hostname, port } = config;
   if (store.kind === "file") {
     // SQLite keeps its own files next to the store, and the first start creates the folder.

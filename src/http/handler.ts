@@ -76,16 +76,15 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
-  const { accessLog, background, corsOrigins, instrumentation, publicUrl, rateLimiter } = deps;
-  const { report, runtime } = deps;
+  const { background, corsOrigins, instrumentation, publicUrl, rateLimiter, report } = deps;
   const logRefused = refusedCredentialsLog(deps);
   const operations = publicOperations(deps);
   // A counter is much cheaper than a new ULID for each request.
-  const instanceId = runtime.newId();
+  const instanceId = deps.runtime.newId();
   let requests = 0;
   return async (request, connection) => {
     const requestId = `${instanceId}-${++requests}`;
-    const beganMs = accessLog ? runtime.monotonicNow() : 0;
+    const beganMs = deps.accessLog ? deps.runtime.monotonicNow() : 0;
     instrumentation.onRequest(request, requestId);
     const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
@@ -113,15 +112,16 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       }
     }
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
-    if (accessLog) logResponse(exchange, response.status, runtime.monotonicNow() - beganMs);
+    if (deps.accessLog) logResponse(exchange, response.status, beganMs);
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
 
-  /** The query is left out: it may say what a client looks for. */
-  function logResponse({ request, path, key, requestId }: Exchange, status: number, ms: number) {
-    const details = { method: request.method, path, status, ms: Number(ms.toFixed(3)) };
-    report("info", "request", { ...details, key: key?.id, requestId });
+  function logResponse(exchange: Exchange, status: number, beganMs: number): void {
+    // The query is left out, because it may be private.
+    const { requestId, path, request: { method }, key } = exchange;
+    const ms = Math.round((deps.runtime.monotonicNow() - beganMs) * 1_000) / 1_000;
+    report("info", "request", { method, path, status, ms, key: key?.id, requestId });
   }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {

@@ -1,7 +1,6 @@
 import process from "node:process";
-import { isTelemetryOn, type ServiceConfig } from "../settings/config.ts";
+import { isTelemetryOn, ListenError, type ServiceConfig } from "../settings/config.ts";
 import { exit, installCrashHandlers } from "./exit.ts";
-import { ListenError } from "./listen_error.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
@@ -28,11 +27,9 @@ export async function serve(
 ): Promise<void> {
   const runtime = systemRuntime;
   expectRightClock(new Date(runtime.now()).toISOString());
-  const logger = config.sendsLogs ? telemetryLogger : stderrLogger;
-  const isOfMany = config.process !== undefined;
-  const report: Logger = isOfMany
-    ? (level, event, details) => logger(level, event, { process: config.process, ...details })
-    : logger;
+  const log = config.sendsLogs ? telemetryLogger : stderrLogger;
+  const report: Logger = (level, event, details) =>
+    log(level, event, { process: config.process, ...details });
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
@@ -63,9 +60,9 @@ export async function serve(
   });
   let server: Server;
   try {
-    const { hostname, port } = config;
-    const { handler } = service;
-    server = new Server({ hostname, port, reusePort: isOfMany, handler, runtime, report });
+    const { hostname, port, process } = config;
+    const address = { hostname, port, reusePort: process !== undefined };
+    server = new Server({ ...address, handler: service.handler, runtime, report });
   } catch (error) {
     store.close();
     throw new ListenError(config, error);
@@ -82,13 +79,17 @@ export async function serve(
   const stopWatch = config.store.kind === "file"
     ? await watchFile(config.store.path, runtime, report, onChange)
     : undefined;
-  const stopped = exitOnSignal(isOfMany, async (signal) => {
+  const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
     // The close of the store removes its write-ahead log.
     stopWatch?.();
     await shutDown(service, server);
     report("info", "stopped");
   });
+  if (config.process !== undefined) {
+    // The launcher has ended, so nothing else would stop this process.
+    process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
+  }
   await Promise.race([refused, onListening(service, server.addr)]);
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);
@@ -99,14 +100,9 @@ export async function serve(
 const END_LIMIT_MS = 4_800;
 
 /** Runs `onSignal` at the first signal, and exits. Each parent process forwards a signal again. */
-async function exitOnSignal(
-  isOfMany: boolean,
-  onSignal: (signal: string) => Promise<void>,
-): Promise<void> {
+async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
     for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => resolve(name));
-    // The launcher keeps the pipe open as long as it runs. Without it, nothing could stop the processes together.
-    if (isOfMany) process.stdin.on("end", () => resolve("end of the launcher")).resume();
   });
   const receivedAt = systemRuntime.monotonicNow();
   await onSignal(signal);

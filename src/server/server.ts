@@ -32,7 +32,6 @@ export interface ServerOptions {
   /** If `hostname` and `port` are absent, the platform decides where to listen. */
   hostname?: string;
   port?: number;
-  /** Whether the kernel spreads connections over all processes that listen on the port. */
   reusePort?: boolean;
   handler: RequestHandler;
   runtime: Runtime;

@@ -2,12 +2,11 @@
 
 import process from "node:process";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
+import { reasonOf } from "../runtime/logger.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/open_store.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
-
-const PROCESSES_MAX = 64;
 
 export interface ServiceConfig {
   store: StoreLocation;
@@ -35,6 +34,18 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
+/** The server cannot listen; the message names the variables and the reason. */
+export class ListenError extends Error {
+  override name = "ListenError";
+
+  constructor({ hostname, port }: ServiceConfig, cause: unknown) {
+    const reason = (cause as { code?: string }).code === "EADDRINUSE"
+      ? "the port is in use; set PORT to another"
+      : reasonOf(cause);
+    super(`Cannot listen on ${hostname}:${port} (HOST, PORT): ${reason}`);
+  }
+}
+
 /** Throws `ConfigError`. */
 export function readStoreConfig(): Pick<ServiceConfig, "store"> {
   return { store: read("DATABASE_URL") === undefined ? readKvStore() : readDatabase() };
@@ -51,10 +62,8 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const origins = "origins such as https://shop.example, separated by commas";
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const address = "an http(s) address whose path ends in /v1";
-  const { store } = readStoreConfig();
   return {
-    store,
-    processes: isPlatform ? 1 : readProcesses(store),
+    processes: readProcesses(),
     process: Number(read("LAUNCHED_PROCESS")) || undefined,
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
@@ -65,6 +74,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform ? undefined : readHost() ?? defaultHost,
+    ...readStoreConfig(),
   };
 }
 
@@ -78,18 +88,15 @@ function readPort(): number {
   return port ?? Number(VARIABLES.PORT.default);
 }
 
-function readProcesses({ kind }: StoreLocation): number {
-  const parse = (text: string) =>
-    text === "auto"
-      ? Math.min(navigator.hardwareConcurrency, PROCESSES_MAX)
-      : parseInteger(text, 1, PROCESSES_MAX);
-  const processes = readAs("PROCESSES", `auto or a number from 1 to ${PROCESSES_MAX}`, parse) ?? 1;
-  if (processes === 1) return 1;
-  if (kind === "memory") {
-    throw new ConfigError("PROCESSES must be 1 if KV_PATH is :memory:, which no processes share");
-  }
-  if (process.platform === "linux") return processes;
-  throw new ConfigError("PROCESSES must be 1 on this system: only Linux spreads connections");
+function readProcesses(): number {
+  const cores = String(Math.min(navigator.hardwareConcurrency, 64));
+  const parse = (text: string) => parseInteger(text === "auto" ? cores : text, 1, 64);
+  const count = readAs("PROCESSES", "auto or a number from 1 to 64", parse) ?? 1;
+  const fault = read("KV_PATH") === ":memory:"
+    ? "if KV_PATH is :memory:, which they cannot share"
+    : process.platform !== "linux" && "because only Linux spreads connections over more";
+  if (count > 1 && fault) throw new ConfigError(`PROCESSES must be 1 ${fault}`);
+  return count;
 }
 
 function readHost(): string | undefined {

@@ -3,10 +3,7 @@
 export const VARIABLES = {
   PORT: { meaning: "port to listen on; 0 takes a free one and logs it", default: "8000" },
   HOST: { meaning: "address to listen on", default: "0.0.0.0" },
-  PROCESSES: {
-    meaning: "processes of deno task start on this port, 1 to 64; auto: one for each core",
-    default: "1",
-  },
+  PROCESSES: { meaning: "processes of deno task start, 1 to 64; auto: the cores", default: "1" },
   KV_PATH: {
     meaning: "the store: a file, :memory: or an http(s) address",
     default: ".data/pets.sqlite3",

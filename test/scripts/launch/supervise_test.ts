@@ -52,7 +52,7 @@ const SIGNALS: [signal: Deno.Signal, code: number, logged?: string][] = [
   ["SIGTERM", 0, "SIGTERM"],
   ["SIGINT", 0, "SIGINT"],
   ["SIGHUP", 129],
-  ["SIGKILL", 137, "end of the launcher"],
+  ["SIGKILL", 137, "SIGTERM"],
 ];
 
 for (const [signal, code, logged] of SIGNALS) {
