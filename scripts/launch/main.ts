@@ -27,11 +27,10 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
 
 try {
   const config = name === "start" ? readServiceConfig() : undefined;
-  const { processes = 1 } = config ?? {};
   const flags = [...(config ? [] : [SMALL_HEAP]), ...permissionFlags(name, args)];
   // A service that already uses the port would share the connections.
-  const shared = processes > 1 ? { PORT: String(findPort(config!)) } : undefined;
-  const running = supervise(processes, (number) =>
+  const shared = config && config.processes > 1 ? { PORT: String(findPort(config)) } : undefined;
+  const running = supervise(config?.processes ?? 1, (number) =>
     new Deno.Command(Deno.execPath(), {
       args: ["run", ...flags, module, ...args],
       env: {

@@ -6,9 +6,8 @@ import { stderrLogger } from "../../src/runtime/stderr_logger.ts";
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_LIMIT_MS = 5_000;
 
-/** Time for a start, in milliseconds. If so many processes fail in the first such time, the settings are wrong. */
+/** Time for a start, in milliseconds. If two fail within this time of the launcher, a setting or the store is wrong. */
 const START_LIMIT_MS = 10_000;
-const FAILED_STARTS_LIMIT = 2;
 
 /**
  * Runs a program once, or as several processes with numbers from 1, each of which starts again if it ends. `stop` sends
@@ -17,7 +16,6 @@ const FAILED_STARTS_LIMIT = 2;
 export function supervise(count: number, start: (number: number) => Deno.ChildProcess) {
   const running = new Set<Deno.ChildProcess>();
   const stopping = new AbortController();
-  const begin = performance.now();
   let failedStarts = 0;
   const stop = (signal: Deno.Signal): void => {
     stopping.abort();
@@ -40,8 +38,8 @@ export function supervise(count: number, start: (number: number) => Deno.ChildPr
       const level = code === 0 ? "info" : "error";
       stderrLogger(level, "process_ended", { process: number, code, signal });
       const now = performance.now();
-      if (code > 0 && signal === null && now - begin < START_LIMIT_MS) failedStarts++;
-      if (failedStarts === FAILED_STARTS_LIMIT) throw new Error("Two processes could not start");
+      if (code > 0 && signal === null && now < START_LIMIT_MS) failedStarts++;
+      if (failedStarts > 1) throw new Error("Two processes could not start");
       if (now - startedAt > START_LIMIT_MS) delayMs = BACKOFF_FIRST_MS;
       delayMs = Math.min(delayMs, BACKOFF_LIMIT_MS);
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});

@@ -86,10 +86,8 @@ export async function serve(
     await shutDown(service, server);
     report("info", "stopped");
   });
-  if (config.process !== undefined) {
-    // The launcher has ended, so nothing else would stop this process.
-    process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
-  }
+  // The launcher keeps the pipe open. If it is killed, nothing else would stop this process.
+  if (config.process) process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
   await Promise.race([refused, onListening(service, server.addr)]);
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);

@@ -13,9 +13,8 @@ export interface ServiceConfig {
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
-  /** How many processes the launcher starts. */
+  /** How many processes the launcher starts, and the number of this one if it shares its port with others. */
   processes: number;
-  /** The number of this process, from 1, if it shares its port with others. */
   process: number | undefined;
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
@@ -23,7 +22,6 @@ export interface ServiceConfig {
   /** The address of the service for clients, which ends in /v1. */
   publicUrl: string | undefined;
   stagingUrl: string | undefined;
-  /** Whether a line is logged for each response. */
   accessLog: boolean;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
@@ -34,7 +32,6 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-/** The server cannot listen; the message names the variables and the reason. */
 export class ListenError extends Error {
   override name = "ListenError";
 

@@ -19,10 +19,12 @@ const KILLS = 6;
 /** Opens an engine of each installed kind on an empty store. */
 export const ENGINES: Record<string, () => Promise<Engine>> = {
   "two instances on one file": () => openFile(),
-  "one instance of three processes on one file": async () => {
-    const start = (path: string) => ServiceProcess.start(path, { PROCESSES: "3" }, LAUNCHED);
-    const killProcess = ({ pid }: ServiceProcess) => Deno.kill(pick(childrenOf(pid)), "SIGKILL");
-    return { ...await openFile(start), instances: 1, killProcess };
+  "three processes of one launcher on one file": async () => {
+    let instance: Promise<ServiceProcess> | undefined;
+    const start = (path: string) =>
+      instance ??= ServiceProcess.start(path, { PROCESSES: "3" }, LAUNCHED);
+    const killPart = ({ pid }: ServiceProcess) => Deno.kill(pick(childrenOf(pid)), "SIGKILL");
+    return { ...await openFile(start), instances: 1, killPart };
   },
 };
 

@@ -18,8 +18,8 @@ export interface Engine extends AsyncDisposable {
   instances: number;
   /** Starts an instance, after a number of kills. */
   start(kills: number): Promise<ServiceProcess>;
-  /** Kills one process of an instance, which then starts it again; by default an instance is killed. */
-  killProcess?(instance: ServiceProcess): void;
+  /** Kills only a part of an instance. */
+  killPart?(instance: ServiceProcess): void;
   /** A failure of the store itself, with its repair. */
   fail?(): Promise<void>;
   audit(): ReturnType<typeof audit>;
@@ -70,12 +70,10 @@ export async function judge(engine: Engine, kills: number, operations = OPERATIO
     await more();
     for (let kill = 1; kill <= kills; kill++) {
       const victim = Math.floor(Math.random() * services.length);
-      if (engine.killProcess !== undefined) engine.killProcess(services[victim]);
-      else {
-        await services[victim].stop("SIGKILL");
-        await sleep(Math.random() * DOWN_MS);
-        services[victim] = await engine.start(kill);
-      }
+      if (engine.killPart !== undefined) engine.killPart(services[victim]);
+      else await services[victim].stop("SIGKILL");
+      await sleep(Math.random() * DOWN_MS);
+      services[victim] = await engine.start(kill);
       await more();
       if (engine.fail === undefined || kill % 2 > 0) continue;
       await engine.fail();
