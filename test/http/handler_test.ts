@@ -173,21 +173,18 @@ Deno.test("a read-only key may read, but its POST and PATCH get 403 without a lo
 
 Deno.test("ACCESS_LOG logs each response, without queries and tokens", async () => {
   await using service = await openTestService({ accessLog: true });
-  const { keyId: key, send } = service;
-  await service.add(REX);
+  const { keyId: key, add, send } = service;
+  await add(REX);
   await send("/v1/pets?categoryId=1", { method: "HEAD" });
   await send("/v1/pets/1", { headers: { "if-none-match": "*", authorization: "" } });
   await send("/v1/pets/1", { headers: { "if-none-match": "*" } });
-  const stream = await send("/v1/events", { headers: { accept: "text/event-stream" } });
   const waiting = send("/v1/events?lastEventId=now&timeout=1500");
   await service.runtime.advance(2_000);
   const requestId = (await waiting).headers.get("x-request-id");
-  await stream.body!.cancel();
   const lines = service.reports.filter(([, event]) => event === "request").map(([, , it]) => it!);
   const texts = lines.map((it) => `${it.method} ${it.path} ${it.status} ${it.key === key}`);
-  const pets = ["POST /v1/pets 201 true", "HEAD /v1/pets 200 true"];
-  const pet = ["GET /v1/pets/1 401 false", "GET /v1/pets/1 304 true"];
-  assertEquals(texts, [...pets, ...pet, ...Array(2).fill("GET /v1/events 200 true")]);
+  const first = ["POST /v1/pets 201 true", "HEAD /v1/pets 200 true", "GET /v1/pets/1 401 false"];
+  assertEquals(texts, [...first, "GET /v1/pets/1 304 true", "GET /v1/events 200 true"]);
   const [method, path] = ["GET", "/v1/events"];
   assertEquals(lines.at(-1), { method, path, status: 200, ms: 1_500, key, requestId });
 });

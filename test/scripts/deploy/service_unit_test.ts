@@ -6,8 +6,6 @@ import { testIf } from "../../support/test_if.ts";
 import { run } from "../../support/third_party_tools.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
-const TIMED = ["audit.service", "audit.timer", "backup.service", "backup.timer"];
-
 /** Ten times the highest exposure level that the manual promises. */
 const EXPOSURE_THRESHOLD = 13;
 
@@ -31,12 +29,14 @@ testIf(withSystemd)(
     const analyze = (...args: string[]) => run("systemd-analyze", [...args, file]);
     // systemd-analyze looks whether the program exists.
     await Deno.writeTextFile(file, unit.replace("/usr/local/bin/deno", Deno.execPath()));
-    const timed = TIMED.map((name) => `${temp.folder}/animal-store-${name}`);
-    for (const path of timed) {
-      const text = await read(path.slice(temp.folder.length + 1));
-      await Deno.writeTextFile(path, text.replace("/usr/local/bin/deno", Deno.execPath()));
+    for (const name of ["audit.service", "audit.timer", "backup.service", "backup.timer"]) {
+      const timed = (await read(`animal-store-${name}`)).replace("/usr/local/bin/deno", "/bin/sh");
+      await Deno.writeTextFile(`${temp.folder}/animal-store-${name}`, timed);
     }
-    assertEquals(await analyze("verify", ...timed), { code: 0, output: "" });
+    assertEquals(await run("sh", ["-c", `systemd-analyze verify ${temp.folder}/*`]), {
+      code: 0,
+      output: "",
+    });
     const threshold = `--threshold=${EXPOSURE_THRESHOLD}`;
     const { code, output } = await analyze("security", "--offline=true", "--no-pager", threshold);
     assertEquals(code, 0, output.slice(-200));
