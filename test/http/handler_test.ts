@@ -185,6 +185,5 @@ Deno.test("ACCESS_LOG logs each response, without queries and tokens", async () 
   const texts = lines.map((it) => `${it.method} ${it.path} ${it.status} ${it.key === key}`);
   const first = ["POST /v1/pets 201 true", "HEAD /v1/pets 200 true", "GET /v1/pets/1 401 false"];
   assertEquals(texts, [...first, "GET /v1/pets/1 304 true", "GET /v1/events 200 true"]);
-  const [method, path] = ["GET", "/v1/events"];
-  assertEquals(lines.at(-1), { method, path, status: 200, ms: 1_500, key, requestId });
+  assertEquals([lines.at(-1)!.ms, lines.at(-1)!.requestId], [1_500, requestId]);
 });

@@ -7,13 +7,6 @@ import { TempStore } from "../../support/temp_store.ts";
 import { test } from "../../support/test_processes.ts";
 import { until } from "../../support/until.ts";
 
-/** Starts a service of three processes at once, on a store that may be new. */
-async function startThree({ kvPath }: TempStore): Promise<ServiceProcess> {
-  const service = await ServiceProcess.start(kvPath, { PROCESSES: "3" }, LAUNCHED);
-  await until(() => linesOf(service, "listening").length === 3);
-  return service;
-}
-
 /** The lines of an event so far. A line that is not JSON is an error. */
 function linesOf({ lines }: ServiceProcess, event: string) {
   return lines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
@@ -21,7 +14,9 @@ function linesOf({ lines }: ServiceProcess, event: string) {
 
 test("a killed process starts again after a delay that doubles, and nothing acknowledged is lost", async () => {
   await using temp = await TempStore.make();
-  await using service = await startThree(temp);
+  // All of them start at once on a new store.
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "3" }, LAUNCHED);
+  await until(() => linesOf(service, "listening").length === 3);
   const token = await temp.issueKey();
   const options = { token, connections: 16, faults: "process", changes: true } as const;
   const load = new LoadClient({ ...options, services: () => [service] });
@@ -48,7 +43,7 @@ test("a killed process starts again after a delay that doubles, and nothing ackn
 
 test("with PROCESSES, a port in use is refused, and two that cannot start end all", async () => {
   await using temp = await TempStore.make();
-  await using service = await startThree(temp);
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, LAUNCHED);
   const { port } = new URL(service.address);
   const start = (PORT: string, PROCESSES: string, folder = "") => {
     const env = { HOST: "127.0.0.1", PORT, PROCESSES };
