@@ -30,12 +30,12 @@ export interface Service {
   store: Store;
 }
 
-/** By default, no scripts may read responses, the store ends with the process, and nothing is reported. */
+/** By default, no scripts may read responses, the store ends with the process, and nothing is reported or logged. */
 export interface ServiceOptions extends
   Partial<
     Pick<
       HandlerDeps,
-      "corsOrigins" | "instrumentation" | "isDurable" | "publicUrl" | "stagingUrl"
+      "accessLog" | "corsOrigins" | "instrumentation" | "isDurable" | "publicUrl" | "stagingUrl"
     >
   > {
   appendLimitMs?: number;
@@ -47,8 +47,8 @@ export interface ServiceOptions extends
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit } = options;
-  const { publicUrl, stagingUrl, corsOrigins = [], isDurable = false } = options;
+  const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl } = options;
+  const { publicUrl, accessLog = false, corsOrigins = [], isDurable = false } = options;
   const instrumentation = options.instrumentation === undefined
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);
@@ -71,9 +71,9 @@ export function createService(options: ServiceOptions): Service {
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;
-  const settings = { corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl, storeDamage };
+  const settings = { accessLog, corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl };
   const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
-  const handler = createHandler({ ...common, ...settings, ...parts });
+  const handler = createHandler({ ...common, ...settings, ...parts, storeDamage });
   const endWaiting = () => {
     bodies.cancel();
     followers.endAll();

@@ -3,12 +3,12 @@
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { PET_STATUSES } from "../../events/pet.ts";
-import { ConfigError, readDevConfig, type ServiceConfig } from "../../src/settings/config.ts";
+import { ConfigError, ListenError, readDevConfig } from "../../src/settings/config.ts";
 import { exit } from "../../src/life_cycle/exit.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
-import { ListenError, serve } from "../../src/life_cycle/serve.ts";
+import { serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";
 import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
@@ -16,6 +16,7 @@ import { VARIABLES } from "../../src/settings/variables.ts";
 import { OpenStoreError, type StoreLocation, storeName } from "../../src/store/open_store.ts";
 import { EXIT, printError } from "../cli/run_command.ts";
 import { COMMANDS, optionsOf } from "../launch/commands.ts";
+import { findPort } from "../launch/find_port.ts";
 
 const LABEL = "development (deno task dev)";
 
@@ -28,7 +29,8 @@ try {
   const config = readDevConfig();
   const { store } = config;
   if (reset && store.kind === "file" && !await isMissingFile(store)) {
-    expectFree(config);
+    // Throws if a service may be using the store, because its address is in use.
+    findPort(config);
     await moveAway(store.path);
   }
   await serve(config, async (service, address) => {
@@ -44,15 +46,6 @@ try {
   printError(reason);
   // The source may be an older version for a moment, after a `git checkout`.
   exit(reason.includes("of a newer version") ? EXIT.refused : EXIT.couldNotRun);
-}
-
-/** Throws `ListenError` if a service may be using the store, because its address is in use. */
-function expectFree(config: ServiceConfig): void {
-  try {
-    Deno.listen({ hostname: config.hostname, port: config.port ?? 0 }).close();
-  } catch (error) {
-    throw new ListenError(config, error);
-  }
 }
 
 /** Moves a store and its development key into a new folder next to it. */

@@ -40,6 +40,8 @@ import {
 } from "./routes.ts";
 
 export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
+  /** Whether a line is logged for each response; for a stream when it begins. */
+  accessLog: boolean;
   background: BackgroundWork;
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
@@ -48,6 +50,8 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
 }
 
 interface Exchange extends ApiRequest {
+  /** Set once the key was found. */
+  key?: ApiKey;
   /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;
 }
@@ -80,6 +84,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   let requests = 0;
   return async (request, connection) => {
     const requestId = `${instanceId}-${++requests}`;
+    const beganMs = deps.accessLog ? deps.runtime.monotonicNow() : 0;
     instrumentation.onRequest(request, requestId);
     const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
@@ -107,9 +112,17 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       }
     }
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
+    if (deps.accessLog) logResponse(exchange, response.status, beganMs);
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
+
+  function logResponse(exchange: Exchange, status: number, beganMs: number): void {
+    // The query is left out, because it may be private.
+    const { requestId, path, request: { method }, key } = exchange;
+    const ms = Math.round((deps.runtime.monotonicNow() - beganMs) * 1_000) / 1_000;
+    report("info", "request", { method, path, status, ms, key: key?.id, requestId });
+  }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
     if (status < 500 || thrown instanceof StoreError && thrown.isLogged) return;
@@ -192,8 +205,9 @@ async function write(
   return await carryOut();
 }
 
-/** Counts the request. Throws `rate_limited` if the key exceeds its limit. */
+/** Counts the request of a live key. Throws `rate_limited` if the key exceeds its limit. */
 function expectWithinLimit(key: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
+  exchange.key = key;
   if (rateLimiter === undefined) return;
   exchange.counted = rateLimiter.count(key.id);
   if (exchange.counted.isAdmitted) return;

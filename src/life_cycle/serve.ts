@@ -1,12 +1,12 @@
 import process from "node:process";
-import { isTelemetryOn, type ServiceConfig } from "../settings/config.ts";
+import { isTelemetryOn, ListenError, type ServiceConfig } from "../settings/config.ts";
 import { exit, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
-import { reasonOf } from "../runtime/logger.ts";
+import type { Logger } from "../runtime/logger.ts";
 import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
@@ -27,7 +27,9 @@ export async function serve(
 ): Promise<void> {
   const runtime = systemRuntime;
   expectRightClock(new Date(runtime.now()).toISOString());
-  const report = config.sendsLogs ? telemetryLogger : stderrLogger;
+  const log = config.sendsLogs ? telemetryLogger : stderrLogger;
+  const report: Logger = (level, event, details) =>
+    log(level, event, { process: config.process, ...details });
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
@@ -45,6 +47,7 @@ export async function serve(
     store,
     runtime,
     report,
+    accessLog: config.accessLog,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
@@ -57,8 +60,9 @@ export async function serve(
   });
   let server: Server;
   try {
-    const { hostname, port } = config;
-    server = new Server({ hostname, port, handler: service.handler, runtime, report });
+    const { hostname, port, process } = config;
+    const address = { hostname, port, reusePort: process !== undefined };
+    server = new Server({ ...address, handler: service.handler, runtime, report });
   } catch (error) {
     store.close();
     throw new ListenError(config, error);
@@ -82,6 +86,8 @@ export async function serve(
     await shutDown(service, server);
     report("info", "stopped");
   });
+  // The launcher keeps the pipe open. If it is killed, nothing else would stop this process.
+  if (config.process) process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
   await Promise.race([refused, onListening(service, server.addr)]);
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);
@@ -99,15 +105,4 @@ async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promis
   const receivedAt = systemRuntime.monotonicNow();
   await onSignal(signal);
   exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
-}
-
-export class ListenError extends Error {
-  override name = "ListenError";
-
-  constructor({ hostname, port }: ServiceConfig, cause: unknown) {
-    const reason = (cause as { code?: string }).code === "EADDRINUSE"
-      ? "the port is in use; set PORT to another"
-      : reasonOf(cause);
-    super(`Cannot listen on ${hostname}:${port} (HOST, PORT): ${reason}`);
-  }
 }

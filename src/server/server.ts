@@ -32,6 +32,7 @@ export interface ServerOptions {
   /** If `hostname` and `port` are absent, the platform decides where to listen. */
   hostname?: string;
   port?: number;
+  reusePort?: boolean;
   handler: RequestHandler;
   runtime: Runtime;
   report: Logger;
@@ -76,10 +77,11 @@ export class Server {
   }
 
   #listen(hostname: string | undefined, port: number | undefined): Deno.HttpServer<Deno.NetAddr> {
-    const { report, runtime } = this.#options;
+    const { report, reusePort, runtime } = this.#options;
     return Deno.serve({
       hostname,
       port,
+      reusePort,
       onListen: () => {},
       onError: (error) => {
         // With telemetry on, Deno parses the URL before it calls the handler. A bad Host makes it invalid.

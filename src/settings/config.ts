@@ -1,6 +1,8 @@
 /** The settings of the service. Only this module reads the environment. */
 
+import process from "node:process";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
+import { reasonOf } from "../runtime/logger.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/open_store.ts";
@@ -11,12 +13,16 @@ export interface ServiceConfig {
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
+  /** How many processes the launcher starts, and the number of this one if it shares its port with others. */
+  processes: number;
+  process: number | undefined;
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
   /** The address of the service for clients, which ends in /v1. */
   publicUrl: string | undefined;
   stagingUrl: string | undefined;
+  accessLog: boolean;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
 }
@@ -24,6 +30,17 @@ export interface ServiceConfig {
 /** A setting is not valid; the message names the variable. */
 export class ConfigError extends Error {
   override name = "ConfigError";
+}
+
+export class ListenError extends Error {
+  override name = "ListenError";
+
+  constructor({ hostname, port }: ServiceConfig, cause: unknown) {
+    const reason = (cause as { code?: string }).code === "EADDRINUSE"
+      ? "the port is in use; set PORT to another"
+      : reasonOf(cause);
+    super(`Cannot listen on ${hostname}:${port} (HOST, PORT): ${reason}`);
+  }
 }
 
 /** Throws `ConfigError`. */
@@ -43,6 +60,10 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const address = "an http(s) address whose path ends in /v1";
   return {
+    processes: readProcesses(),
+    process: Number(read("LAUNCHED_PROCESS")) || undefined,
+    accessLog:
+      readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
     rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
@@ -62,6 +83,17 @@ export function isTelemetryOn(): boolean {
 function readPort(): number {
   const port = readAs("PORT", "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
   return port ?? Number(VARIABLES.PORT.default);
+}
+
+function readProcesses(): number {
+  const cores = String(Math.min(navigator.hardwareConcurrency, 64));
+  const parse = (text: string) => parseInteger(text === "auto" ? cores : text, 1, 64);
+  const count = readAs("PROCESSES", "auto or a number from 1 to 64", parse) ?? 1;
+  const fault = read("KV_PATH") === ":memory:"
+    ? "if KV_PATH is :memory:, which they cannot share"
+    : process.platform !== "linux" && "because only Linux spreads connections over more";
+  if (count > 1 && fault) throw new ConfigError(`PROCESSES must be 1 ${fault}`);
+  return count;
 }
 
 function readHost(): string | undefined {

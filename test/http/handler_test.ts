@@ -170,3 +170,20 @@ Deno.test("a read-only key may read, but its POST and PATCH get 403 without a lo
   // The key is cached as live here.
   await assertError(await service.add("{}", { authorization }), INVALID);
 });
+
+Deno.test("ACCESS_LOG logs each response, without queries and tokens", async () => {
+  await using service = await openTestService({ accessLog: true });
+  const { keyId: key, add, send } = service;
+  await add(REX);
+  await send("/v1/pets?categoryId=1", { method: "HEAD" });
+  await send("/v1/pets/1", { headers: { "if-none-match": "*", authorization: "" } });
+  await send("/v1/pets/1", { headers: { "if-none-match": "*" } });
+  const waiting = send("/v1/events?lastEventId=now&timeout=1500");
+  await service.runtime.advance(2_000);
+  const requestId = (await waiting).headers.get("x-request-id");
+  const lines = service.reports.filter(([, event]) => event === "request").map(([, , it]) => it!);
+  const texts = lines.map((it) => `${it.method} ${it.path} ${it.status} ${it.key === key}`);
+  const first = ["POST /v1/pets 201 true", "HEAD /v1/pets 200 true", "GET /v1/pets/1 401 false"];
+  assertEquals(texts, [...first, "GET /v1/pets/1 304 true", "GET /v1/events 200 true"]);
+  assertEquals([lines.at(-1)!.ms, lines.at(-1)!.requestId], [1_500, requestId]);
+});

@@ -5,8 +5,10 @@ import { startPair } from "../postgres/failover.ts";
 import { DENOKV } from "../support/denokv_server.ts";
 import { installNode, startOnNode } from "../support/node_service.ts";
 import { POSTGRES } from "../support/postgres_server.ts";
+import { pick } from "../support/load_client.ts";
 import { useRealStore } from "../support/real_store.ts";
-import { ServiceProcess } from "../support/service_process.ts";
+import { LAUNCHED, ServiceProcess } from "../support/service_process.ts";
+import { childrenOf } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { install } from "../support/third_party_tools.ts";
 import { type Engine, installChecker, judge } from "./judge.ts";
@@ -17,6 +19,13 @@ const KILLS = 6;
 /** Opens an engine of each installed kind on an empty store. */
 export const ENGINES: Record<string, () => Promise<Engine>> = {
   "two instances on one file": () => openFile(),
+  "three processes of one launcher on one file": async () => {
+    let instance: Promise<ServiceProcess> | undefined;
+    const start = (path: string) =>
+      instance ??= ServiceProcess.start(path, { PROCESSES: "3" }, LAUNCHED);
+    const killPart = ({ pid }: ServiceProcess) => Deno.kill(pick(childrenOf(pid)), "SIGKILL");
+    return { ...await openFile(start), instances: 1, killPart };
+  },
 };
 
 const hasNode = await install("Node", installNode);

@@ -18,6 +18,8 @@ export interface Engine extends AsyncDisposable {
   instances: number;
   /** Starts an instance, after a number of kills. */
   start(kills: number): Promise<ServiceProcess>;
+  /** Kills only a part of an instance. */
+  killPart?(instance: ServiceProcess): void;
   /** A failure of the store itself, with its repair. */
   fail?(): Promise<void>;
   audit(): ReturnType<typeof audit>;
@@ -68,7 +70,8 @@ export async function judge(engine: Engine, kills: number, operations = OPERATIO
     await more();
     for (let kill = 1; kill <= kills; kill++) {
       const victim = Math.floor(Math.random() * services.length);
-      await services[victim].stop("SIGKILL");
+      if (engine.killPart !== undefined) engine.killPart(services[victim]);
+      else await services[victim].stop("SIGKILL");
       await sleep(Math.random() * DOWN_MS);
       services[victim] = await engine.start(kill);
       await more();

@@ -1,3 +1,4 @@
+import process from "node:process";
 import { assertEquals, assertThrows } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { ConfigError, readServiceConfig, type ServiceConfig } from "../../src/settings/config.ts";
@@ -36,6 +37,9 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
     databaseOf,
     ["two", undefined, false],
   ],
+  [{}, (it) => [it.processes, it.process, it.accessLog], [1, undefined, false]],
+  [{ ACCESS_LOG: "true", LAUNCHED_PROCESS: "2" }, (it) => [it.accessLog, it.process], [true, 2]],
+  [{ PROCESSES: "auto" }, (it) => it.processes, Math.min(navigator.hardwareConcurrency, 64)],
   [{ RATE_LIMIT: "" }, (it) => it.rateLimit, undefined],
   [{ RATE_LIMIT: "1" }, (it) => it.rateLimit, 1],
   [{ RATE_LIMIT: "1000000" }, (it) => it.rateLimit, 1_000_000],
@@ -59,6 +63,9 @@ const FAULTY: Record<string, Variables[]> = {
     "RATE_LIMIT",
     ["0", "-1", "0.5", "1e3", "1000001", "9".repeat(400), "ten", " 5", "∞"],
   ),
+  "PROCESSES must be auto or a number from 1 to 64": valuesOf("PROCESSES", ["0", "65", "all"]),
+  "PROCESSES must be 1 if KV_PATH is :memory:": [{ PROCESSES: "2", KV_PATH: ":memory:" }],
+  "ACCESS_LOG must be true or false": valuesOf("ACCESS_LOG", ["yes"]),
   "KV_PATH must not contain credentials": valuesOf("KV_PATH", [
     ...["https://me:hunter2@kv.example", "https://hunter2@kv.example"],
     "https://kv.example/?token=hunter2",
@@ -98,6 +105,13 @@ for (const [message, cases] of Object.entries(FAULTY)) {
     }
   });
 }
+
+Deno.test("readServiceConfig() refuses several processes on a system other than Linux", () => {
+  const platform = Object.getOwnPropertyDescriptor(process, "platform")!;
+  Object.defineProperty(process, "platform", { value: "darwin", configurable: true });
+  assertThrows(() => readWith({ PROCESSES: "2" }), ConfigError, "only Linux");
+  Object.defineProperty(process, "platform", platform);
+});
 
 function valuesOf(name: string, values: string[]): Variables[] {
   return values.map((value) => ({ [name]: value }));

@@ -1,9 +1,13 @@
 import { splitLines } from "../../src/log/lines.ts";
 import { storeVariables } from "./real_store.ts";
+import { LAUNCH } from "./run_task.ts";
 import { type Client, clientOf } from "./test_service.ts";
 import { ROOT } from "./with_project_copy.ts";
 
 export const DENO_RUN = [Deno.execPath(), "run", "--allow-all"];
+
+/** Runs the launcher instead. The shell ignores the source file. */
+export const LAUNCHED = ["sh", "-c", `exec ${Deno.execPath()} ${LAUNCH.join(" ")} start`];
 
 /** A service in its own process, started as `deno task start` does, on loopback and a free port. */
 export class ServiceProcess implements AsyncDisposable {

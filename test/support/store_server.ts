@@ -96,7 +96,7 @@ function signalTree(pid: number, signal: Deno.Signal): void {
   for (const child of new Set([...children, ...childrenOf(pid)])) signalTree(child, signal);
 }
 
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   try {
     const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
     return (children.match(/\d+/g) ?? []).map(Number);

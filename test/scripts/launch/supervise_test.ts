@@ -1,0 +1,60 @@
+import { assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { LoadClient } from "../../support/load_client.ts";
+import { runTask } from "../../support/run_task.ts";
+import { LAUNCHED, ServiceProcess } from "../../support/service_process.ts";
+import { childrenOf } from "../../support/store_server.ts";
+import { TempStore } from "../../support/temp_store.ts";
+import { test } from "../../support/test_processes.ts";
+import { until } from "../../support/until.ts";
+
+/** The lines of an event so far. A line that is not JSON is an error. */
+function linesOf({ lines }: ServiceProcess, event: string) {
+  return lines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
+}
+
+test("a killed process starts again after a delay that doubles, and nothing acknowledged is lost", async () => {
+  await using temp = await TempStore.make();
+  // All of them start at once on a new store.
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "3" }, LAUNCHED);
+  await until(() => linesOf(service, "listening").length === 3);
+  const token = await temp.issueKey();
+  const options = { token, connections: 16, faults: "process", changes: true } as const;
+  const load = new LoadClient({ ...options, services: () => [service] });
+  let kills = 0;
+  const running = load.run(() => kills === 4);
+  for (; kills < 4; kills++) {
+    // The newest process is the one that was killed before.
+    Deno.kill(childrenOf(service.pid).at(-1)!, "SIGKILL");
+    const acknowledged = load.acknowledged.size;
+    await until(() => linesOf(service, "listening").length === 4 + kills);
+    assertGreater(load.acknowledged.size, acknowledged, "The other processes do not serve");
+  }
+  await running;
+  const restarts = linesOf(service, "listening").slice(3);
+  for (const [index, { time, process, signal }] of linesOf(service, "process_ended").entries()) {
+    assertEquals([process, signal], [restarts[index].process, "SIGKILL"]);
+    assertGreater(Date.parse(restarts[index].time) - Date.parse(time), 100 * 2 ** index);
+  }
+  await temp.use((operator) => load.expectLogged(operator));
+  // It resolves when the last process that inherited standard error has ended.
+  assertEquals(await service.stop("SIGKILL"), 137);
+  assertEquals(linesOf(service, "stopped").map((line) => line.process).sort(), [1, 2, 3]);
+});
+
+test("with PROCESSES, a port in use is refused, and two that cannot start end all", async () => {
+  await using temp = await TempStore.make();
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, LAUNCHED);
+  const { port } = new URL(service.address);
+  const start = (PORT: string, PROCESSES: string, folder = "") => {
+    const env = { HOST: "127.0.0.1", PORT, PROCESSES };
+    return runTask(["start"], { kvPath: `${temp.folder}${folder}/pets.sqlite3`, env });
+  };
+  const inUse = "(HOST, PORT): the port is in use; set PORT to another";
+  const stderr = `error: Cannot listen on 127.0.0.1:${port} ${inUse}\n`;
+  for (const count of ["1", "2"]) {
+    assertEquals(await start(port, count), { code: 2, stdout: "", stderr });
+  }
+  const failed = await start("0", "4", "/missing");
+  assertEquals(failed.code, 2);
+  assertMatch(failed.stderr, /^error: Cannot open the store [^]*\nerror: Two processes could not /);
+});
