@@ -1,22 +1,31 @@
 /** The settings of the service. Only this module reads the environment. */
 
+import { platform } from "node:process";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/open_store.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
+const PROCESSES_MAX = 64;
+
 export interface ServiceConfig {
   store: StoreLocation;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
+  /** How many processes the launcher starts. */
+  processes: number;
+  /** The number of this process, from 1, if it shares its port with others. */
+  process: number | undefined;
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
   /** The address of the service for clients, which ends in /v1. */
   publicUrl: string | undefined;
   stagingUrl: string | undefined;
+  /** Whether a line is logged for each response. */
+  accessLog: boolean;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
 }
@@ -42,7 +51,13 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const origins = "origins such as https://shop.example, separated by commas";
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const address = "an http(s) address whose path ends in /v1";
+  const { store } = readStoreConfig();
   return {
+    store,
+    processes: isPlatform ? 1 : readProcesses(store),
+    process: Number(read("LAUNCHED_PROCESS")) || undefined,
+    accessLog:
+      readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
     rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
@@ -50,7 +65,6 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
     hostname: isPlatform ? undefined : readHost() ?? defaultHost,
-    ...readStoreConfig(),
   };
 }
 
@@ -62,6 +76,20 @@ export function isTelemetryOn(): boolean {
 function readPort(): number {
   const port = readAs("PORT", "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
   return port ?? Number(VARIABLES.PORT.default);
+}
+
+function readProcesses({ kind }: StoreLocation): number {
+  const parse = (text: string) =>
+    text === "auto"
+      ? Math.min(navigator.hardwareConcurrency, PROCESSES_MAX)
+      : parseInteger(text, 1, PROCESSES_MAX);
+  const processes = readAs("PROCESSES", `auto or a number from 1 to ${PROCESSES_MAX}`, parse) ?? 1;
+  if (processes === 1) return 1;
+  if (kind === "memory") {
+    throw new ConfigError("PROCESSES must be 1 if KV_PATH is :memory:, which no processes share");
+  }
+  if (platform === "linux") return processes;
+  throw new ConfigError("PROCESSES must be 1 on this system: only Linux spreads connections");
 }
 
 function readHost(): string | undefined {

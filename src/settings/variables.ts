@@ -3,6 +3,10 @@
 export const VARIABLES = {
   PORT: { meaning: "port to listen on; 0 takes a free one and logs it", default: "8000" },
   HOST: { meaning: "address to listen on", default: "0.0.0.0" },
+  PROCESSES: {
+    meaning: "processes of deno task start on this port, 1 to 64; auto: one for each core",
+    default: "1",
+  },
   KV_PATH: {
     meaning: "the store: a file, :memory: or an http(s) address",
     default: ".data/pets.sqlite3",
@@ -23,8 +27,10 @@ export const VARIABLES = {
   },
   STAGING_URL: { meaning: "address of the staging service, shown in the API description" },
   RATE_LIMIT: { meaning: "requests per second for each API key, 1 to 1,000,000" },
+  ACCESS_LOG: { meaning: "true logs a line for each response" },
   OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
   OTEL_DENO_CONSOLE: { meaning: "ignore sends no log records", default: "replace" },
+  LAUNCHED_PROCESS: { meaning: "set by the launcher: the number of the process, from 1" },
   NO_COLOR: { meaning: "any value turns colours off" },
   TMPDIR: { meaning: "folder for temporary files", default: "/tmp" },
   DENO_DEPLOYMENT_ID: { meaning: "set by Deno Deploy; the store is then the attached database" },
