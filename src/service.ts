@@ -1,4 +1,5 @@
 import { BodyReader } from "./http/requests/request_body.ts";
+import { readinessOf } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "./feed/background_work.ts";
@@ -15,6 +16,7 @@ import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
+import { StoreFullError } from "./store/store_errors.ts";
 import { NO_INSTRUMENTATION, shielded } from "./telemetry/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
@@ -35,10 +37,11 @@ export interface ServiceOptions extends
   Partial<
     Pick<
       HandlerDeps,
-      "corsOrigins" | "instrumentation" | "isDurable" | "publicUrl" | "stagingUrl"
+      "corsOrigins" | "instrumentation" | "publicUrl" | "stagingUrl"
     >
   > {
   appendLimitMs?: number;
+  isDurable?: boolean;
   store: Store;
   runtime: Runtime;
   report: Logger;
@@ -62,16 +65,19 @@ export function createService(options: ServiceOptions): Service {
   const followers = new Followers({ heads, keys, runtime });
   const onCommitted = () => followers.onCommitted();
   const appender = new Appender({ ...common, appendLimitMs, store, heads, project, onCommitted });
+  const storeDamage = () => store.damage;
+  const whyNotReady = readinessOf({ appender, heads, isDurable, report, storeDamage });
   instrumentation.observe({
-    followers: () => followers.size,
-    queueLength: () => appender.queueLength,
-    headPosition: () => heads.latest?.head.position,
-    secondsSinceEvent: () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
+    "followers": () => followers.size,
+    "queue.length": () => appender.queueLength,
+    "head.position": () => heads.latest?.head.position,
+    "event.age": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
+    "ready": async () => Number(await whyNotReady() === undefined),
+    "storage.full": () => Number(appender.fault instanceof StoreFullError),
   });
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
-  const storeDamage = () => store.damage;
-  const settings = { corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl, storeDamage };
+  const settings = { corsOrigins, publicUrl, rateLimiter, stagingUrl, whyNotReady };
   const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
   const handler = createHandler({ ...common, ...settings, ...parts });
   const endWaiting = () => {

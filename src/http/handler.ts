@@ -1,6 +1,7 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
 import type { ApiKey } from "../log/api_keys.ts";
+import type { HeadReader } from "../log/head_reader.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import type { BackgroundWork } from "../feed/background_work.ts";
@@ -29,11 +30,13 @@ import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
   allowOf,
+  type ApiOperation,
   BASE_PATH,
   findRoute,
   operationOf,
   originOfRequest,
   pathsAt,
+  type PublicOperation,
   requestTarget,
   type Route,
   unknownPathError,
@@ -43,11 +46,14 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
   background: BackgroundWork;
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
+  heads: HeadReader;
   instrumentation: Instrumentation;
   rateLimiter: RateLimiter | undefined;
 }
 
 interface Exchange extends ApiRequest {
+  /** Set once the route is found; `undefined` also if it does not support the method. */
+  operation?: ApiOperation | PublicOperation;
   /** Set once the request counts for the rate limit of its key. */
   counted?: CountedRequest;
 }
@@ -80,6 +86,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   let requests = 0;
   return async (request, connection) => {
     const requestId = `${instanceId}-${++requests}`;
+    const beganMs = instrumentation.onResponse && deps.runtime.monotonicNow();
     instrumentation.onRequest(request, requestId);
     const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
@@ -107,6 +114,10 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       }
     }
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
+    if (beganMs !== undefined) {
+      const seconds = (deps.runtime.monotonicNow() - beganMs) / 1_000;
+      instrumentation.onResponse?.(exchange.operation, response.status, seconds);
+    }
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
@@ -137,10 +148,11 @@ function respond(
     // These responses need no key, and the server would read an unbounded body to its end.
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
     const operation = route.isPublic ? operationOf(route, method) : undefined;
+    exchange.operation = operation;
     return operation ? publicly[operation](exchange) : respondWithMethods(method, route);
   }
+  const operation = exchange.operation = route && operationOf(route, method);
   const token = bearerToken(headers);
-  const operation = route && operationOf(route, method);
   if (operation === "createPet" || operation === "updatePet" || operation === "removePet") {
     return write(exchange, token, deps, WRITES[operation]);
   }

@@ -5,6 +5,7 @@ import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
+import type { RequestHandler } from "../http/handler.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { Server } from "../server/server.ts";
@@ -39,8 +40,20 @@ export async function serve(
     onSchemaCreated: () => isNew = true,
     onRefused,
   });
-  // Loaded only if it is on.
+  // Both are loaded only if they are on.
   const telemetry = isTelemetryOn() ? await import("../telemetry/open_telemetry.ts") : undefined;
+  const openTelemetry = telemetry?.openTelemetry(
+    config.store.kind === "postgres" ? "postgresql" : "deno.kv",
+    (url) => findRoute(requestTarget(url).path)?.path,
+  );
+  const metrics = config.metrics && {
+    address: config.metrics,
+    ...(await import("../telemetry/prometheus.ts")).prometheus(
+      runtime,
+      config.store.kind === "file" ? config.store.path : undefined,
+      openTelemetry,
+    ),
+  };
   const service = createService({
     store,
     runtime,
@@ -50,19 +63,18 @@ export async function serve(
     isDurable: config.store.kind !== "memory",
     publicUrl: config.publicUrl,
     stagingUrl: config.stagingUrl,
-    instrumentation: telemetry?.openTelemetry(
-      config.store.kind === "postgres" ? "postgresql" : "deno.kv",
-      (url) => findRoute(requestTarget(url).path)?.path,
-    ),
+    instrumentation: metrics?.instrumentation ?? openTelemetry,
   });
-  let server: Server;
-  try {
-    const { hostname, port } = config;
-    server = new Server({ hostname, port, handler: service.handler, runtime, report });
-  } catch (error) {
-    store.close();
-    throw new ListenError(config, error);
-  }
+  const listen = ({ hostname, port }: Address, handler: RequestHandler, prefix = "") => {
+    try {
+      return new Server({ hostname, port, handler, runtime, report });
+    } catch (error) {
+      store.close();
+      throw new ListenError({ hostname, port }, error, prefix);
+    }
+  };
+  const metricsServer = metrics && listen(metrics.address, metrics.handler, "METRICS_");
+  const server = listen(config, service.handler);
   // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
   // a listener for the signal, the write fails as on a full disk instead, and is retried.
   if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
@@ -79,7 +91,7 @@ export async function serve(
     report("info", "shutting_down", { signal });
     // The close of the store removes its write-ahead log.
     stopWatch?.();
-    await shutDown(service, server);
+    await Promise.all([shutDown(service, server), metricsServer?.shutdown()]);
     report("info", "stopped");
   });
   await Promise.race([refused, onListening(service, server.addr)]);
@@ -101,13 +113,16 @@ async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promis
   exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
 }
 
+type Address = Pick<ServiceConfig, "hostname" | "port">;
+
 export class ListenError extends Error {
   override name = "ListenError";
 
-  constructor({ hostname, port }: ServiceConfig, cause: unknown) {
+  /** `prefix` begins the names of the variables. */
+  constructor({ hostname, port }: Address, cause: unknown, prefix = "") {
     const reason = (cause as { code?: string }).code === "EADDRINUSE"
-      ? "the port is in use; set PORT to another"
+      ? `the port is in use; set ${prefix}PORT to another`
       : reasonOf(cause);
-    super(`Cannot listen on ${hostname}:${port} (HOST, PORT): ${reason}`);
+    super(`Cannot listen on ${hostname}:${port} (${prefix}HOST, ${prefix}PORT): ${reason}`);
   }
 }

@@ -18,6 +18,8 @@ export interface ServiceConfig {
   processes: number;
   /** The number of this process, from 1, if it shares its port with others. */
   process: number | undefined;
+  /** Where the process, in the launcher the first one, listens for Prometheus; `undefined` if it does not. */
+  metrics: { port: number; hostname: string } | undefined;
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
@@ -52,10 +54,13 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const address = "an http(s) address whose path ends in /v1";
   const { store } = readStoreConfig();
+  const processes = isPlatform ? 1 : readProcesses(store);
+  const process = Number(read("LAUNCHED_PROCESS")) || undefined;
   return {
     store,
-    processes: isPlatform ? 1 : readProcesses(store),
-    process: Number(read("LAUNCHED_PROCESS")) || undefined,
+    processes,
+    process,
+    metrics: isPlatform ? undefined : readMetrics(processes, process),
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
@@ -64,7 +69,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     stagingUrl: readAs("STAGING_URL", address, parseAddress),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort(),
-    hostname: isPlatform ? undefined : readHost() ?? defaultHost,
+    hostname: isPlatform ? undefined : readHost("HOST") ?? defaultHost,
   };
 }
 
@@ -92,9 +97,17 @@ function readProcesses({ kind }: StoreLocation): number {
   throw new ConfigError("PROCESSES must be 1 on this system: only Linux spreads connections");
 }
 
-function readHost(): string | undefined {
+function readMetrics(processes: number, process = 1): ServiceConfig["metrics"] {
+  const last = 65_536 - processes;
+  const parse = (text: string) => parseInteger(text, 1, last);
+  const first = readAs("METRICS_PORT", `a number from 1 to ${last}`, parse);
+  const hostname = readHost("METRICS_HOST") ?? VARIABLES.METRICS_HOST.default;
+  return first === undefined ? undefined : { port: first + process - 1, hostname };
+}
+
+function readHost(name: "HOST" | "METRICS_HOST"): string | undefined {
   const parse = (text: string) => isHost(text) && !text.startsWith("[") ? text : undefined;
-  return readAs("HOST", "a host name or an IP address", parse);
+  return readAs(name, "a host name or an IP address", parse);
 }
 
 function readDatabase(): StoreLocation {

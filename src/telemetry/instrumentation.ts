@@ -4,6 +4,8 @@ import { defectOf, type Logger } from "../runtime/logger.ts";
 export interface Instrumentation {
   /** A request has arrived. Its response will have that `X-Request-Id`. */
   onRequest(request: Request, requestId: string): void;
+  /** The response of a request, or its stream, began so many seconds after the request. Without it, none is timed. */
+  onResponse?(operation: string | undefined, status: number, seconds: number): void;
   count(what: Counter, attributes?: Record<string, string>): void;
   /** A call of the store ended after so many seconds: a read of that key or range of keys, or a commit. */
   onStoreCall(
@@ -15,18 +17,59 @@ export interface Instrumentation {
   observe(gauges: Gauges): void;
 }
 
-/** `open_telemetry.ts` says what each of these and of the gauges counts. */
-export type Counter =
-  | "commit.conflicts"
-  | "commit.unclear"
-  | "credentials.refused"
-  | "events.appended";
+type Description = { unit: string; description: string };
 
-export interface Gauges {
-  followers: () => number;
-  queueLength: () => number;
-  headPosition: () => number | undefined;
-  secondsSinceEvent: () => Promise<number | undefined>;
+/** `attributes` are the names of those that the counter has. */
+export const COUNTERS = {
+  "events.appended": {
+    unit: "{event}",
+    description: "Events that this instance appended, by type",
+    attributes: ["type"],
+  },
+  "commit.conflicts": {
+    unit: "{commit}",
+    description: "Commits that conflicted with one of another instance, and are retried",
+    attributes: [],
+  },
+  "commit.unclear": {
+    unit: "{commit}",
+    description:
+      "Attempts to commit without a clear outcome, after which the log was read to find it",
+    attributes: [],
+  },
+  "credentials.refused": {
+    unit: "{request}",
+    description: "Requests that were answered 401",
+    attributes: ["reason"],
+  },
+} satisfies Record<string, Description & { attributes: string[] }>;
+
+export type Counter = keyof typeof COUNTERS;
+
+const NEWEST = "the newest event that this instance knows of";
+
+export const GAUGES = {
+  "followers": { unit: "{request}", description: "Streams of events, and waits for events" },
+  "queue.length": { unit: "{command}", description: "Commands that wait for a commit" },
+  "head.position": { unit: "{event}", description: `Position of ${NEWEST}` },
+  "event.age": { unit: "s", description: `Time since ${NEWEST}` },
+  "ready": { unit: "1", description: "Whether /readyz gets 200" },
+  "storage.full": { unit: "1", description: "Whether commits fail because the disk is full" },
+} satisfies Record<string, Description>;
+
+/** The functions that read the gauges. A value is left out while it is not known. */
+export type Gauges = Record<
+  keyof typeof GAUGES,
+  () => number | undefined | Promise<number | undefined>
+>;
+
+/** The bounds of the buckets of durations, in seconds. */
+export const DURATIONS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+
+/** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
+export function kindOf(key: readonly unknown[]): string | undefined {
+  const kind = key[0] === "projection" ? key[2] : key[0];
+  return kind === undefined ? undefined : String(kind);
 }
 
 export const NO_INSTRUMENTATION: Instrumentation = {
@@ -49,6 +92,7 @@ export function shielded(inner: Instrumentation, report: Logger): Instrumentatio
   };
   return {
     onRequest: shield(inner.onRequest),
+    onResponse: inner.onResponse && shield(inner.onResponse),
     count: shield(inner.count),
     onStoreCall: shield(inner.onStoreCall),
     observe: shield(inner.observe),
