@@ -19,30 +19,30 @@ export interface Instrumentation {
 
 type Description = { unit: string; description: string };
 
-/** `attributes` are the names of those that the counter has. */
+/** `known` are the attributes that a counter has from the start, so that its first increase is seen. */
 export const COUNTERS = {
   "events.appended": {
     unit: "{event}",
     description: "Events that this instance appended, by type",
-    attributes: ["type"],
+    known: [],
   },
   "commit.conflicts": {
     unit: "{commit}",
     description: "Commits that conflicted with one of another instance, and are retried",
-    attributes: [],
+    known: [{}],
   },
   "commit.unclear": {
     unit: "{commit}",
     description:
       "Attempts to commit without a clear outcome, after which the log was read to find it",
-    attributes: [],
+    known: [{}],
   },
   "credentials.refused": {
     unit: "{request}",
     description: "Requests that were answered 401",
-    attributes: ["reason"],
+    known: [{ reason: "missing" }, { reason: "invalid" }],
   },
-} satisfies Record<string, Description & { attributes: string[] }>;
+} satisfies Record<string, Description & { known: Record<string, string>[] }>;
 
 export type Counter = keyof typeof COUNTERS;
 
