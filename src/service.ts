@@ -1,5 +1,5 @@
 import { BodyReader } from "./http/requests/request_body.ts";
-import { readinessOf } from "./http/public_operations.ts";
+import { publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "./feed/background_work.ts";
@@ -37,11 +37,10 @@ export interface ServiceOptions extends
   Partial<
     Pick<
       HandlerDeps,
-      "corsOrigins" | "instrumentation" | "publicUrl" | "stagingUrl"
+      "corsOrigins" | "instrumentation" | "isDurable" | "publicUrl" | "stagingUrl"
     >
   > {
   appendLimitMs?: number;
-  isDurable?: boolean;
   store: Store;
   runtime: Runtime;
   report: Logger;
@@ -65,21 +64,22 @@ export function createService(options: ServiceOptions): Service {
   const followers = new Followers({ heads, keys, runtime });
   const onCommitted = () => followers.onCommitted();
   const appender = new Appender({ ...common, appendLimitMs, store, heads, project, onCommitted });
+  const bodies = new BodyReader(runtime);
+  const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;
-  const whyNotReady = readinessOf({ appender, heads, isDurable, report, storeDamage });
+  const settings = { corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl, storeDamage };
+  const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
+  const deps = { ...common, ...settings, ...parts };
+  const operations = publicOperations(deps);
+  const handler = createHandler({ ...deps, operations });
   instrumentation.observe({
     "followers": () => followers.size,
     "queue.length": () => appender.queueLength,
     "head.position": () => heads.latest?.head.position,
     "event.age": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
-    "ready": async () => Number(await whyNotReady() === undefined),
+    "ready": async () => Number((await operations.checkReadiness()).status === 200),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
   });
-  const bodies = new BodyReader(runtime);
-  const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
-  const settings = { corsOrigins, publicUrl, rateLimiter, stagingUrl, whyNotReady };
-  const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
-  const handler = createHandler({ ...common, ...settings, ...parts });
   const endWaiting = () => {
     bodies.cancel();
     followers.endAll();

@@ -1,7 +1,6 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
 import type { ApiKey } from "../log/api_keys.ts";
-import type { HeadReader } from "../log/head_reader.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import type { BackgroundWork } from "../feed/background_work.ts";
@@ -24,7 +23,7 @@ import {
   type WriteDeps,
 } from "./pets.ts";
 import { type EventsDeps, prepareListEvents } from "./events.ts";
-import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
+import type { PublicDeps, PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
@@ -46,8 +45,8 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
   background: BackgroundWork;
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
-  heads: HeadReader;
   instrumentation: Instrumentation;
+  operations: PublicOperations;
   rateLimiter: RateLimiter | undefined;
 }
 
@@ -80,7 +79,6 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 export function createHandler(deps: HandlerDeps): RequestHandler {
   const { background, corsOrigins, instrumentation, publicUrl, rateLimiter, report } = deps;
   const logRefused = refusedCredentialsLog(deps);
-  const operations = publicOperations(deps);
   // A counter is much cheaper than a new ULID for each request.
   const instanceId = deps.runtime.newId();
   let requests = 0;
@@ -96,7 +94,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       let responded: Responded;
       background.requestBegan();
       try {
-        responded = await respond(exchange, operations, deps);
+        responded = await respond(exchange, deps);
       } finally {
         background.requestEnded();
       }
@@ -138,7 +136,6 @@ type Responded = HttpResponse | (() => Promise<HttpResponse>);
 /** Runs the operation of a request. The key is checked before the path and the method. */
 function respond(
   exchange: Exchange,
-  publicly: PublicOperations,
   deps: HandlerDeps,
 ): Responded | Promise<Responded> {
   const { request, path, baseUrl } = exchange;
@@ -149,7 +146,7 @@ function respond(
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
     const operation = route.isPublic ? operationOf(route, method) : undefined;
     exchange.operation = operation;
-    return operation ? publicly[operation](exchange) : respondWithMethods(method, route);
+    return operation ? deps.operations[operation](exchange) : respondWithMethods(method, route);
   }
   const operation = exchange.operation = route && operationOf(route, method);
   const token = bearerToken(headers);

@@ -12,19 +12,14 @@ import type { ApiRequest } from "./pets.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
 
 export interface PublicDeps {
-  /** The address of the interface for clients; by default, the one that a client called. */
-  publicUrl: string | undefined;
-  /** The address of the staging service. */
-  stagingUrl: string | undefined;
-  /** Resolves to the reason if the service is not ready. */
-  whyNotReady: () => Promise<string | undefined>;
-}
-
-export interface ReadinessDeps {
   appender: Appender;
   heads: HeadReader;
   /** Whether the store outlives the process. */
   isDurable: boolean;
+  /** The address of the interface for clients; by default, the one that a client called. */
+  publicUrl: string | undefined;
+  /** The address of the staging service. */
+  stagingUrl: string | undefined;
   report: Logger;
   /** The error that showed that the file of the store is damaged, if a read or a commit has met one. */
   storeDamage: () => StoreDamagedError | undefined;
@@ -33,18 +28,31 @@ export interface ReadinessDeps {
 /** Responds to GET and HEAD. */
 type Respond = (request: ApiRequest) => HttpResponse | Promise<HttpResponse>;
 
-export type PublicOperations = Record<PublicOperation, Respond>;
+export type PublicOperations = Record<PublicOperation, Respond> & {
+  checkReadiness(): Promise<HttpResponse>;
+};
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
   const docs = docsAssets(deps);
+  let isReadable = true;
+  const checkReadiness = async (): Promise<HttpResponse> => {
+    const unreadable = await readFaultOf(deps);
+    // Only a change is logged, because probes come every second.
+    if (isReadable !== (unreadable === undefined)) {
+      isReadable = !isReadable;
+      if (isReadable) deps.report("info", "ready");
+      else deps.report("warn", "not_ready", { reason: unreadable });
+    }
+    // This one is already logged.
+    const { fault } = deps.appender;
+    const message = unreadable ?? (fault && `Writes fail: ${fault.message}`);
+    if (message !== undefined) return errorResponse(new HttpError("not_ready", message));
+    return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
+  };
   return {
     // Does not read the store: a platform must not end the process because its store is away for a while.
     checkLiveness: () => ({ status: 200, body: '{"status":"alive"}', headers: NEVER_STORED }),
-    async checkReadiness() {
-      const message = await deps.whyNotReady();
-      if (message !== undefined) return errorResponse(new HttpError("not_ready", message));
-      return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
-    },
+    checkReadiness,
     getDocs({ path, request, baseUrl }) {
       const asset = docs.get(path);
       if (asset === undefined) throw unknownPathError("/docs");
@@ -55,25 +63,8 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
   };
 }
 
-/** Returns the function `whyNotReady` of a service, which logs each change. */
-export function readinessOf(deps: ReadinessDeps): PublicDeps["whyNotReady"] {
-  let isReadable = true;
-  return async () => {
-    const unreadable = await readFaultOf(deps);
-    // Only a change is logged, because probes come every second.
-    if (isReadable !== (unreadable === undefined)) {
-      isReadable = !isReadable;
-      if (isReadable) deps.report("info", "ready");
-      else deps.report("warn", "not_ready", { reason: unreadable });
-    }
-    // This one is already logged.
-    const { fault } = deps.appender;
-    return unreadable ?? (fault && `Writes fail: ${fault.message}`);
-  };
-}
-
 /** Resolves to the reason if the service cannot read a store that lasts. */
-async function readFaultOf({ heads, isDurable, storeDamage }: ReadinessDeps) {
+async function readFaultOf({ heads, isDurable, storeDamage }: PublicDeps) {
   if (!isDurable) return "The store is in memory and is lost when the process ends";
   const damage = storeDamage();
   if (damage !== undefined) return damage.message;

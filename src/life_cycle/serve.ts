@@ -13,6 +13,7 @@ import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
 import { isMissingFile, watchFile } from "../store/deno_kv/store_file.ts";
+import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { expectRightClock } from "../append/batch.ts";
@@ -46,14 +47,10 @@ export async function serve(
     config.store.kind === "postgres" ? "postgresql" : "deno.kv",
     (url) => findRoute(requestTarget(url).path)?.path,
   );
-  const metrics = config.metrics && {
-    address: config.metrics,
-    ...(await import("../telemetry/prometheus.ts")).prometheus(
-      runtime,
-      config.store.kind === "file" ? config.store.path : undefined,
-      openTelemetry,
-    ),
-  };
+  const { metrics } = config;
+  const file = config.store.kind === "file" ? config.store.path : "";
+  const prometheus = metrics && (await import("../telemetry/prometheus.ts"))
+    .prometheus(runtime, file, openTelemetry ?? NO_INSTRUMENTATION);
   const service = createService({
     store,
     runtime,
@@ -63,7 +60,7 @@ export async function serve(
     isDurable: config.store.kind !== "memory",
     publicUrl: config.publicUrl,
     stagingUrl: config.stagingUrl,
-    instrumentation: metrics?.instrumentation ?? openTelemetry,
+    instrumentation: prometheus?.instrumentation ?? openTelemetry,
   });
   const listen = ({ hostname, port }: Address, handler: RequestHandler, prefix = "") => {
     try {
@@ -73,7 +70,7 @@ export async function serve(
       throw new ListenError({ hostname, port }, error, prefix);
     }
   };
-  const metricsServer = metrics && listen(metrics.address, metrics.handler, "METRICS_");
+  const metricsServer = metrics && listen(metrics, prometheus!.handler, "METRICS_");
   const server = listen(config, service.handler);
   // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
   // a listener for the signal, the write fails as on a full disk instead, and is retried.

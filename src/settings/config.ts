@@ -54,13 +54,16 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const address = "an http(s) address whose path ends in /v1";
   const { store } = readStoreConfig();
-  const processes = isPlatform ? 1 : readProcesses(store);
   const process = Number(read("LAUNCHED_PROCESS")) || undefined;
+  const metricsHost = readHost("METRICS_HOST") ?? VARIABLES.METRICS_HOST.default;
+  const metricsPort = readPort("METRICS_PORT");
   return {
     store,
-    processes,
+    processes: isPlatform ? 1 : readProcesses(store),
     process,
-    metrics: isPlatform ? undefined : readMetrics(processes, process),
+    metrics: metricsPort
+      ? { hostname: metricsHost, port: metricsPort + (process ?? 1) - 1 }
+      : undefined,
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
@@ -68,7 +71,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
     stagingUrl: readAs("STAGING_URL", address, parseAddress),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
-    port: isPlatform ? undefined : readPort(),
+    port: isPlatform ? undefined : readPort("PORT") ?? Number(VARIABLES.PORT.default),
     hostname: isPlatform ? undefined : readHost("HOST") ?? defaultHost,
   };
 }
@@ -78,9 +81,8 @@ export function isTelemetryOn(): boolean {
   return ["true", "1"].includes(read("OTEL_DENO") ?? "");
 }
 
-function readPort(): number {
-  const port = readAs("PORT", "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
-  return port ?? Number(VARIABLES.PORT.default);
+function readPort(name: "PORT" | "METRICS_PORT"): number | undefined {
+  return readAs(name, "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
 }
 
 function readProcesses({ kind }: StoreLocation): number {
@@ -95,14 +97,6 @@ function readProcesses({ kind }: StoreLocation): number {
   }
   if (platform === "linux") return processes;
   throw new ConfigError("PROCESSES must be 1 on this system: only Linux spreads connections");
-}
-
-function readMetrics(processes: number, process = 1): ServiceConfig["metrics"] {
-  const last = 65_536 - processes;
-  const parse = (text: string) => parseInteger(text, 1, last);
-  const first = readAs("METRICS_PORT", `a number from 1 to ${last}`, parse);
-  const hostname = readHost("METRICS_HOST") ?? VARIABLES.METRICS_HOST.default;
-  return first === undefined ? undefined : { port: first + process - 1, hostname };
 }
 
 function readHost(name: "HOST" | "METRICS_HOST"): string | undefined {

@@ -7,9 +7,7 @@ export const VARIABLES = {
     meaning: "processes of deno task start on this port, 1 to 64; auto: one for each core",
     default: "1",
   },
-  METRICS_PORT: {
-    meaning: "port for Prometheus; with several processes that of the first, then counted up",
-  },
+  METRICS_PORT: { meaning: "port for Prometheus; each further process takes the next one" },
   METRICS_HOST: { meaning: "address to listen on for Prometheus", default: "127.0.0.1" },
   KV_PATH: {
     meaning: "the store: a file, :memory: or an http(s) address",

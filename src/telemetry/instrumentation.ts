@@ -17,44 +17,26 @@ export interface Instrumentation {
   observe(gauges: Gauges): void;
 }
 
-type Description = { unit: string; description: string };
+const REASONS = ['reason="missing",', 'reason="invalid",'];
 
-/** `known` are the attributes that a counter has from the start, so that its first increase is seen. */
+type Description = [unit: string, description: string];
+
+/** After the description are the labels that are known from the start, so that Prometheus sees the first increase. */
 export const COUNTERS = {
-  "events.appended": {
-    unit: "{event}",
-    description: "Events that this instance appended, by type",
-    known: [],
-  },
-  "commit.conflicts": {
-    unit: "{commit}",
-    description: "Commits that conflicted with one of another instance, and are retried",
-    known: [{}],
-  },
-  "commit.unclear": {
-    unit: "{commit}",
-    description:
-      "Attempts to commit without a clear outcome, after which the log was read to find it",
-    known: [{}],
-  },
-  "credentials.refused": {
-    unit: "{request}",
-    description: "Requests that were answered 401",
-    known: [{ reason: "missing" }, { reason: "invalid" }],
-  },
-} satisfies Record<string, Description & { known: Record<string, string>[] }>;
-
+  "events.appended": ["{event}", "Events that this instance appended, by type"],
+  "commit.conflicts": ["{commit}", "Commits that lost to one of another instance", ""],
+  "commit.unclear": ["{commit}", "Commits without a clear outcome, which the log then told", ""],
+  "credentials.refused": ["{request}", "Responses 401", ...REASONS],
+} satisfies Record<string, [...Description, ...labels: string[]]>;
 export type Counter = keyof typeof COUNTERS;
 
-const NEWEST = "the newest event that this instance knows of";
-
 export const GAUGES = {
-  "followers": { unit: "{request}", description: "Streams of events, and waits for events" },
-  "queue.length": { unit: "{command}", description: "Commands that wait for a commit" },
-  "head.position": { unit: "{event}", description: `Position of ${NEWEST}` },
-  "event.age": { unit: "s", description: `Time since ${NEWEST}` },
-  "ready": { unit: "1", description: "Whether /readyz gets 200" },
-  "storage.full": { unit: "1", description: "Whether commits fail because the disk is full" },
+  "followers": ["{request}", "Streams of events, and waits for events"],
+  "queue.length": ["{command}", "Commands that wait for a commit"],
+  "head.position": ["{event}", "Position of the newest event that this instance knows of"],
+  "event.age": ["s", "Time since the newest event that this instance knows of"],
+  "ready": ["1", "Whether /readyz gets 200"],
+  "storage.full": ["1", "Whether commits fail because the disk is full"],
 } satisfies Record<string, Description>;
 
 /** The functions that read the gauges. A value is left out while it is not known. */

@@ -10,7 +10,7 @@ const meter = metrics.getMeter(NAME);
 redactSpans();
 
 const counters = new Map(
-  Object.entries(COUNTERS).map(([name, { unit, description }]) => {
+  Object.entries(COUNTERS).map(([name, [unit, description]]) => {
     return [name, meter.createCounter(`animal_store.${name}`, { unit, description })];
   }),
 );
@@ -53,10 +53,10 @@ export function openTelemetry(
       });
     },
     observe(gauges) {
-      for (const [name, options] of Object.entries(GAUGES)) {
-        const read = gauges[name as keyof typeof GAUGES];
-        meter.createObservableGauge(`animal_store.${name}`, options).addCallback(async (result) => {
-          const value = await read();
+      for (const [name, [unit, description]] of Object.entries(GAUGES)) {
+        const gauge = meter.createObservableGauge(`animal_store.${name}`, { unit, description });
+        gauge.addCallback(async (result) => {
+          const value = await gauges[name as keyof typeof GAUGES]();
           if (value !== undefined) result.observe(value);
         });
       }
