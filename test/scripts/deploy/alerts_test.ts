@@ -11,15 +11,10 @@ import { ROOT } from "../../support/with_project_copy.ts";
 
 const RULES = `${ROOT}scripts/deploy/alerts.yml`;
 
-const areTools = await install("promtool and prlimit", async () => {
+const isPossible = await install("promtool, prlimit and a full disk", async () => {
   for (const tool of ["promtool", "prlimit"]) await expectDone(tool, ["--version"]);
-});
-const hasDisk = areTools && await install("a full disk", async () => {
   await using _ = await mountDisk();
 });
-
-/** The values of series. */
-type Scrape = Record<string, number>;
 
 class Site {
   readonly #port = String(freePort());
@@ -43,8 +38,8 @@ class Site {
     await expectDone("bash", ["-euc", commands], { cwd: ROOT, env: { KV_PATH: this.temp.kvPath } });
   }
 
-  /** Reads the metrics of the service, and those that node_exporter would read. */
-  async scrape(): Promise<Scrape> {
+  /** The series of the service, and those that node_exporter would read. */
+  async scrape(): Promise<Record<string, number>> {
     const response = await fetch(`http://127.0.0.1:${this.#port}/metrics`).catch(() => undefined);
     const texts = [`up{job="animal-store"} ${Number(response?.ok ?? 0)}`, await response?.text()];
     for (const name of ["audit", "backup"]) {
@@ -52,10 +47,6 @@ class Site {
     }
     const lines = texts.join("\n").matchAll(/^(\w+(?:\{.*\})?) (\S+)$/gm);
     return Object.fromEntries(Array.from(lines, ([, series, value]) => [series, Number(value)]));
-  }
-
-  becomes(series: string, isRight: (value: number) => boolean): Promise<boolean> {
-    return until(async () => isRight((await this.scrape())[series]), series);
   }
 
   add(token = this.token): Promise<number> {
@@ -67,26 +58,13 @@ class Site {
   }
 }
 
-/** What begins an emergency and what ends it, the alerts, and for how many minutes it lasts. */
-type Emergency = [
-  begin: (site: Site) => unknown,
-  end: (site: Site) => unknown,
-  alerts: string[],
-  lasts?: number,
-];
+type Step = (site: Site) => unknown;
 
-const EMERGENCIES: Record<string, Emergency> = {
+/** Each lasts for a number of minutes. */
+const EMERGENCIES: Record<string, [begin: Step, end: Step, alerts: string[], lasts?: number]> = {
   "the process is killed": [
     ({ service }) => service.stop("SIGKILL"),
     (site) => site.start(),
-    ["NotReady"],
-  ],
-  "the store's file is deleted": [
-    async (site) => {
-      for (const end of ["", "-wal", "-shm"]) await Deno.remove(site.temp.kvPath + end);
-      await site.becomes("animal_store_ready", (it) => it === 0);
-    },
-    (site) => site.service.stop().then(() => site.start()),
     ["NotReady"],
   ],
   "the disk is full": [
@@ -96,7 +74,7 @@ const EMERGENCIES: Record<string, Emergency> = {
     },
     async (site) => {
       await Deno.remove(`${site.temp.folder}/filler`);
-      await site.becomes("animal_store_ready", (it) => it === 1);
+      await until(async () => await site.add() === 201);
     },
     ["NotReady", "StorageFull"],
   ],
@@ -118,12 +96,11 @@ const EMERGENCIES: Record<string, Emergency> = {
 };
 
 for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCIES)) {
-  const isDisk = title.includes("disk");
-  testIf(isDisk ? hasDisk : areTools)(
+  testIf(isPossible)(
     `alerts.yml: ${title}, and only ${alerts} fires until it is over`,
     async () => {
-      await using disk = isDisk ? await mountDisk() : undefined;
-      await using temp = await TempStore.make(disk?.folder);
+      await using disk = await mountDisk();
+      await using temp = await TempStore.make(disk.folder);
       const site = new Site(temp, await temp.issueKey());
       await site.start();
       try {
@@ -133,7 +110,9 @@ for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCI
           await step(site);
           scrapes.push(await site.scrape());
         }
-        await expectFiring(`${temp.folder}/alerts_test.json`, scrapes, alerts, lasts);
+        const content = JSON.stringify(await testOf(scrapes, alerts, lasts));
+        await Deno.writeTextFile(`${temp.folder}/test.json`, content);
+        await expectDone("promtool", ["test", "rules", `${temp.folder}/test.json`]);
       } finally {
         await site.service.stop("SIGKILL");
       }
@@ -141,34 +120,27 @@ for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCI
   );
 }
 
-/** Lets promtool apply the rules to scrapes that are repeated for 30 minutes, so long as it lasts, and 30 minutes. */
-async function expectFiring(file: string, scrapes: Scrape[], alerts: string[], lasts: number) {
+/** A test of promtool. Each scrape is repeated: for 30 minutes, as long as the emergency lasts, and for 30 minutes. */
+async function testOf(scrapes: Record<string, number>[], alerts: string[], lasts: number) {
   const rules = await Deno.readTextFile(RULES);
   const now = Date.now() / 1_000;
   const starts = [0, 30, 30 + lasts, 60 + lasts];
-  const series = Object.keys(Object.assign({}, ...scrapes))
-    .filter((name) => rules.includes(name.replace(/\{.*/, "")));
-  const input_series = series.map((name) => {
-    const values = scrapes.map(({ [name]: value }, index) => {
-      const count = starts[index + 1] - starts[index];
-      // The clock of promtool begins at 0.
-      const shift = name.includes("_time_") ? starts[index] * 60 - now : 0;
-      return value === undefined ? `_x${count}` : `${value + shift}x${count - 1}`;
+  const input_series = Object.keys(Object.assign({}, ...scrapes))
+    .filter((series) => rules.includes(series.replace(/\{.*/, "")))
+    .map((series) => {
+      const values = scrapes.map(({ [series]: value }, index) => {
+        const count = starts[index + 1] - starts[index];
+        // The clock of promtool begins at 0.
+        const shift = series.includes("_time_") ? starts[index] * 60 - now : 0;
+        return value === undefined ? `_x${count}` : `${value + shift}x${count - 1}`;
+      });
+      return { series, values: values.join(" ") };
     });
-    return { series: name, values: values.join(" ") };
-  });
-  const firing = (minute: number, alerts: string[]) => ({
-    eval_time: `${minute}m`,
+  const promql_expr_test = [[], alerts, []].map((alerts: string[], index) => ({
+    eval_time: `${starts[index + 1] - 1}m`,
     expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
     exp_samples: alerts.map((it) => ({ labels: `{alertname="AnimalStore${it}"}`, value: 1 })),
-  });
-  const promql_expr_test = [
-    firing(29, []),
-    firing(29 + lasts, alerts),
-    firing(59 + lasts, []),
-  ];
+  }));
   const tests = [{ interval: "1m", input_series, promql_expr_test }];
-  const content = { rule_files: [RULES], evaluation_interval: "1m", tests };
-  await Deno.writeTextFile(file, JSON.stringify(content));
-  await expectDone("promtool", ["test", "rules", file]);
+  return { rule_files: [RULES], evaluation_interval: "1m", tests };
 }
