@@ -1,4 +1,5 @@
 import { BodyReader } from "./http/requests/request_body.ts";
+import { publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "./feed/background_work.ts";
@@ -15,6 +16,7 @@ import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
+import { StoreFullError } from "./store/store_errors.ts";
 import { NO_INSTRUMENTATION, shielded } from "./telemetry/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
@@ -62,18 +64,22 @@ export function createService(options: ServiceOptions): Service {
   const followers = new Followers({ heads, keys, runtime });
   const onCommitted = () => followers.onCommitted();
   const appender = new Appender({ ...common, appendLimitMs, store, heads, project, onCommitted });
-  instrumentation.observe({
-    followers: () => followers.size,
-    queueLength: () => appender.queueLength,
-    headPosition: () => heads.latest?.head.position,
-    secondsSinceEvent: () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
-  });
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;
   const settings = { accessLog, corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl };
   const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
-  const handler = createHandler({ ...common, ...settings, ...parts, storeDamage });
+  const deps = { ...common, ...settings, ...parts, storeDamage };
+  const operations = publicOperations(deps);
+  const handler = createHandler({ ...deps, operations });
+  instrumentation.observe({
+    "followers": () => followers.size,
+    "queue.length": () => appender.queueLength,
+    "head.position": () => heads.latest?.head.position,
+    "event.age": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
+    "ready": async () => Number((await operations.checkReadiness()).status === 200),
+    "storage.full": () => Number(appender.fault instanceof StoreFullError),
+  });
   const endWaiting = () => {
     bodies.cancel();
     followers.endAll();

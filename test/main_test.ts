@@ -124,6 +124,10 @@ const REFUSED: [env: Record<string, string>, line: string][] = [
     { HOST: "127.0.0.1", PORT: "USED" },
     "Cannot listen on 127.0.0.1:USED \\(HOST, PORT\\): the port is in use; set PORT to another",
   ],
+  [
+    { METRICS_PORT: "USED" },
+    "Cannot listen on 127.0.0.1:USED \\(METRICS_HOST, METRICS_PORT\\): .*; set METRICS_PORT to another",
+  ],
   ...Object.entries({
     "": "it is a folder",
     "/notes.txt": "it is damaged, or not a store: file is not a database; .*",
@@ -165,7 +169,9 @@ test("start: a wrong setting or store exits 2 with one line that says why, and c
     const options = { PORT: "0", ...env };
     const { code, stdout, stderr } = await runTask(["start"], {
       kvPath: named(KV_PATH),
-      env: { ...options, PORT: named(options.PORT) },
+      env: Object.fromEntries(
+        Object.entries(options).map(([name, value]) => [name, named(value)]),
+      ),
     });
     const errors = stderr.split(/(?<=\n)/).filter((it) => !it.includes('"event":"listening"'));
     assertMatch(errors.join(""), new RegExp(`^error: ${named(line)}\n$`));

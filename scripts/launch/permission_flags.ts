@@ -13,15 +13,15 @@ import { VARIABLES } from "../../src/settings/variables.ts";
 import { hostName } from "../../src/store/postgres/database_url.ts";
 import { type Command, type CommandName, COMMANDS, type Grant, optionsOf } from "./commands.ts";
 
-/** The paths and hosts that a program may access. A host is `host:port`, `host` for all its ports, or `*` for all. */
-type Access = Record<"read" | "write" | "net", string[]>;
+/** The paths, hosts and facilities that a program may access. A host is `host:port`, `host` for all its ports, or `*` for all. */
+type Access = Record<"read" | "write" | "net" | "sys", string[]>;
 
 /** The flags of `deno run` for a command: they allow only its store, what its arguments name, and its own port. */
 export function permissionFlags(name: CommandName, args: string[]): string[] {
-  const access: Access = { read: [], write: [], net: [] };
+  const access: Access = { read: [], write: [], net: [], sys: [] };
   grantSettings(access, name);
   grantArguments(access, COMMANDS[name], args);
-  const { read, write, net } = access;
+  const { read, write, net, sys } = access;
   return [
     // Otherwise Deno warns on every start that permission sets are experimental.
     "--quiet",
@@ -33,11 +33,12 @@ export function permissionFlags(name: CommandName, args: string[]): string[] {
     ...listFlag("--allow-read", [...read, ...write].map(withoutComma)),
     ...listFlag("--allow-write", write.filter((path) => !isOfProject(path)).map(withoutComma)),
     ...(net.includes("*") ? ["--allow-net"] : listFlag("--allow-net", net)),
+    ...listFlag("--allow-sys", sys),
   ];
 }
 
 /** Grants nothing if the settings are not valid, because the program itself then reports why and exits. */
-function grantSettings({ read, write, net }: Access, name: CommandName): void {
+function grantSettings({ read, write, net, sys }: Access, name: CommandName): void {
   let config: ReturnType<typeof readStoreConfig> & Partial<ServiceConfig>;
   try {
     const readConfig = { start: readServiceConfig, dev: readDevConfig }[name as string];
@@ -46,7 +47,7 @@ function grantSettings({ read, write, net }: Access, name: CommandName): void {
     if (error instanceof ConfigError) return;
     throw error;
   }
-  const { store, hostname, port } = config;
+  const { store, hostname, port, metrics, processes = 1 } = config;
   if (store.kind === "file") {
     // SQLite keeps its own files next to the store, and the first start creates the folder.
     write.push(dirname(store.path));
@@ -61,6 +62,11 @@ function grantSettings({ read, write, net }: Access, name: CommandName): void {
   }
   // The development key of a store at an address is in the folder of the default store.
   if (name === "dev") write.push(dirname(VARIABLES.KV_PATH.default));
+  for (let number = 0; metrics !== undefined && number < processes; number++) {
+    net.push(hostName({ ...metrics, port: metrics.port + number }));
+    // For the free space of the disk.
+    if (store.kind === "file") sys.push("statfs");
+  }
   if (hostname === undefined) return;
   // The port that the system chooses for 0 is not known yet, and the server may have to listen on it again.
   net.push(hostName({ hostname, port: port! }).replace(/:0$/, ""));

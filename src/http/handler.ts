@@ -23,17 +23,19 @@ import {
   type WriteDeps,
 } from "./pets.ts";
 import { type EventsDeps, prepareListEvents } from "./events.ts";
-import { type PublicDeps, type PublicOperations, publicOperations } from "./public_operations.ts";
+import type { PublicDeps, PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
   allowOf,
+  type ApiOperation,
   BASE_PATH,
   findRoute,
   operationOf,
   originOfRequest,
   pathsAt,
+  type PublicOperation,
   requestTarget,
   type Route,
   unknownPathError,
@@ -46,10 +48,13 @@ export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
   instrumentation: Instrumentation;
+  operations: PublicOperations;
   rateLimiter: RateLimiter | undefined;
 }
 
 interface Exchange extends ApiRequest {
+  /** Set once the route is found; `undefined` also if it does not support the method. */
+  operation?: ApiOperation | PublicOperation;
   /** Set once the key was found. */
   key?: ApiKey;
   /** Set once the request counts for the rate limit of its key. */
@@ -78,13 +83,13 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 export function createHandler(deps: HandlerDeps): RequestHandler {
   const { background, corsOrigins, instrumentation, publicUrl, rateLimiter, report } = deps;
   const logRefused = refusedCredentialsLog(deps);
-  const operations = publicOperations(deps);
   // A counter is much cheaper than a new ULID for each request.
   const instanceId = deps.runtime.newId();
+  const isTimed = deps.accessLog || instrumentation.onResponse !== undefined;
   let requests = 0;
   return async (request, connection) => {
     const requestId = `${instanceId}-${++requests}`;
-    const beganMs = deps.accessLog ? deps.runtime.monotonicNow() : 0;
+    const beganMs = isTimed ? deps.runtime.monotonicNow() : 0;
     instrumentation.onRequest(request, requestId);
     const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
@@ -94,7 +99,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       let responded: Responded;
       background.requestBegan();
       try {
-        responded = await respond(exchange, operations, deps);
+        responded = await respond(exchange, deps);
       } finally {
         background.requestEnded();
       }
@@ -112,16 +117,18 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       }
     }
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
-    if (deps.accessLog) logResponse(exchange, response.status, beganMs);
+    if (isTimed) observeResponse(exchange, response.status, deps.runtime.monotonicNow() - beganMs);
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
 
-  function logResponse(exchange: Exchange, status: number, beganMs: number): void {
+  function observeResponse(exchange: Exchange, status: number, ms: number): void {
+    const { requestId, path, request: { method }, key, operation } = exchange;
+    instrumentation.onResponse?.(operation, status, ms / 1_000);
+    if (!deps.accessLog) return;
     // The query is left out, because it may be private.
-    const { requestId, path, request: { method }, key } = exchange;
-    const ms = Math.round((deps.runtime.monotonicNow() - beganMs) * 1_000) / 1_000;
-    report("info", "request", { method, path, status, ms, key: key?.id, requestId });
+    const rounded = Math.round(ms * 1_000) / 1_000;
+    report("info", "request", { method, path, status, ms: rounded, key: key?.id, requestId });
   }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
@@ -140,7 +147,6 @@ type Responded = HttpResponse | (() => Promise<HttpResponse>);
 /** Runs the operation of a request. The key is checked before the path and the method. */
 function respond(
   exchange: Exchange,
-  publicly: PublicOperations,
   deps: HandlerDeps,
 ): Responded | Promise<Responded> {
   const { request, path, baseUrl } = exchange;
@@ -150,10 +156,11 @@ function respond(
     // These responses need no key, and the server would read an unbounded body to its end.
     if (!isBodyBounded(headers)) throw bodyTooLargeError();
     const operation = route.isPublic ? operationOf(route, method) : undefined;
-    return operation ? publicly[operation](exchange) : respondWithMethods(method, route);
+    exchange.operation = operation;
+    return operation ? deps.operations[operation](exchange) : respondWithMethods(method, route);
   }
+  const operation = exchange.operation = route && operationOf(route, method);
   const token = bearerToken(headers);
-  const operation = route && operationOf(route, method);
   if (operation === "createPet" || operation === "updatePet" || operation === "removePet") {
     return write(exchange, token, deps, WRITES[operation]);
   }

@@ -28,7 +28,9 @@ export interface PublicDeps {
 /** Responds to GET and HEAD. */
 type Respond = (request: ApiRequest) => HttpResponse | Promise<HttpResponse>;
 
-export type PublicOperations = Record<PublicOperation, Respond>;
+export type PublicOperations = Record<PublicOperation, Respond> & {
+  checkReadiness(): Promise<HttpResponse>;
+};
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
   const docs = docsAssets(deps);

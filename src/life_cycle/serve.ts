@@ -1,10 +1,16 @@
 import process from "node:process";
-import { isTelemetryOn, ListenError, type ServiceConfig } from "../settings/config.ts";
+import {
+  type Address,
+  isTelemetryOn,
+  ListenError,
+  type ServiceConfig,
+} from "../settings/config.ts";
 import { exit, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
+import type { RequestHandler } from "../http/handler.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { Server } from "../server/server.ts";
@@ -12,6 +18,7 @@ import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
 import { stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
 import { isMissingFile, watchFile } from "../store/deno_kv/store_file.ts";
+import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { expectRightClock } from "../append/batch.ts";
@@ -41,8 +48,16 @@ export async function serve(
     onSchemaCreated: () => isNew = true,
     onRefused,
   });
-  // Loaded only if it is on.
+  // Both are loaded only if they are on.
   const telemetry = isTelemetryOn() ? await import("../telemetry/open_telemetry.ts") : undefined;
+  const openTelemetry = telemetry?.openTelemetry(
+    config.store.kind === "postgres" ? "postgresql" : "deno.kv",
+    (url) => findRoute(requestTarget(url).path)?.path,
+  );
+  const { metrics } = config;
+  const file = config.store.kind === "file" ? config.store.path : "";
+  const prometheus = metrics && (await import("../telemetry/prometheus.ts"))
+    .prometheus(runtime, file, openTelemetry ?? NO_INSTRUMENTATION);
   const service = createService({
     store,
     runtime,
@@ -53,20 +68,22 @@ export async function serve(
     isDurable: config.store.kind !== "memory",
     publicUrl: config.publicUrl,
     stagingUrl: config.stagingUrl,
-    instrumentation: telemetry?.openTelemetry(
-      config.store.kind === "postgres" ? "postgresql" : "deno.kv",
-      (url) => findRoute(requestTarget(url).path)?.path,
-    ),
+    instrumentation: prometheus?.instrumentation ?? openTelemetry,
   });
-  let server: Server;
-  try {
-    const { hostname, port, process } = config;
-    const address = { hostname, port, reusePort: process !== undefined };
-    server = new Server({ ...address, handler: service.handler, runtime, report });
-  } catch (error) {
-    store.close();
-    throw new ListenError(config, error);
-  }
+  const listen = (
+    { hostname, port }: Partial<Address>,
+    handler: RequestHandler,
+    { prefix = "", reusePort = false } = {},
+  ) => {
+    try {
+      return new Server({ hostname, port, reusePort, handler, runtime, report });
+    } catch (error) {
+      store.close();
+      throw new ListenError({ hostname, port }, error, prefix);
+    }
+  };
+  const metricsServer = metrics && listen(metrics, prometheus!.handler, { prefix: "METRICS_" });
+  const server = listen(config, service.handler, { reusePort: config.process !== undefined });
   // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
   // a listener for the signal, the write fails as on a full disk instead, and is retried.
   if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
@@ -83,7 +100,7 @@ export async function serve(
     report("info", "shutting_down", { signal });
     // The close of the store removes its write-ahead log.
     stopWatch?.();
-    await shutDown(service, server);
+    await Promise.all([shutDown(service, server), metricsServer?.shutdown()]);
     report("info", "stopped");
   });
   // The launcher keeps the pipe open. If it is killed, nothing else would stop this process.

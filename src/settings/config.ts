@@ -8,6 +8,11 @@ import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/open_store.ts";
 import { type VariableName, VARIABLES } from "./variables.ts";
 
+export interface Address {
+  hostname: string;
+  port: number;
+}
+
 export interface ServiceConfig {
   store: StoreLocation;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
@@ -16,12 +21,15 @@ export interface ServiceConfig {
   /** How many processes the launcher starts, and the number of this one if it shares its port with others. */
   processes: number;
   process: number | undefined;
+  /** Where this process, in the launcher the first one, listens for Prometheus; `undefined` if it does not. */
+  metrics: Address | undefined;
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
   rateLimit: number | undefined;
   /** The address of the service for clients, which ends in /v1. */
   publicUrl: string | undefined;
   stagingUrl: string | undefined;
+  /** Whether a line is logged for each response. */
   accessLog: boolean;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
@@ -35,11 +43,12 @@ export class ConfigError extends Error {
 export class ListenError extends Error {
   override name = "ListenError";
 
-  constructor({ hostname, port }: ServiceConfig, cause: unknown) {
+  /** `prefix` begins the names of the variables. */
+  constructor({ hostname, port }: Partial<Address>, cause: unknown, prefix = "") {
     const reason = (cause as { code?: string }).code === "EADDRINUSE"
-      ? "the port is in use; set PORT to another"
+      ? `the port is in use; set ${prefix}PORT to another`
       : reasonOf(cause);
-    super(`Cannot listen on ${hostname}:${port} (HOST, PORT): ${reason}`);
+    super(`Cannot listen on ${hostname}:${port} (${prefix}HOST, ${prefix}PORT): ${reason}`);
   }
 }
 
@@ -59,9 +68,11 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const origins = "origins such as https://shop.example, separated by commas";
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const address = "an http(s) address whose path ends in /v1";
+  const number = Number(read("LAUNCHED_PROCESS")) || undefined;
   return {
     processes: readProcesses(),
-    process: Number(read("LAUNCHED_PROCESS")) || undefined,
+    process: number,
+    metrics: isPlatform ? undefined : readMetricsAddress(number),
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
@@ -69,8 +80,8 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
     stagingUrl: readAs("STAGING_URL", address, parseAddress),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
-    port: isPlatform ? undefined : readPort(),
-    hostname: isPlatform ? undefined : readHost() ?? defaultHost,
+    port: isPlatform ? undefined : readPort("PORT") ?? Number(VARIABLES.PORT.default),
+    hostname: isPlatform ? undefined : readHost("HOST") ?? defaultHost,
     ...readStoreConfig(),
   };
 }
@@ -80,9 +91,14 @@ export function isTelemetryOn(): boolean {
   return ["true", "1"].includes(read("OTEL_DENO") ?? "");
 }
 
-function readPort(): number {
-  const port = readAs("PORT", "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
-  return port ?? Number(VARIABLES.PORT.default);
+function readPort(name: "PORT" | "METRICS_PORT"): number | undefined {
+  return readAs(name, "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
+}
+
+function readMetricsAddress(number = 1): Address | undefined {
+  const hostname = readHost("METRICS_HOST") ?? VARIABLES.METRICS_HOST.default;
+  const first = readPort("METRICS_PORT");
+  return first ? { hostname, port: first + number - 1 } : undefined;
 }
 
 function readProcesses(): number {
@@ -96,9 +112,9 @@ function readProcesses(): number {
   return count;
 }
 
-function readHost(): string | undefined {
+function readHost(name: "HOST" | "METRICS_HOST"): string | undefined {
   const parse = (text: string) => isHost(text) && !text.startsWith("[") ? text : undefined;
-  return readAs("HOST", "a host name or an IP address", parse);
+  return readAs(name, "a host name or an IP address", parse);
 }
 
 function readDatabase(): StoreLocation {

@@ -4,6 +4,8 @@ export const VARIABLES = {
   PORT: { meaning: "port to listen on; 0 takes a free one and logs it", default: "8000" },
   HOST: { meaning: "address to listen on", default: "0.0.0.0" },
   PROCESSES: { meaning: "processes of deno task start, 1 to 64; auto: the cores", default: "1" },
+  METRICS_PORT: { meaning: "port for Prometheus; each further process takes the next one" },
+  METRICS_HOST: { meaning: "address to listen on for Prometheus", default: "127.0.0.1" },
   KV_PATH: {
     meaning: "the store: a file, :memory: or an http(s) address",
     default: ".data/pets.sqlite3",

@@ -4,6 +4,8 @@ import { defectOf, type Logger } from "../runtime/logger.ts";
 export interface Instrumentation {
   /** A request has arrived. Its response will have that `X-Request-Id`. */
   onRequest(request: Request, requestId: string): void;
+  /** The response of a request, or its stream, began so many seconds after the request. Without it, none is timed. */
+  onResponse?(operation: string | undefined, status: number, seconds: number): void;
   count(what: Counter, attributes?: Record<string, string>): void;
   /** A call of the store ended after so many seconds: a read of that key or range of keys, or a commit. */
   onStoreCall(
@@ -15,18 +17,41 @@ export interface Instrumentation {
   observe(gauges: Gauges): void;
 }
 
-/** `open_telemetry.ts` says what each of these and of the gauges counts. */
-export type Counter =
-  | "commit.conflicts"
-  | "commit.unclear"
-  | "credentials.refused"
-  | "events.appended";
+const REASONS = ['reason="missing",', 'reason="invalid",'];
 
-export interface Gauges {
-  followers: () => number;
-  queueLength: () => number;
-  headPosition: () => number | undefined;
-  secondsSinceEvent: () => Promise<number | undefined>;
+type Description = [unit: string, description: string];
+
+/** After the description are the labels that are known from the start, so that Prometheus sees the first increase. */
+export const COUNTERS = {
+  "events.appended": ["{event}", "Events that this instance appended, by type"],
+  "commit.conflicts": ["{commit}", "Commits that lost to one of another instance", ""],
+  "commit.unclear": ["{commit}", "Commits without a clear outcome, which the log then told", ""],
+  "credentials.refused": ["{request}", "Responses 401", ...REASONS],
+} satisfies Record<string, [...Description, ...labels: string[]]>;
+export type Counter = keyof typeof COUNTERS;
+
+export const GAUGES = {
+  "followers": ["{request}", "Streams of events, and waits for events"],
+  "queue.length": ["{command}", "Commands that wait for a commit"],
+  "head.position": ["{event}", "Position of the newest event that this instance knows of"],
+  "event.age": ["s", "Time since the newest event that this instance knows of"],
+  "ready": ["1", "Whether /readyz gets 200"],
+  "storage.full": ["1", "Whether commits fail because the disk is full"],
+} satisfies Record<string, Description>;
+
+/** The functions that read the gauges. A value is left out while it is not known. */
+export type Gauges = Record<
+  keyof typeof GAUGES,
+  () => number | undefined | Promise<number | undefined>
+>;
+
+/** The bounds of the buckets of durations, in seconds. */
+export const DURATIONS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+
+/** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
+export function kindOf(key: readonly unknown[]): string | undefined {
+  const kind = key[0] === "projection" ? key[2] : key[0];
+  return kind === undefined ? undefined : String(kind);
 }
 
 export const NO_INSTRUMENTATION: Instrumentation = {
@@ -49,6 +74,7 @@ export function shielded(inner: Instrumentation, report: Logger): Instrumentatio
   };
   return {
     onRequest: shield(inner.onRequest),
+    onResponse: inner.onResponse && shield(inner.onResponse),
     count: shield(inner.count),
     onStoreCall: shield(inner.onStoreCall),
     observe: shield(inner.observe),

@@ -2,25 +2,13 @@
 
 import { metrics, trace } from "@opentelemetry/api";
 import { redactKeys } from "../runtime/redact_keys.ts";
-import type { Counter, Instrumentation } from "./instrumentation.ts";
+import { COUNTERS, DURATIONS, GAUGES, type Instrumentation, kindOf } from "./instrumentation.ts";
 
 const NAME = "animal-store";
 const meter = metrics.getMeter(NAME);
 
 redactSpans();
 
-const COUNTERS: Record<Counter, [unit: string, description: string]> = {
-  "events.appended": ["{event}", "Events that this instance appended, by type"],
-  "commit.conflicts": [
-    "{commit}",
-    "Commits that conflicted with one of another instance, and are retried",
-  ],
-  "commit.unclear": [
-    "{commit}",
-    "Attempts to commit without a clear outcome, after which the log was read to find it",
-  ],
-  "credentials.refused": ["{request}", "Requests that were answered 401"],
-};
 const counters = new Map(
   Object.entries(COUNTERS).map(([name, [unit, description]]) => {
     return [name, meter.createCounter(`animal_store.${name}`, { unit, description })];
@@ -29,9 +17,7 @@ const counters = new Map(
 const storeDuration = meter.createHistogram("db.client.operation.duration", {
   unit: "s",
   description: "Duration of calls of the store",
-  advice: {
-    explicitBucketBoundaries: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
-  },
+  advice: { explicitBucketBoundaries: DURATIONS },
 });
 export const soundAudit = meter.createGauge("animal_store.audit.success.time", {
   description: "Unix time of the last audit that found the store sound",
@@ -66,34 +52,16 @@ export function openTelemetry(
         "db.collection.name": key && kindOf(key),
       });
     },
-    observe({ followers, queueLength, headPosition, secondsSinceEvent }) {
-      const newest = "the newest event that this instance knows of";
-      observed("followers", "{request}", "Streams of events, and waits for events", followers);
-      observed("queue.length", "{command}", "Commands that wait for a commit", queueLength);
-      observed("head.position", "{event}", `Position of ${newest}`, headPosition);
-      observed("event.age", "s", `Time since ${newest}`, secondsSinceEvent);
+    observe(gauges) {
+      for (const [name, [unit, description]] of Object.entries(GAUGES)) {
+        const gauge = meter.createObservableGauge(`animal_store.${name}`, { unit, description });
+        gauge.addCallback(async (result) => {
+          const value = await gauges[name as keyof typeof GAUGES]();
+          if (value !== undefined) result.observe(value);
+        });
+      }
     },
   };
-}
-
-/** A value is left out while it is not known. */
-function observed(
-  name: string,
-  unit: string,
-  description: string,
-  read: () => number | undefined | Promise<number | undefined>,
-): void {
-  const gauge = meter.createObservableGauge(`animal_store.${name}`, { unit, description });
-  gauge.addCallback(async (result) => {
-    const value = await read();
-    if (value !== undefined) result.observe(value);
-  });
-}
-
-/** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
-function kindOf(key: readonly unknown[]): string | undefined {
-  const kind = key[0] === "projection" ? key[2] : key[0];
-  return kind === undefined ? undefined : String(kind);
 }
 
 /** The methods that OpenTelemetry knows. Any other one, which a client may choose freely, is one value. */

@@ -6,6 +6,7 @@ import { permitted } from "../support/permitted.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { until } from "../support/until.ts";
 import { runTask } from "../support/run_task.ts";
+import { fillDisk, mountDisk } from "../support/small_disk.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { expectDone } from "../support/third_party_tools.ts";
@@ -20,9 +21,6 @@ const CONNECTIONS = 8;
 /** How long the store cannot be written. */
 const TROUBLE_MS = 2_500;
 
-/** Size of a disk that gets full, in bytes. */
-const DISK_BYTES = 12 * 1024 * 1024;
-
 /** Prevents writes to the store, and permits them again. */
 interface Trouble {
   isPossible: boolean;
@@ -36,9 +34,7 @@ const TROUBLES: Record<string, Trouble> = {
   [FULL]: {
     // A mount needs root.
     isPossible: isRoot && await succeeds(mountDisk().then((disk) => disk[Symbol.asyncDispose]())),
-    // It fails when the disk is full.
-    begin: (_service, { folder }) =>
-      expectDone("dd", ["if=/dev/zero", `of=${folder}/filler`, "bs=4096"]).catch(() => {}),
+    begin: (_service, { folder }) => fillDisk(folder),
     end: (_service, { folder }) => Deno.remove(`${folder}/filler`),
   },
   "the store's files cannot grow": {
@@ -47,17 +43,6 @@ const TROUBLES: Record<string, Trouble> = {
     end: ({ pid }) => expectDone("prlimit", [`--pid=${pid}`, "--fsize=unlimited:unlimited"]),
   },
 };
-
-/** Mounts a small disk in memory on a folder of its own, until it is disposed of. */
-async function mountDisk() {
-  const folder = await Deno.makeTempDir();
-  const unmount = async () => {
-    await expectDone("umount", [folder]);
-    await Deno.remove(folder);
-  };
-  await expectDone("mount", ["-t", "tmpfs", "-o", `size=${DISK_BYTES}`, "tmpfs", folder]);
-  return { folder, [Symbol.asyncDispose]: unmount };
-}
 
 /** Services on a store file, and clients that have added some pets and continue until `stop()`. */
 async function startLoad(store: TempStore, count = 1) {

@@ -303,7 +303,7 @@ testOnServer("the server limits bodies over HTTP/2, too", async (service, port) 
 });
 
 test("a client that goes away follows and waits no more, over HTTP/1.1 and HTTP/2", async () => {
-  let followers = () => NaN;
+  let followers: Gauges["followers"] = () => NaN;
   const observe = (gauges: Gauges) => void (followers = gauges.followers);
   const instrumentation = { ...NO_INSTRUMENTATION, observe };
   await using service = await openTestService({ instrumentation });

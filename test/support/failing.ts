@@ -15,7 +15,7 @@ export function failing<Args extends unknown[], T>(
 }
 
 export function failingInstrumentation(whenFailing: () => "before" | "after" | undefined) {
-  const calls = Object.entries(NO_INSTRUMENTATION).map(([name, call]) => [
+  const calls = Object.entries({ ...NO_INSTRUMENTATION, onResponse() {} }).map(([name, call]) => [
     name,
     failing(call as () => unknown, whenFailing),
   ]);

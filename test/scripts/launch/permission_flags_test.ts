@@ -1,6 +1,7 @@
 /** The permissions of the tasks of deno.json, probed by real processes in a copy of the project. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { stub } from "@std/testing/mock";
 import { COMMANDS } from "../../../scripts/launch/commands.ts";
 import { permissionFlags } from "../../../scripts/launch/permission_flags.ts";
 import { freePort } from "../../support/free_port.ts";
@@ -92,7 +93,8 @@ test("every task works with its permissions, wherever the store file is", () =>
       return outcome.stdout;
     };
     const token = (await run(["keys", "issue", "--label", "x"])).trim();
-    await withFirstLine(["start", "stderr"], { kvPath, project }, async (line) => {
+    const env = { ...ENV, METRICS_PORT: String(freePort()) };
+    await withFirstLine(["start", "stderr"], { kvPath, project, env }, async (line) => {
       assert(line.includes('"listening"'), line);
       const url = `http://127.0.0.1:${JSON.parse(line).port}`;
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -104,6 +106,8 @@ test("every task works with its permissions, wherever the store file is", () =>
         await response.body?.cancel();
         assertEquals(response.status, 200);
       }
+      const metrics = await fetch(`http://127.0.0.1:${env.METRICS_PORT}/metrics`);
+      assertMatch(await metrics.text(), /^animal_store_disk_free_bytes \d/m);
     });
     const log = await run(["log"]);
     await run(["replay", "--grace", "0"]);
@@ -132,6 +136,14 @@ test("permissionFlags() leaves it to the command to report a path that cannot be
   }
 });
 
+test("permissionFlags() grants the metrics of every process their ports, and the size of the disk", () => {
+  const variables: Record<string, string> = { METRICS_PORT: "9464", PROCESSES: "2" };
+  using _ = stub(Deno.env, "get", (name) => variables[name]);
+  const flags = permissionFlags("start", []);
+  assert(flags.includes("--allow-net=127.0.0.1:9464,127.0.0.1:9465,0.0.0.0:8000"), `${flags}`);
+  assert(flags.includes("--allow-sys=statfs"));
+});
+
 async function replaceProgramsByProbe(project: string): Promise<void> {
   const probe = new URL("./permission_probe.ts", import.meta.url);
   const programs = [
@@ -145,10 +157,10 @@ async function replaceProgramsByProbe(project: string): Promise<void> {
 /** Starts a task, calls `use` with its first line on a stream, and then stops it by SIGTERM. */
 async function withFirstLine<T>(
   [task, stream]: ["dev", "stdout"] | ["start", "stderr"],
-  options: { kvPath: string; project: string },
+  options: { kvPath: string; project: string; env?: Record<string, string> },
   use: (line: string) => T | Promise<T>,
 ): Promise<T> {
-  const process = spawnTask([task], { ...options, env: ENV });
+  const process = spawnTask([task], { env: ENV, ...options });
   const { promise: first, resolve } = Promise.withResolvers<string>();
   const reading = (["stdout", "stderr"] as const).map((it) =>
     readLines(process[it], it === stream ? resolve : () => {})

@@ -1,0 +1,59 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
+import { prometheus } from "../../src/telemetry/prometheus.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
+import { freePort } from "../support/free_port.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { test } from "../support/test_processes.ts";
+import { expectDone, install } from "../support/third_party_tools.ts";
+
+const hasPromtool = await install("promtool", () => expectDone("promtool", ["--version"]));
+
+test("METRICS_PORT serves the metrics of the manual, with which promtool is content", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  const port = freePort();
+  await using service = await ServiceProcess.start(temp.kvPath, { METRICS_PORT: `${port}` });
+  const get = async (path: string, method = "GET"): Promise<[number, string]> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    return [response.status, await response.text()];
+  };
+  for (const [pet, key] of [[{ name: "Rex", categoryId: 1 }, token], [{}, token], [{}, "x"]]) {
+    await service.add(pet, key as string);
+  }
+  for (const [path, method] of [["/"], ["/metrics/"], ["/metrics", "POST"]]) {
+    assertEquals((await get(path, method))[0], 404, `${method} ${path}`);
+  }
+  const [, text] = await get("/metrics");
+  for (const status of [201, 400, 401]) {
+    const count = `_count{operation="createPet",status="${status}",} 1\n`;
+    assertStringIncludes(text, `animal_store_request_duration_seconds${count}`);
+  }
+  assertStringIncludes(text, '\nanimal_store_credentials_refused_total{reason="invalid",} 1\n');
+  assertStringIncludes(text, "\nanimal_store_ready 1\n");
+  assert(!text.includes(token));
+  const manual = await Deno.readTextFile(new URL("../../scripts/README.md", import.meta.url));
+  for (const name of /### Prometheus[^]*?```/.exec(manual)![0].match(/animal_store_\w+/g)!) {
+    assertStringIncludes(text, `# TYPE ${name} `);
+  }
+  if (!hasPromtool) return;
+  await Deno.writeTextFile(`${temp.folder}/metrics`, text);
+  await expectDone("sh", ["-c", `promtool check metrics < ${temp.folder}/metrics 2>&1`]);
+});
+
+Deno.test("prometheus() counts durations in buckets, leaves out what it cannot read, and passes on", async () => {
+  const passed: unknown[] = [];
+  const next = { ...NO_INSTRUMENTATION, count: (what: string) => void passed.push(what) };
+  const { instrumentation, handler } = prometheus(new FakeRuntime(), "/none/pets", next);
+  instrumentation.count("commit.unclear");
+  for (const seconds of [0.002, 0.0021, 60]) instrumentation.onResponse!(undefined, 404, seconds);
+  const text = await (await handler(new Request("http://localhost/metrics"))).text();
+  const buckets = text.matchAll(/operation="unknown",status="404",le="(.+?)"} (\d)/g);
+  const counts = Object.fromEntries([...buckets].map(([, bound, count]) => [bound, Number(count)]));
+  const shown = ["0.001", "0.002", "0.005", "10", "+Inf"].map((bound) => counts[bound]);
+  assertEquals(shown, [0, 1, 2, 2, 3]);
+  assertStringIncludes(text, "\nanimal_store_commit_unclear_total{} 1\n");
+  assert(!/^animal_store_file_bytes/m.test(text));
+  assertEquals(passed, ["commit.unclear"]);
+});
