@@ -78,11 +78,7 @@ for (const [name, isPossible, commandOf] of CLIENTS) {
             service = await ServiceProcess.start(temp.kvPath, env);
           }
           assertEquals(await service.add({ name: "Rex", categoryId: 1 }, key), 201);
-          const { status } = await fetch(`${service.address}/v1/pets/${round + 1}`, {
-            method: "DELETE",
-            headers: { authorization: `Bearer ${key}` },
-          });
-          assertEquals(status, 204);
+          assertEquals((await service.client(key).remove(round + 1)).status, 204);
           await until(() => events.length >= PETS + 2 * (round + 1));
         }
         assertEquals(events, await readAll(service, key));

@@ -35,7 +35,7 @@ async function addHistory(service: TestService): Promise<void> {
   }]] as const;
   for (const [id, patch] of patches) await service.change(id, patch);
   await service.change(4, { status: "sold", categoryId: 2 });
-  await service.send("/v1/pets/2", { method: "DELETE" });
+  await service.remove(2);
 }
 
 function ask(
