@@ -1,12 +1,12 @@
 import { globSync } from "node:fs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { permitted } from "./support/permitted.ts";
 import { ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 import { testIf } from "./support/test_if.ts";
+import { testPermitted } from "./support/test_permitted.ts";
 import { expectDone, install } from "./support/third_party_tools.ts";
 
-const test = testIf(permitted("read"));
+const test = testPermitted("read");
 
 const ROOT = new URL("../", import.meta.url);
 

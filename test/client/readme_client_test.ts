@@ -2,9 +2,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { readHead } from "../../src/log/head.ts";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";
-import { permitted } from "../support/permitted.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
-import { testIf } from "../support/test_if.ts";
+import { testPermitted } from "../support/test_permitted.ts";
 import { expectDone } from "../support/third_party_tools.ts";
 import { openTestService } from "../support/test_service.ts";
 
@@ -20,7 +19,7 @@ type Described = {
 export const eachIsTheOther = (one: PetOfUser, other: Described): [Described, PetOfUser] => [one, other];
 `;
 
-testIf(permitted("net", "read", "run", "write", "env", "sys"))(
+testPermitted("net", "read", "run", "write", "env", "sys")(
   "the TypeScript client of README.md has the described types, adds, changes, lists, follows and removes",
   async (test) => {
     await using service = await openTestService();

@@ -8,6 +8,7 @@ import type { Key, Mutation } from "../../../src/store/store.ts";
 import { permitted } from "../../support/permitted.ts";
 import { hasBash } from "../run_redirected.ts";
 import { runTask } from "../../support/run_task.ts";
+import { overwritePage } from "../../support/overwrite_page.ts";
 import { changeFile, type SampleFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { set } from "../../support/store_contract.ts";
@@ -45,8 +46,6 @@ interface FaultCase {
 }
 
 const EVENTS = 40;
-
-const PAGE_BYTES = 4_096;
 
 const LAST_DELETED: Mutation = { type: "delete", key: logKey(EVENTS) };
 
@@ -163,9 +162,7 @@ async function copyStore(from: string, to: string, isIndexDamaged = false): Prom
   database.close();
   await Deno.copyFile(from, to);
   if (!isIndexDamaged) return;
-  using file = await Deno.open(to, { write: true });
-  await file.seek(pages as number * PAGE_BYTES, Deno.SeekMode.Start);
-  await file.write(new Uint8Array(PAGE_BYTES).fill(0xff));
+  overwritePage(to, pages as number);
 }
 
 /** Runs commands as an operator does, in the project's folder, and resolves to all that they print. */

@@ -12,7 +12,6 @@ import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
-import { permitted } from "../../support/permitted.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { checkedContent } from "../../../src/store/checksum.ts";
 import { formatKey } from "../../../src/store/key_encoding.ts";
@@ -33,9 +32,9 @@ import { linesOf, linesToBytes, rewritten, sampleId, sampleLog } from "../../sup
 import { openSampleStore, writeLog } from "../../support/sample_store.ts";
 import { openTestService } from "../../support/test_service.ts";
 import { faultyStore } from "../../support/faulty_store.ts";
-import { setRecord } from "../../support/set_record.ts";
+import { putRecord } from "../../support/set_record.ts";
 import { commit, set } from "../../support/store_contract.ts";
-import { testIf } from "../../support/test_if.ts";
+import { testPermitted } from "../../support/test_permitted.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -186,7 +185,7 @@ Deno.test("audit() reports a damaged record of the log at the right position", a
       decoder.decode(linesToBytes(sample.lines.slice(from - 1, to)))
     );
     for (const [last, text] of Object.entries(stored)) {
-      await put(sample.store, logKey(Number(last)), text);
+      await putRecord(sample.store, logKey(Number(last)), text);
     }
     const report = await audit(sample);
     assertEquals(report.faults.map(({ message }) => message), messages);
@@ -228,12 +227,12 @@ Deno.test("audit() names the pet and the list that differ, once for each record"
   ];
   for (const [changes, messages] of cases) {
     using sample = await openSampleStore(33);
-    for (const [key, value] of changes) await put(sample.store, key, value);
+    for (const [key, value] of changes) await putRecord(sample.store, key, value);
     assertEquals((await audit(sample)).faults.map(({ message }) => message), messages);
   }
 });
 
-testIf(permitted("read", "write", "net", "run"))(
+testPermitted("read", "write", "net", "run")(
   "audit() finds each record of a file that is set to expire, or to expire at another time than its event says",
   () =>
     withSampleFile(async ({ kvPath, store }) => {
@@ -262,9 +261,9 @@ testIf(permitted("read", "write", "net", "run"))(
       }
       assertEquals((await audit(deps)).faults, []);
       const similar = projectionKey(1, ["event_by_idempotency_keys", 1]);
-      await put(store, similar, "{}");
+      await putRecord(store, similar, "{}");
       assertEquals((await audit(deps)).counts, { record_extra: 1 });
-      await put(store, similar, undefined);
+      await putRecord(store, similar, undefined);
       const { key, value } = entries.find(({ key }) => key[0] === "~log")!;
       const line = set(key, value as Uint8Array, 3_600_000);
       await commit(store, [line, { type: "delete", key: HEAD_KEY }]);
@@ -303,8 +302,8 @@ Deno.test("audit() accepts what is added, changed and removed while it runs, and
     for (const petId of [38, 39]) await remove(petId);
     const { head } = await readHead(store);
     if (isDamaged) {
-      await put(store, projectionKey(1, petKey("sold", 37)), undefined);
-      await put(store, left.key, checkedContent(left));
+      await putRecord(store, projectionKey(1, petKey("sold", 37)), undefined);
+      await putRecord(store, left.key, checkedContent(left));
     }
     let reads = 0;
     const watched = faultyStore(store, {
@@ -436,18 +435,18 @@ Deno.test("audit() leaves the generation alone that the lease of a replay names,
   const { store } = sample;
   const owned = { owner: sampleId(1), beat: 1, time: "2026-01-01T00:00:00.000Z", filledTo: 0 };
   const lease = (generation: number) =>
-    put(store, REPLAY_KEY, encodeJson({ ...owned, generation }));
+    putRecord(store, REPLAY_KEY, encodeJson({ ...owned, generation }));
   // A record that is right and one that is wrong.
   const filled = projectionKey(2, petKey("sold", 2));
-  await put(store, filled, "{}");
+  await putRecord(store, filled, "{}");
   assertEquals((await audit(sample)).counts, { foreign_record: 1 });
   await lease(2);
   const { faults, notes } = await audit(sample);
   assertEquals(faults, []);
   assertMatch(notes.join(), /^A replay has not ended/);
-  await put(store, ["projection", 2, "lost", 1], "{}");
+  await putRecord(store, ["projection", 2, "lost", 1], "{}");
   assertEquals((await audit(sample)).counts, { foreign_record: 1 });
-  await put(store, ["projection", 2, "lost", 1], undefined);
+  await putRecord(store, ["projection", 2, "lost", 1], undefined);
   for (const generation of [0, 3]) {
     await lease(generation);
     assertEquals((await audit(sample)).counts, { foreign_record: 1 });
@@ -496,18 +495,13 @@ const FOREIGN_KEYS = [
   ].map((key) => ["projection", 1, ...key]),
 ] as Key[];
 
-/** Stores a value without checks, or deletes the record. */
-async function put(store: Store, key: Key, content?: Uint8Array | string): Promise<void> {
-  await commit(store, [content === undefined ? { type: "delete", key } : setRecord(key, content)]);
-}
-
 /** Replaces all records of the log by one for each line. */
 async function putLines(store: Store, lines: string[]): Promise<void> {
   for (const { key } of (await Array.fromAsync(scan(store, { prefix: LOG_PREFIX }))).flat()) {
-    await put(store, key, undefined);
+    await putRecord(store, key, undefined);
   }
   for (const [index, line] of lines.entries()) {
-    await put(store, logKey(index + 1), `${line}\n`);
+    await putRecord(store, logKey(index + 1), `${line}\n`);
   }
 }
 
