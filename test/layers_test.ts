@@ -2,10 +2,9 @@ import { globSync } from "node:fs";
 import { assert, assertEquals } from "@std/assert";
 import { dirname, relative } from "node:path";
 import { COMMANDS } from "../scripts/launch/commands.ts";
-import { permitted } from "./support/permitted.ts";
-import { testIf } from "./support/test_if.ts";
+import { testPermitted } from "./support/test_permitted.ts";
 
-const test = testIf(permitted("read"));
+const test = testPermitted("read");
 
 const ROOT = new URL("../", import.meta.url).pathname;
 

@@ -1,6 +1,7 @@
 /** Services under measurement, each in its own process. */
 
 import { readLines } from "../support/service_process.ts";
+import { expectDone } from "../support/third_party_tools.ts";
 
 export interface ServerProcess extends AsyncDisposable {
   port: number;
@@ -24,10 +25,7 @@ export async function fillByCheckout(
   const script = `const { fillStore } = await import(${module});
     console.log(await fillStore(${JSON.stringify(path)}, ${pets}, ${soldShare}));`;
   const args = ["eval", "--quiet", "--no-check", script];
-  const options = { args, cwd: root, stderr: "inherit" } as const;
-  const { success, stdout } = await new Deno.Command(Deno.execPath(), options).output();
-  if (!success) throw new Error("fillStore() failed");
-  return new TextDecoder().decode(stdout).trim();
+  return (await expectDone(Deno.execPath(), args, { cwd: root })).trim();
 }
 
 /**

@@ -2,9 +2,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { readHead } from "../../src/log/head.ts";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";
-import { permitted } from "../support/permitted.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
-import { testIf } from "../support/test_if.ts";
+import { testPermitted } from "../support/test_permitted.ts";
+import { expectDone } from "../support/third_party_tools.ts";
 import { openTestService } from "../support/test_service.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -19,7 +19,7 @@ type Described = {
 export const eachIsTheOther = (one: PetOfUser, other: Described): [Described, PetOfUser] => [one, other];
 `;
 
-testIf(permitted("net", "read", "run", "write", "env", "sys"))(
+testPermitted("net", "read", "run", "write", "env", "sys")(
   "the TypeScript client of README.md has the described types, adds, changes, lists, follows and removes",
   async (test) => {
     await using service = await openTestService();
@@ -54,11 +54,8 @@ testIf(permitted("net", "read", "run", "write", "env", "sys"))(
       const pet = await response.json();
       const etag = response.headers.get("etag")!;
       assertEquals(await client.update(1, { status: "sold" }, etag), { ...pet, status: "sold" });
-      await assertRejects(
-        () => client.update(1, { name: "Mia" }, etag),
-        Error,
-        "precondition_failed",
-      );
+      const change = () => client.update(1, { name: "Mia" }, etag);
+      await assertRejects(change, Error, "precondition_failed");
       const { status: _, ...unset } = pet;
       assertEquals(await client.update(1, { status: null }), unset);
     });
@@ -106,12 +103,8 @@ async function readmeClient(baseUrl: string, apiKey: string) {
     await Deno.writeTextFile(path, client + TYPES_OF_USERS);
     const types = astToString(await openapiTS(describeInterface()));
     await Deno.writeTextFile(`${folder}/openapi_types.d.ts`, types);
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["check", "--quiet", "--config=deno.json", "--lock=test/deno.lock", path],
-      cwd: ROOT,
-      env: { NO_COLOR: "1" },
-    }).output();
-    assertEquals(success, true, new TextDecoder().decode(stderr));
+    const check = ["check", "--quiet", "--config=deno.json", "--lock=test/deno.lock", path];
+    await expectDone(Deno.execPath(), check, { cwd: ROOT, env: { NO_COLOR: "1" } });
     await Deno.writeTextFile(path, client);
     const { petClient } = await import(`file://${path}`);
     return petClient(baseUrl, apiKey);

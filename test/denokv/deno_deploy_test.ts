@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
-import { runTask } from "../support/run_task.ts";
+import { expectTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { DenokvServer, testDenokv as test } from "../support/denokv_server.ts";
 import { until } from "../support/until.ts";
@@ -8,10 +8,8 @@ import { until } from "../support/until.ts";
 test("with the variables of Deno Deploy, the service uses their address and the attached database", async () => {
   await using server = await DenokvServer.start();
   const { env } = server;
-  const issued = await runTask(["keys", "issue", "--label", "first"], {
-    kvPath: server.address,
-    env,
-  });
+  const options = { kvPath: server.address, env };
+  const token = (await expectTask(["keys", "issue", "--label", "first"], options)).trim();
   const port = freePort();
   await using service = await ServiceProcess.start("", {
     ...env,
@@ -22,7 +20,6 @@ test("with the variables of Deno Deploy, the service uses their address and the 
   });
   assertEquals(service.address, `http://127.0.0.1:${port}`);
   assertEquals((await service.send("/readyz", "")).status, 200);
-  const token = issued.stdout.trim();
   assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
   server.pause();
   const hanging = service.add({ name: "Max", categoryId: 1 }, token);
@@ -31,9 +28,6 @@ test("with the variables of Deno Deploy, the service uses their address and the 
   assertEquals(await service.stop("SIGINT"), 0);
   assertEquals(await hanging, 503);
   server.resume();
-  const { stdout } = await runTask(["log", "--type", "PetCreated", "--to", "2"], {
-    kvPath: server.address,
-    env,
-  });
-  assertEquals(JSON.parse(stdout).data.name, "Rex");
+  const line = await expectTask(["log", "--type", "PetCreated", "--to", "2"], options);
+  assertEquals(JSON.parse(line).data.name, "Rex");
 });

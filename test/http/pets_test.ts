@@ -70,7 +70,7 @@ testEachWay("a list filters by category and status, and counts what matches", as
       }}`,
     );
   }
-  await service.send("/v1/pets/1", { method: "DELETE" });
+  await service.remove(1);
   await service.change(2, { categoryId: 0 });
   const cases: [query: string, total: string | null, ids: number[]][] = [
     ["limit=1", "31", [32]],
@@ -90,8 +90,7 @@ testEachWay("a list filters by category and status, and counts what matches", as
       const { headers, status } = await service.send(`/v1/pets?${query}`, { method });
       assertEquals([status, headers.get("x-total-count")], [200, total], query);
     }
-    const page = await (await service.send(`/v1/pets?${query}`)).json();
-    assertEquals(page.map(({ id }: { id: number }) => id), ids, query);
+    assertEquals(await service.listIds(query), ids, query);
   }
   const all = await walk(service, "/v1/pets?categoryId=0&limit=3");
   assertEquals(all, [32, 31, 30, 29, 28, 27, 26, 25, 2]);

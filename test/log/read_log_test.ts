@@ -8,11 +8,11 @@ import {
   RECORD_LINES_LIMIT,
   secondsSinceEvent,
 } from "../../src/log/read_log.ts";
-import { withChecksum } from "../../src/store/checksum.ts";
-import { type Mutation, type Store, STORE_LIMITS } from "../../src/store/store.ts";
+import { type Store, STORE_LIMITS } from "../../src/store/store.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { openSampleStore } from "../support/sample_store.ts";
+import { putRecord } from "../support/set_record.ts";
 
 const LENGTH = 20;
 const NO_LINES = "is in a damaged record";
@@ -58,11 +58,7 @@ Deno.test("readLog() rejects at the first position that is missing, repeated or 
     using sample = await openSampleStore(LENGTH, [3, 5]);
     const values = changes((from, to) => linesToBytes(sample.lines.slice(from - 1, to)));
     for (const [last, value] of Object.entries(values)) {
-      const key = logKey(Number(last));
-      const mutation: Mutation = value === undefined
-        ? { type: "delete", key }
-        : { type: "set", key, value: withChecksum(key, value) };
-      await sample.store.commit({ checks: [], mutations: [mutation] });
+      await putRecord(sample.store, logKey(Number(last)), value);
     }
     await assertRejects(() => read(sample.store, 1, LENGTH), LogDamagedError, `Position ${fault}`);
     const rest = await read(sample.store, soundFrom, LENGTH);

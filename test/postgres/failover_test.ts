@@ -94,11 +94,7 @@ async function splitBrain(env: Record<string, string>, instances: number) {
     },
     /** Resolves to the id of the pet, or to `undefined` if it is not acknowledged. */
     async addOnNew(): Promise<number | undefined> {
-      const response = await ofNew.send("/v1/pets", token, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ name: "Rex", categoryId: 1 }),
-      });
+      const response = await ofNew.client(token).add({ name: "Rex", categoryId: 1 });
       if (response.status !== 201) assertEquals(response.status, 503);
       return (await response.json()).id;
     },

@@ -1,6 +1,6 @@
 /** PgBouncer between the service and its database. Debian's package has the program outside of the path. */
 
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import {
@@ -11,7 +11,7 @@ import {
   serverOfFile,
 } from "../support/postgres_server.ts";
 import { until } from "../support/until.ts";
-import { runTask } from "../support/run_task.ts";
+import { expectTask, expectTaskFails } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { isInstalled } from "../support/store_server.ts";
 import { testIf } from "../support/test_if.ts";
@@ -31,23 +31,18 @@ for (const size of [1, 20]) {
       Array.from({ length: 30 }, () => assertRejects(open, StoreRefusedError, "PgBouncer")),
     );
     for (const args of [["start"], ["keys", "issue", "--label", "refused"]]) {
-      const { code, stderr } = await runTask(args, { kvPath: pooler.address });
-      assertEquals(code, 2, stderr);
-      assertMatch(
-        stderr,
-        /^error: .*: PgBouncer, or another pooler, .*pool_mode = session.*\n$/,
-      );
+      const refusal = /^error: .*: PgBouncer, or another pooler, .*pool_mode = session.*\n$/;
+      await expectTaskFails(2, refusal, args, { kvPath: pooler.address });
     }
   });
 }
 
 test("the service works with PgBouncer in session mode", async () => {
   await using pooler = await startPgBouncer("pool_mode = session");
-  const { stdout, stderr } = await runTask(["keys", "issue", "--label", "first"], {
-    kvPath: pooler.address,
-  });
-  await using service = await ServiceProcess.start(pooler.address);
-  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, stdout.trim()), 201, stderr);
+  const kvPath = pooler.address;
+  const token = (await expectTask(["keys", "issue", "--label", "first"], { kvPath })).trim();
+  await using service = await ServiceProcess.start(kvPath);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
 });
 
 /** Starts PgBouncer with these settings before a new database. */

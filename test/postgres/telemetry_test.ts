@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { serverOfFile, testPostgres as test } from "../support/postgres_server.ts";
-import { runTask } from "../support/run_task.ts";
+import { expectTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 
 const server = serverOfFile();
@@ -16,13 +16,13 @@ test("the spans of the store name PostgreSQL, and contain no secret", async () =
     },
   );
   const kvPath = server().url(await server().createDatabase());
-  const issued = await runTask(["keys", "issue", "--label", "first"], { kvPath });
+  const token = (await expectTask(["keys", "issue", "--label", "first"], { kvPath })).trim();
   await using service = await ServiceProcess.start(kvPath, {
     OTEL_DENO: "true",
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.addr.port}`,
   });
-  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, issued.stdout.trim()), 201);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
   assertEquals(await service.stop(), 0);
   await collector.shutdown();
   const systems = received.matchAll(

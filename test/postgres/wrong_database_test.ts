@@ -7,11 +7,13 @@ import { encodeKey } from "../../src/store/key_encoding.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { freePort } from "../support/free_port.ts";
 import { openDatabase, serverOfFile, testPostgres as test } from "../support/postgres_server.ts";
-import { runTask } from "../support/run_task.ts";
+import { expectTask, expectTaskFails, runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { until } from "../support/until.ts";
 
 const server = serverOfFile();
+
+const ISSUE = ["keys", "issue", "--label", "first"];
 
 async function expectRefused(
   address: string,
@@ -21,20 +23,16 @@ async function expectRefused(
   await assertRejects(() => openDatabase(address, settings), StoreRefusedError, reason);
 }
 
-function run(args: string[], kvPath: string, env: Record<string, string> = {}) {
-  return runTask(args, { kvPath, env: { PORT: "0", ...env } });
-}
-
 test("a program says on one line why it cannot use its database, and no password", async () => {
   const wrong = server().url("nowhere");
   const away = server().url("pets", { ports: [freePort()] });
   const cases: [args: string[], address: string, reason: string][] = [
-    [["keys", "issue", "--label", "refused"], wrong, "there is no database nowhere"],
+    [ISSUE, wrong, "there is no database nowhere"],
     [["start"], wrong, "there is no database nowhere"],
     [["log"], away, "it does not answer"],
   ];
-  for (const [args, address, reason] of cases) {
-    const { code, stdout, stderr } = await run(args, address);
+  for (const [args, kvPath, reason] of cases) {
+    const { code, stdout, stderr } = await runTask(args, { kvPath, env: { PORT: "0" } });
     assertEquals([args, code, stdout], [args, 2, ""], stderr);
     assertMatch(
       stderr,
@@ -59,15 +57,10 @@ test("open() refuses tables of another program, and a schema animal_store that i
 test("a schema of another version, and a database in which nothing was written yet", async () => {
   const database = await server().createDatabase();
   const address = server().url(database);
-  const { code, stderr } = await run(["log"], address);
-  assertEquals(code, 2);
-  assertMatch(stderr, /: there is no log in it yet/);
-  const issued = await run(["keys", "issue", "--label", "first"], address);
-  assertEquals(issued.code, 0, issued.stderr);
-  assertEquals(
-    issued.stderr.split("\n")[0],
-    `Created the tables in the database ${database} on 127.0.0.1:${server().port}`,
-  );
+  await expectTaskFails(2, /: there is no log in it yet/, ["log"], { kvPath: address });
+  const issued = await runTask(ISSUE, { kvPath: address });
+  const created = `Created the tables in the database ${database} on 127.0.0.1:${server().port}`;
+  assertEquals([issued.code, issued.stderr.split("\n")[0]], [0, created]);
   await server().sql("update animal_store.schema_version set version = 9", database);
   await expectRefused(address, "has version 9, of a newer version; use that version");
   await server().sql("update animal_store.schema_version set version = 1", database);
@@ -82,9 +75,8 @@ test("a role with few rights: it cannot create the schema, and needs nothing but
     address,
     "the role may not create the schema animal_store; see deno task schema",
   );
-  const { code, stdout, stderr } = await run(["schema", "--role", "service"], ":memory:");
-  assertEquals([code, stderr], [0, ""]);
-  const [created, grants] = stdout.split(/(?=grant usage on schema)/);
+  const schema = await expectTask(["schema", "--role", "service"], { kvPath: ":memory:" });
+  const [created, grants] = schema.split(/(?=grant usage on schema)/);
   await server().sql(created, database);
   await expectRefused(
     address,
@@ -94,13 +86,11 @@ test("a role with few rights: it cannot create the schema, and needs nothing but
   await server().sql(usage + rights[0], database);
   await expectRefused(address, "the role lacks rights on the schema animal_store");
   await server().sql(rights.slice(1).join(""), database);
-  const issued = await run(["keys", "issue", "--label", "first"], address);
-  assertEquals(issued.code, 0, issued.stderr);
+  const token = (await expectTask(ISSUE, { kvPath: address })).trim();
   await using service = await ServiceProcess.start(address);
-  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, issued.stdout.trim()), 201);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
   for (const task of [["replay", "--grace", "0"], ["audit"]]) {
-    const outcome = await run(task, address);
-    assertEquals([task, outcome.code], [task, 0], outcome.stderr);
+    await expectTask(task, { kvPath: address });
   }
   // The start compares the sequence of versions with this record only.
   const head = `'\\x${encodeKey(HEAD_KEY).toHex()}'`;
@@ -113,10 +103,7 @@ test("passwords from PGPASSWORD, and from a PGPASSFILE that only its owner can r
   const { secret: password, port } = server();
   const address = `postgres://operator@127.0.0.1:${port}/${database}`;
   const passfile = await Deno.makeTempFile();
-  const expectKey = async (env: Record<string, string>) => {
-    const { code, stderr } = await run(["keys", "issue", "--label", "first"], address, env);
-    assertEquals(code, 0, stderr);
-  };
+  const expectKey = (env: Record<string, string>) => expectTask(ISSUE, { kvPath: address, env });
   await expectRefused(address, "it asks for a password");
   await expectRefused(address, "it asks for a password", { passfile });
   const refused = "it refuses the password of the role operator";

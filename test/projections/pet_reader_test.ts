@@ -1,14 +1,6 @@
 /** PetReader shows the pets of a head or of a later one, with changes of every instance, at a bounded cost. */
 
-import {
-  assert,
-  assertEquals,
-  assertLessOrEqual,
-  assertNotStrictEquals,
-  assertRejects,
-  assertStrictEquals,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { encodeEvent, type EventBody, type RecordedLine } from "../../events/event.ts";
 import {
   encodePet,
@@ -38,6 +30,7 @@ import { Random } from "../sim/random.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
 import { setRecord } from "../support/set_record.ts";
+import { commit, set } from "../support/store_contract.ts";
 import { openTestService } from "../support/test_service.ts";
 import { SAMPLE_STEP } from "../support/permitted.ts";
 
@@ -113,11 +106,16 @@ function expectedPage(pets: Pets, query: PageQuery) {
   return { text: `[${shown.map(encodePet).join(",")}]`, next, total };
 }
 
+/** Reads a page, or the pet with that id. */
+function readOne(reader: PetReader, query: PageQuery | number, entry: HeadEntry) {
+  return typeof query === "number" ? reader.get(query, entry) : reader.list(query, entry);
+}
+
 /** Whether the query, or the pet with that id, shows one of these states of the pets. */
 function showsOneOf(states: Pets[], query: PageQuery | number, text?: string) {
-  const textOf = (pets: Pets) =>
+  const shown = (pets: Pets) =>
     typeof query === "number" ? textOfPet(pets[query - 1]) : expectedPage(pets, query).text;
-  return states.findLast((pets) => textOf(pets) === text) !== undefined;
+  return states.some((pets) => shown(pets) === text);
 }
 
 const textOfPet = (pet: Pet | undefined) => pet && encodePet(pet);
@@ -133,8 +131,16 @@ async function assertShows(reader: PetReader, history: History, query: PageQuery
   const page = await reader.list(query, history.entry);
   const { text, next } = page;
   const total = totalOf(query, page, headOf(page, history.entry));
-  const context = () => `${words} ${JSON.stringify(query, (_, value) => `${value}`)}`;
-  assertEquals({ text, next, total }, expectedPage(history.pets, query), context());
+  assertEquals(
+    { text, next, total },
+    expectedPage(history.pets, query),
+    `${words} ${textOf(query)}`,
+  );
+}
+
+/** JSON of a case, for messages. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, it) => typeof it === "bigint" ? `${it}` : it);
 }
 
 async function assertShowsAll(reader: PetReader, history: History, words = "") {
@@ -249,10 +255,7 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
   );
   for (const race of races.filter((_, index) => index % SAMPLE_STEP === 0)) {
     const { query, commits, number, isReversed } = race;
-    const words = JSON.stringify(
-      race,
-      (_, value) => typeof value === "bigint" ? `${value}` : value,
-    );
+    const words = textOf(race);
     const history = await History.of(added(10));
     // In half of the races, ids have gaps before.
     if (number % 2 === 0) await history.commit([{ id: 6 }]);
@@ -270,16 +273,14 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
       }
       // A request that has seen the change begins new caches, and joins no read from before it.
       if (isReversed) {
-        const text = (await read(history.entry))?.text;
+        const text = (await readOne(reader, query, history.entry))?.text;
         assert(showsOneOf([history.pets], query, text), `${words}: ${text}`);
       }
       return early ?? await apply();
     };
     const store = faultyStore(history.store, { onGet: raced, onGetMany: raced, onList: raced });
     const reader = new PetReader(store);
-    const read = async (entry: HeadEntry) =>
-      typeof query === "number" ? await reader.get(query, entry) : await reader.list(query, entry);
-    const text = (await read(history.entry))?.text;
+    const text = (await readOne(reader, query, history.entry))?.text;
     assert(showsOneOf(states, query, text), `${words}: ${text}`);
     reads = Infinity;
     await assertShowsAll(reader, history, words);
@@ -340,7 +341,7 @@ Deno.test("list() reads few records, although nearly all pets have another statu
   for (const query of [...queries, { limit: 5, status: "available", cursor: 8_002 } as const]) {
     records = 0;
     await assertShows(new PetReader(store), history, query);
-    assertLessOrEqual(records, query.limit + 1);
+    assert(records <= query.limit + 1, `${records} records`);
   }
   for (let start = 1; start <= 10_000; start += 250) {
     const steps = Array.from({ length: 250 }, (_, index) => ({ id: start + index }));
@@ -349,7 +350,7 @@ Deno.test("list() reads few records, although nearly all pets have another statu
   for (const query of [...queries, { limit: 100 }, { limit: 2, cursor: 9_000 }]) {
     records = 0;
     await assertShows(new PetReader(history.store), history, query);
-    assertLessOrEqual(records, 4 * (query.limit + 1));
+    assert(records <= 4 * (query.limit + 1), `${records} records`);
   }
 });
 
@@ -357,13 +358,12 @@ Deno.test("list() and get() read the records of a new generation, which may corr
   const history = await History.of(added(4));
   const key = (generation: number) => projectionKey(generation, petKey("available", 1));
   const wrong = encoder.encode(`1${encodePet({ ...history.pets[0]!, name: "wrong" })}`);
-  await history.store.commit({ checks: [], mutations: [setRecord(key(1), wrong)] });
+  await commit(history.store, [setRecord(key(1), wrong)]);
   const { entry } = history;
   const reader = new PetReader(history.store);
   const nameOf = async (at: HeadEntry) => JSON.parse((await reader.get(1, at))!.text).name;
   assertEquals(await nameOf(entry), "wrong");
-  const mutations = retainedMutations(2, project(history.lines), 0);
-  await history.store.commit({ checks: [], mutations });
+  await commit(history.store, retainedMutations(2, project(history.lines), 0));
   await history.commit([], 2);
   await reader.get(2, history.entry);
   // A request that still has the head before the new generation.
@@ -372,11 +372,8 @@ Deno.test("list() and get() read the records of a new generation, which may corr
   await assertShowsAll(reader, history);
   assertEquals(await nameOf(entry), "Zoë 1");
   // A replay that does not wait for requests removes the generation that they read.
-  const deletions = history.store.all(["projection", 1]).map(({ key }) => ({
-    type: "delete",
-    key,
-  }));
-  await history.store.commit({ checks: [], mutations: deletions as Mutation[] });
+  const old = history.store.all(["projection", 1]);
+  await commit(history.store, old.map(({ key }) => ({ type: "delete", key })));
   for (const status of LISTED) {
     const query = { limit: 100, status };
     const { text } = await new PetReader(history.store).list(query, entry);
@@ -391,15 +388,15 @@ Deno.test("list() caches pages up to its size limit, and drops the oldest", asyn
   const head = await service.heads.fresh();
   const reader = new PetReader(service.store);
   const first = await reader.list({ limit: 100 }, head);
-  assertStrictEquals(await reader.list({ limit: 100 }, head), first);
+  assert(await reader.list({ limit: 100 }, head) === first);
   let length = first.text.length;
   for (let cursor = 102; length < 40 * 1024 * 1024; cursor++) {
     length += (await reader.list({ limit: 100, cursor }, head)).text.length;
   }
   const again = await reader.list({ limit: 100 }, head);
-  assertNotStrictEquals(again, first);
+  assert(again !== first);
   assertEquals(again, first);
-  assertStrictEquals(await reader.list({ limit: 100 }, head), again);
+  assert(await reader.list({ limit: 100 }, head) === again);
 });
 
 Deno.test("list() and get() reject a record that is missing or damaged, and cache nothing of it", async () => {
@@ -410,23 +407,17 @@ Deno.test("list() and get() reject a record that is missing or damaged, and cach
   // damaged_record_test has the other damages.
   const other = (await original.store.get(pet("sold", 7)))!.value as Uint8Array;
   const queries = [3, { limit: 9 }, { limit: 1, status: "sold", cursor: 4 } as const];
-  const cases: [damage: Uint8Array | undefined, read: PageQuery | number][] = [
-    [undefined, 3],
-    [undefined, { limit: 9 }],
+  const missing = { type: "delete", key: sold } as const;
+  const cases: [damage: Mutation, read: PageQuery | number][] = [
+    ...queries.slice(0, 2).map((query): [Mutation, typeof query] => [missing, query]),
+    ...queries.map((query): [Mutation, typeof query] => [set(sold, other), query]),
   ];
-  for (const query of queries) cases.push([other, query]);
   for (const [damage, query] of cases) {
-    const mutation: Mutation = damage === undefined
-      ? { type: "delete", key: sold }
-      : { type: "set", key: sold, value: damage };
-    await original.store.commit({ checks: [], mutations: [mutation] });
+    await commit(original.store, [damage]);
     const reader = new PetReader(original.store);
     // The second read must not get from the cache what the first one refused.
     for (let time = 1; time <= 2; time++) {
-      const read = async () =>
-        typeof query === "number"
-          ? await reader.get(query, original.entry)
-          : await reader.list(query, original.entry);
+      const read = async () => await readOne(reader, query, original.entry);
       const { code, message } = await assertRejects(read, ServiceError);
       assertEquals(code, "projection_damaged");
       assert(message.includes(" pet "), message);
@@ -435,8 +426,8 @@ Deno.test("list() and get() reject a record that is missing or damaged, and cach
   // The oldest pet is there twice: at first beside all others, and then instead of another one.
   const twice = setRecord(pet("sold", 1), `1${encodePet(original.pets[0]!)}`);
   const whole = setRecord(sold, `3${encodePet(original.pets[2]!)}`);
-  for (const mutation of [whole, { type: "delete", key: sold } as const]) {
-    await original.store.commit({ checks: [], mutations: [twice, mutation] });
+  for (const mutation of [whole, missing]) {
+    await commit(original.store, [twice, mutation]);
     const read = async () => await new PetReader(original.store).list({ limit: 9 }, original.entry);
     await assertRejects(read, ServiceError, "pet 1 is missing, or is there twice");
   }

@@ -6,7 +6,7 @@ import { decodeHeadRecord } from "../../src/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "../../src/keyspace.ts";
 import type { Key } from "../../src/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
-import { type Outcome, outcomeOf, runTask, spawnTask } from "../support/run_task.ts";
+import { expectTask, type Outcome, outcomeOf, spawnTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { until } from "../support/until.ts";
 import { TempStore } from "../support/temp_store.ts";
@@ -51,7 +51,7 @@ test("Ctrl-C in audit, restore and publish, before they have written anything", 
   const kvPath = `${temp.folder}/store/pets.sqlite3`;
   await Deno.mkdir(`${temp.folder}/store`);
   const key = `${temp.folder}/log.key`;
-  assertEquals((await runTask(["publish", "--new-key", key], { kvPath })).code, 0);
+  await expectTask(["publish", "--new-key", key], { kvPath });
   const cases: [args: string[], line: RegExp][] = [
     [["audit", "--file", "-"], /^Interrupted\. The audit has no result, .*Run it again\.$/m],
     [["restore", "-"], /^Interrupted\. Nothing was written\. Run deno task restore again\.$/m],
@@ -137,7 +137,7 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   const stopped = await interrupt(backup);
   assertEquals(stopped.code, 0);
   assertMatch(stopped.stderr, /^Stopped\. .* ends at position \d+\. Run the same command again/m);
-  assertEquals((await runTask(["backup", file], { kvPath })).code, 0);
+  await expectTask(["backup", file], { kvPath });
 
   const copy = `${temp.folder}/copy.sqlite3`;
   const restoring = spawnTask(["restore", file], { kvPath: copy, detached: true });
@@ -148,7 +148,6 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
     inRestore.stderr,
     /^Interrupted\. The store is incomplete and refused\. Run deno task restore again with the same/m,
   );
-  const restored = await runTask(["restore", file], { kvPath: copy });
-  assertEquals(restored.code, 0, restored.stderr);
-  assertMatch((await runTask(["audit"], { kvPath: copy })).stdout, /^Sound: 30,001 events/);
+  await expectTask(["restore", file], { kvPath: copy });
+  assertMatch(await expectTask(["audit"], { kvPath: copy }), /^Sound: 30,001 events/);
 });

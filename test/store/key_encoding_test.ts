@@ -2,9 +2,8 @@ import { assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { decodeKey, encodeKey, formatKey } from "../../src/store/key_encoding.ts";
 import type { Key, KeyPart } from "../../src/store/store.ts";
-import { permitted } from "../support/permitted.ts";
 import { withSampleFile } from "../support/sample_file.ts";
-import { testIf } from "../support/test_if.ts";
+import { testPermitted } from "../support/test_permitted.ts";
 
 /** Parts as this program writes them. Texts with a lone surrogate are not among them: KV replaces it. */
 const PARTS: KeyPart[] = [
@@ -14,7 +13,7 @@ const PARTS: KeyPart[] = [
   ...[[], [0], [0, 0], [0, 255], [255], [1, 0, 255, 2]].map((bytes) => Uint8Array.from(bytes)),
 ];
 
-testIf(permitted("read", "write", "net", "run"))(
+testPermitted("read", "write", "net", "run")(
   "encodeKey() encodes keys as Deno KV does, and decodeKey() decodes them",
   () =>
     withSampleFile(async ({ kvPath }) => {

@@ -1,3 +1,4 @@
+import { assertEquals, assertMatch } from "@std/assert";
 import { storeVariables } from "./real_store.ts";
 import { ROOT } from "./with_project_copy.ts";
 
@@ -29,6 +30,25 @@ export async function runTask(args: string[], options: RunOptions): Promise<Outc
   // A task that rejects its input early closes it. The test must not fail then.
   await ReadableStream.from(stdin ? [stdin] : []).pipeTo(child.stdin).catch(() => {});
   return await outcomeOf(child);
+}
+
+/** Runs a task that must succeed, and resolves to its standard output. */
+export async function expectTask(args: string[], options: RunOptions): Promise<string> {
+  const { code, stdout, stderr } = await runTask(args, options);
+  assertEquals(code, 0, `${args.join(" ")}: ${stderr}`);
+  return stdout;
+}
+
+/** Runs a task that must exit with that code, print nothing to standard output, and say why on standard error. */
+export async function expectTaskFails(
+  code: number,
+  reason: RegExp,
+  args: string[],
+  options: RunOptions,
+): Promise<void> {
+  const { stderr, ...outcome } = await runTask(args, options);
+  assertEquals(outcome, { code, stdout: "" }, `${args.join(" ")}: ${stderr}`);
+  assertMatch(stderr, reason);
 }
 
 /** The outcome of a process whose output nobody else reads, when it has ended. */

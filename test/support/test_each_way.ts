@@ -2,9 +2,8 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { readHead } from "../../src/log/head.ts";
 import { Server } from "../../src/server/server.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { permitted } from "./permitted.ts";
 import { type Client, clientOf, openTestService, type TestService } from "./test_service.ts";
-import { testIf } from "./test_if.ts";
+import { testPermitted } from "./test_permitted.ts";
 
 /** Services for {@linkcode testEachWay}, by their names. Tests of another runtime set some, which replace its own. */
 export const OTHER_SERVICES: Record<
@@ -28,7 +27,7 @@ export function testEachWay(name: string, check: (service: TestService) => Promi
     await using service = await openTestService();
     await check(service);
   });
-  testIf(permitted("net"))(`${name} (over a socket)`, async () => {
+  testPermitted("net")(`${name} (over a socket)`, async () => {
     await using service = await openTestService();
     await using server = await serveOnSocket(service);
     const origin = `http://127.0.0.1:${server.port}`;

@@ -1,5 +1,4 @@
-import { permitted } from "./permitted.ts";
-import { testIf } from "./test_if.ts";
+import { testPermitted } from "./test_permitted.ts";
 
 /** Declares tests that start processes, which are ignored without the permissions for that. */
-export const test = testIf(permitted("env", "net", "read", "run", "write"));
+export const test = testPermitted("env", "net", "read", "run", "write");

@@ -29,6 +29,9 @@ export interface Client {
   add(pet: unknown, headers?: HeadersInit): Promise<Response>;
   /** Sends a request to change the pet with an id, with such a body. */
   change(petId: number | string, patch: unknown, headers?: HeadersInit): Promise<Response>;
+  remove(petId: number | string, headers?: HeadersInit, body?: string): Promise<Response>;
+  /** Lists pets, and resolves to their ids. Rejects if the response is not a list. */
+  listIds(query?: string): Promise<number[]>;
 }
 
 /** Opens the stores of test services. Tests of another engine replace it. */
@@ -87,5 +90,9 @@ export function clientOf(token: string, carry: Client["sendBare"]): Client {
     send,
     add: (pet, headers) => sendJson("POST", "/v1/pets", pet, headers),
     change: (petId, patch, headers) => sendJson("PATCH", `/v1/pets/${petId}`, patch, headers),
+    listIds: async (query = "") =>
+      (await (await send(`/v1/pets?${query}`)).json()).map(({ id }: { id: number }) => id),
+    remove: (petId, headers, body) =>
+      send(`/v1/pets/${petId}`, { method: "DELETE", headers, body }),
   };
 }

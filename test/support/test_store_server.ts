@@ -8,7 +8,7 @@ import { freePort } from "./free_port.ts";
 import { type ExpectedFaults, LoadClient } from "./load_client.ts";
 import { openRealStore } from "./real_store.ts";
 import { runReplayLoad } from "./replay_load.ts";
-import { runTask, spawnTask } from "./run_task.ts";
+import { expectTask, expectTaskFails, runTask, spawnTask } from "./run_task.ts";
 import { readLines, ServiceProcess } from "./service_process.ts";
 import type { StoreServer, StoreServers } from "./store_server.ts";
 import { TcpProxy } from "./tcp_proxy.ts";
@@ -60,15 +60,13 @@ export function testStoreServer({ name, ignore, cutShare, start }: StoreServers)
   });
 
   test("a tool fails with one line if the store is away or hangs", async (server) => {
-    const options = { kvPath: server.address, env: server.env };
+    const away = /^error: Cannot open the [^\n]*it does not answer[^\n]*\n$/;
+    const fails = () => expectTaskFails(2, away, ["log"], optionsOf(server));
     server.pause();
-    const hanging = await runTask(["log"], options);
+    await fails();
     server.resume();
     await server.kill();
-    for (const { code, stdout, stderr } of [hanging, await runTask(["log"], options)]) {
-      assertEquals([code, stdout], [2, ""]);
-      assertMatch(stderr, /^error: Cannot open the [^\n]*it does not answer[^\n]*\n$/);
-    }
+    await fails();
   });
 
   test("while the store hangs, the service responds; it recovers by itself, and a SIGTERM ends it", async (server) => {
@@ -160,7 +158,7 @@ export function testStoreServer({ name, ignore, cutShare, start }: StoreServers)
   });
 
   test("every tool works while a service runs, and moves a catalogue to another store", async (server) => {
-    const run = (...args: string[]) => runWith(server, args);
+    const run = (...args: string[]) => expectTask(args, optionsOf(server));
     const token = (await run("keys", "issue", "--label", "shop")).trim();
     await using service = await ServiceProcess.start(server.address, server.env);
     for (let id = 1; id <= 5; id++) {
@@ -180,10 +178,9 @@ export function testStoreServer({ name, ignore, cutShare, start }: StoreServers)
     assertEquals(exported.trim().split("\n").length, 9);
     await using copy = await start();
     const stdin = new TextEncoder().encode(exported);
-    const restored = await runTask(["restore", "-"], { ...optionsOf(copy), stdin });
-    assertEquals(restored.code, 0, restored.stderr);
-    assertEquals(await runWith(copy, ["log"]), exported);
-    await runWith(copy, ["audit"]);
+    await expectTask(["restore", "-"], { ...optionsOf(copy), stdin });
+    assertEquals(await expectTask(["log"], optionsOf(copy)), exported);
+    await expectTask(["audit"], optionsOf(copy));
     await using moved = await ServiceProcess.start(copy.address, copy.env);
     const [before, after] = await Promise.all([service, moved].map(async (one) => {
       const response = await one.send("/v1/pets?limit=100", successor);
@@ -207,7 +204,8 @@ export function testStoreServer({ name, ignore, cutShare, start }: StoreServers)
   });
 
   test("backup --follow waits while the store is away, and continues when it is back", async (server) => {
-    const token = (await runWith(server, ["keys", "issue", "--label", "test"])).trim();
+    const issue = ["keys", "issue", "--label", "test"];
+    const token = (await expectTask(issue, optionsOf(server))).trim();
     await using service = await ServiceProcess.start(server.address, server.env);
     await using temp = await TempStore.make();
     const file = `${temp.folder}/pets.jsonl`;
@@ -221,7 +219,7 @@ export function testStoreServer({ name, ignore, cutShare, start }: StoreServers)
       const pet = { name: "Rex", categoryId: 1 };
       const add = async () => assertEquals(await service.add(pet, token), 201);
       await until(add, "No pet is accepted");
-      const content = await runWith(server, ["log"]);
+      const content = await expectTask(["log"], optionsOf(server));
       const isFollowed = async () => assertEquals(await Deno.readTextFile(file), content);
       await until(isFollowed, "The backup does not follow");
     };
@@ -337,11 +335,4 @@ async function expectUnavailable(response: Response): Promise<void> {
 
 function optionsOf({ address, env }: StoreServer) {
   return { kvPath: address, env };
-}
-
-/** Runs a tool that must succeed, and resolves to its standard output. */
-async function runWith(server: StoreServer, args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runTask(args, optionsOf(server));
-  assertEquals(code, 0, stderr);
-  return stdout;
 }

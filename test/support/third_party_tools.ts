@@ -1,6 +1,7 @@
 /** Installs tools that only some tests need from their registries, once, and runs them. */
 
 import { permitted } from "./permitted.ts";
+import { outcomeOf } from "./run_task.ts";
 
 /** Installs tools. Resolves to whether the tests with them can run, and otherwise prints the obstacle. */
 export async function install(what: string, tools: () => Promise<unknown>): Promise<boolean> {
@@ -38,10 +39,7 @@ export async function expectDone(...command: Parameters<typeof complete>): Promi
 async function complete(program: string, args: string[], options: Deno.CommandOptions = {}) {
   try {
     const signal = AbortSignal.timeout(10 * 60_000);
-    const command = new Deno.Command(program, { signal, ...options, args });
-    const { code, stdout, stderr } = await command.output();
-    const decoder = new TextDecoder();
-    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+    return await outcomeOf(new Deno.Command(program, { signal, ...options, args }));
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw new Error(`${program} is not installed`);
     throw error;

@@ -89,8 +89,9 @@ for (const [name, [parse, bodies]] of Object.entries(SCHEMAS)) {
         const { code, message } = assertThrows(() => parse(body), HttpError);
         assertEquals([code, message], ["invalid_body", expected], body.slice(0, 100));
       }
-      // A schema can express neither of these two rules.
-      const isBeyond = expected === UNICODE || /repeated/.test(String(expected));
+      // A schema can express neither of these two rules, and JSON.parse() rounds that number to an integer.
+      const isBeyond = expected === UNICODE || /repeated/.test(String(expected)) ||
+        body.includes("9007199254740991.4");
       assertEquals(isDescribed(name, JSON.parse(body)), isAccepted || isBeyond, body.slice(0, 100));
     }
   });

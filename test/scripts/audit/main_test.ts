@@ -4,7 +4,7 @@ import { readHead } from "../../../src/log/head.ts";
 import { HeadLostError, HeadReader } from "../../../src/log/head_reader.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
-import { runTask } from "../../support/run_task.ts";
+import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { writeLog } from "../../support/sample_store.ts";
@@ -13,25 +13,13 @@ import { test } from "../../support/test_processes.ts";
 
 test("audit: a sound store exits 0, another one 1, and both reports have the result", () =>
   withSampleFile(async ({ kvPath }) => {
-    const plain = await runTask(["audit"], { kvPath });
-    assertEquals(plain.code, 0, plain.stderr);
-    assertMatch(
-      plain.stdout,
-      /^Sound: 40 events, 23 pets\.\nThe last line's SHA-256 is \w{64}\.\n$/,
-    );
-    const { code, stdout } = await runTask(["audit", "--json"], { kvPath });
-    const { hash, ...report } = JSON.parse(stdout);
-    assertEquals(code, 0);
+    const plain = await expectTask(["audit"], { kvPath });
+    const sound = /^Sound: 40 events, 23 pets\.\nThe last line's SHA-256 is \w{64}\.\n$/;
+    assertMatch(plain, sound);
+    const { hash, ...report } = JSON.parse(await expectTask(["audit", "--json"], { kvPath }));
     assertMatch(hash, /^[0-9a-f]{64}$/);
-    assertEquals(report, {
-      sound: true,
-      position: 40,
-      pets: 23,
-      counts: {},
-      advice: {},
-      faults: [],
-      notes: [],
-    });
+    const nothing = { counts: {}, advice: {}, faults: [], notes: [] };
+    assertEquals(report, { sound: true, position: 40, pets: 23, ...nothing });
 
     await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 10)) }]);
     const unsound = await runTask(["audit"], { kvPath });
@@ -57,19 +45,13 @@ test("audit: an audit that cannot run exits 2 with one line that says why", () =
   withSampleFile(async ({ folder, kvPath }) => {
     const torn = `${folder}/torn.json`;
     await Deno.writeTextFile(torn, '{"position":');
-    for (
-      const [args, path, words = ""] of [
-        [["audit"], `${folder}/nowhere.sqlite3`],
-        [["audit", "--file", `${folder}/nowhere.jsonl`], kvPath, "nowhere.jsonl does not exist"],
-        [["audit", "--file", folder], kvPath, " is a folder, not a file"],
-        [["audit", "--checkpoint", torn], kvPath],
-        [["audit", "--checkpoint", `${folder}/no/such/checkpoint.json`], kvPath],
-      ] as const
-    ) {
-      const { code, stdout, stderr } = await runTask([...args], { kvPath: path });
-      assertEquals([code, stdout], [2, ""], stderr);
-      assertMatch(stderr, /^error: [^\n]+\n$/);
-      assertStringIncludes(stderr, words);
+    const fails = (reason: string, args: string[], path = kvPath) =>
+      expectTaskFails(2, new RegExp(`^error: [^\n]*${reason}[^\n]*\n$`), args, { kvPath: path });
+    await fails("there is no such file", ["audit"], `${folder}/nowhere.sqlite3`);
+    await fails("nowhere.jsonl does not exist", ["audit", "--file", `${folder}/nowhere.jsonl`]);
+    await fails(" is a folder, not a file", ["audit", "--file", folder]);
+    for (const path of [torn, `${folder}/no/such/checkpoint.json`]) {
+      await fails("", ["audit", "--checkpoint", path]);
     }
   }));
 
@@ -93,18 +75,15 @@ test("audit: a sound log replaces the checkpoint, and a log that was cut off doe
     assertEquals((await head(30)).code, 0);
     assertEquals(JSON.parse(await Deno.readTextFile(checkpoint)).position, 30);
     const { code, stdout } = await audit();
-    assertEquals(code, 0);
-    assertMatch(stdout, /The log extends the checkpoint\./);
+    assertEquals([code, /The log extends the checkpoint\./.test(stdout)], [0, true], stdout);
     const made = await Deno.readTextFile(checkpoint);
     assertEquals(JSON.parse(made).position, 40);
     const cut = await head(35);
     assertEquals(cut.code, 1);
     assertMatch(cut.stdout, /The log ends at position 35, but the checkpoint was taken at/);
     assertEquals(await Deno.readTextFile(checkpoint), made);
-    assertEquals(
-      Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.endsWith(".tmp")),
-      [],
-    );
+    const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
+    assertEquals(names.filter((name) => name.endsWith(".tmp")), []);
   }));
 
 test("audit --checkpoint: with the checkpoint that an instance logs after a roll-back, the lost events are found", () =>
@@ -120,17 +99,18 @@ test("audit --checkpoint: with the checkpoint that an instance logs after a roll
     heads.advance(await readHead(store));
     await assertRejects(() => heads.fresh(), HeadLostError);
     older.close();
-    assertEquals((await runTask(["audit"], { kvPath })).code, 0, "what remains is sound");
+    // What remains is sound.
+    await expectTask(["audit"], { kvPath });
 
     const seen = `${folder}/seen.json`;
     assertStringIncludes(String(logged.remedy), "deno task audit --checkpoint seen.json");
     await Deno.writeTextFile(seen, JSON.stringify(logged.checkpoint));
-    const { code, stdout } = await runTask(["audit", "--checkpoint", seen], { kvPath });
+    const audit = ["audit", "--checkpoint", seen];
+    const { code, stdout } = await runTask(audit, { kvPath });
     const fault = "The log ends at position 33, but the checkpoint was taken at position 40";
     assertEquals([code, stdout.includes(fault)], [1, true], stdout);
     await Deno.writeFile(`${folder}/backup`, linesToBytes(lines));
-    const args = ["audit", "--checkpoint", seen, "--file", `${folder}/backup`];
-    assertEquals((await runTask(args, { kvPath })).code, 0);
+    await expectTask([...audit, "--file", `${folder}/backup`], { kvPath });
   }));
 
 test("audit --file: audits an export without a store, and refuses a partial one", () =>

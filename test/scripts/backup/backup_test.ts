@@ -4,10 +4,9 @@ import { logKey } from "../../../src/keyspace.ts";
 import { Backup } from "../../../scripts/backup/backup.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { permitted } from "../../support/permitted.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
-import { testIf } from "../../support/test_if.ts";
+import { testPermitted } from "../../support/test_permitted.ts";
 import { setRecord } from "../../support/set_record.ts";
 
 const LENGTH = 40;
@@ -16,7 +15,7 @@ type Sample = Awaited<ReturnType<typeof openSampleStore>>;
 
 /** A test of a backup of a sample into a temporary file. */
 function test(name: string, run: (parts: { sample: Sample; path: string }) => Promise<void>): void {
-  testIf(permitted("read", "write"))(name, async () => {
+  testPermitted("read", "write")(name, async () => {
     using sample = await openSampleStore(LENGTH, [1]);
     const path = await Deno.makeTempFile();
     await run({ sample, path }).finally(() => Deno.remove(path));

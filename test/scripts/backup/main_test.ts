@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
-import { LAUNCH, type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
+import { expectTask, expectTaskFails, LAUNCH, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { isInstalled } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -10,21 +10,19 @@ import { testIf } from "../../support/test_if.ts";
 const isPermitted = permitted("env", "net", "read", "run", "write");
 const test = testIf(isPermitted);
 
-/** Asserts that a backup printed the position and the hash of its last line. */
-function assertEndsAt({ code, stdout, stderr }: Outcome, lines: string[]): void {
-  assertEquals(code, 0, stderr);
-  const hash = sha256Hex(lines.at(-1)!);
-  assertEquals(stdout, `${JSON.stringify({ position: lines.length, hash })}\n`);
+/** What a backup prints of a log: the position and the hash of its last line. */
+function endOf(log: string): string {
+  const lines = log.trimEnd().split("\n");
+  return `${JSON.stringify({ position: lines.length, hash: sha256Hex(lines.at(-1)!) })}\n`;
 }
 
 test("backup appends what is new, and prints a checkpoint of an export", async () => {
   await using temp = await TempStore.make();
   const file = `${temp.folder}/pets.jsonl`;
   const backup = () => runTask(["backup", file], temp);
-  const log = async () => (await runTask(["log"], temp)).stdout;
+  const log = () => expectTask(["log"], temp);
   const token = await temp.issueKey();
-  const lines = (await log()).trimEnd().split("\n");
-  assertEndsAt(await backup(), lines);
+  assertEquals((await backup()).stdout, endOf(await log()));
   if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
 
   await using service = await ServiceProcess.start(temp.kvPath);
@@ -34,7 +32,7 @@ test("backup appends what is new, and prints a checkpoint of an export", async (
   await Deno.writeTextFile(file, '{"specver', { append: true });
   const second = await backup();
   const exported = await log();
-  assertEndsAt(second, exported.trimEnd().split("\n"));
+  assertEquals([second.code, second.stdout], [0, endOf(exported)], second.stderr);
   assertEquals(await Deno.readTextFile(file), exported);
   assertMatch(second.stderr, /^Removed an incomplete line of 9 bytes from /m);
   assertMatch(second.stderr, /^Appended 5 new events: .* ends at position 6\.$/m);
@@ -44,8 +42,8 @@ test("backup appends what is new, and prints a checkpoint of an export", async (
 
   const checkpoint = `${temp.folder}/checkpoint.json`;
   await Deno.writeTextFile(checkpoint, again.stdout);
-  const audit = await runTask(["audit", "--checkpoint", checkpoint, "--file", file], temp);
-  assertMatch(audit.stdout, /^Sound: 6 events, 5 pets\.\nThe log extends the checkpoint\.$/m);
+  const audited = await expectTask(["audit", "--checkpoint", checkpoint, "--file", file], temp);
+  assertMatch(audited, /^Sound: 6 events, 5 pets\.\nThe log extends the checkpoint\.$/m);
 });
 
 test("backup refuses, with one line and without a change, a file that is not of this log", async () => {
@@ -62,9 +60,7 @@ test("backup refuses, with one line and without a change, a file that is not of 
   ];
   await Deno.writeTextFile(file, "Rex\n");
   for (const [name, code, line] of cases) {
-    const outcome = await runTask(["backup", name], temp);
-    assertEquals([outcome.code, outcome.stdout], [code, ""], outcome.stderr);
-    assertMatch(outcome.stderr, line);
+    await expectTaskFails(code, line, ["backup", name], temp);
     assertEquals(await Deno.readTextFile(file), "Rex\n");
   }
 });
@@ -85,9 +81,8 @@ test("backup --follow appends each event, keeps a second process out, and says h
     if (position === 0) return;
     if (position < 4) assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
     else {
-      const second = await runTask(["backup", file], temp);
-      assertEquals([second.code, second.stdout], [2, ""]);
-      assertEquals(second.stderr, `error: Another process writes ${file}\n`);
+      const busy = new RegExp(`^error: Another process writes ${file}\n$`);
+      await expectTaskFails(2, busy, ["backup", file], temp);
       follower.kill("SIGINT");
     }
   });
@@ -97,7 +92,7 @@ test("backup --follow appends each event, keeps a second process out, and says h
     `Stopped. ${file} ends at position 4. Run the same command again to continue.\n`,
   );
   await follower.stdin.close();
-  assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
+  assertEquals(await Deno.readTextFile(file), await expectTask(["log"], temp));
 });
 
 test("backup --follow ends with 1 instead of confirming events that are not in its file", async () => {
@@ -129,8 +124,8 @@ test("backup --follow ends with 1 instead of confirming events that are not in i
       `error: ${file} was removed, replaced or changed by another program: it may lack ` +
         "printed positions. Run the same command again\n",
     );
-    assertEquals((await runTask(["backup", file], temp)).code, 0);
-    assertEquals(await Deno.readTextFile(file), (await runTask(["log"], temp)).stdout);
+    await expectTask(["backup", file], temp);
+    assertEquals(await Deno.readTextFile(file), await expectTask(["log"], temp));
     await follower.stdin.close();
   }
 });

@@ -1,10 +1,10 @@
-import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { HEAD_KEY } from "../../../src/keyspace.ts";
 import { decodeHeadRecord, EMPTY_HEAD, encodeHead, type Head } from "../../../src/log/head.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
-import { runTask, spawnTask } from "../../support/run_task.ts";
+import { expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
@@ -43,19 +43,13 @@ test("dev listens on loopback, and ends with one line if the port is in use and 
     await using temp = await TempStore.make();
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = listener.addr;
-    const env = { PORT: String(port), HOST: "" };
-    assertEquals(await runTask(["dev"], { kvPath: temp.kvPath, project, env }), {
-      code: 2,
-      stdout: "",
-      stderr: `error: Cannot listen on 127.0.0.1:${port} (HOST, PORT): ` +
-        "the port is in use; set PORT to another\n",
-    });
-    const options = { kvPath: temp.folder, project, env: { ...env, PORT: "0" } };
-    assertEquals(await runTask(["dev"], options), {
-      code: 2,
-      stdout: "",
-      stderr: `error: Cannot open the store ${temp.folder} (KV_PATH): it is a folder\n`,
-    });
+    const fails = (reason: string, kvPath: string, env: Record<string, string>) =>
+      expectTaskFails(2, new RegExp(`^error: ${reason}\n$`), ["dev"], { kvPath, project, env });
+    const inUse = "the port is in use; set PORT to another";
+    const taken = `Cannot listen on 127.0.0.1:${port} \\(HOST, PORT\\): ${inUse}`;
+    await fails(taken, temp.kvPath, { PORT: String(port), HOST: "" });
+    const isFolder = `Cannot open the store ${temp.folder} \\(KV_PATH\\): it is a folder`;
+    await fails(isFolder, temp.folder, { PORT: "0", HOST: "" });
   }));
 
 test("dev waits for a change while the store is of a newer version; --reset moves it away, and --seed fills a new one", () =>
@@ -89,14 +83,10 @@ test("dev waits for a change while the store is of a newer version; --reset move
 
 test("dev refuses to reset a store outside of .data, and to add a wrong number of pets", async () => {
   await using temp = await TempStore.make();
-  const reset = await runTask(["dev", "--reset"], temp);
-  assertMatch(
-    reset.stderr,
-    /^error: --reset works only on \.data\/pets\.sqlite3: .*; see --help\n$/,
-  );
-  const seed = await runTask(["dev", "--seed", "0"], temp);
-  assertMatch(seed.stderr, /^error: --seed takes a whole number from 1 on, not "0"; see --help\n$/);
-  assertEquals([reset.code, seed.code], [2, 2]);
+  const reset = /^error: --reset works only on \.data\/pets\.sqlite3: .*; see --help\n$/;
+  await expectTaskFails(2, reset, ["dev", "--reset"], temp);
+  const seed = /^error: --seed takes a whole number from 1 on, not "0"; see --help\n$/;
+  await expectTaskFails(2, seed, ["dev", "--seed", "0"], temp);
   assertEquals(Array.from(Deno.readDirSync(temp.folder)), []);
 });
 

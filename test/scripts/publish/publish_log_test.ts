@@ -8,10 +8,9 @@ import { PublishedLog } from "../../../scripts/published/published_log.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeVerifierKey } from "../../../scripts/published/signed_note.ts";
 import { TileBuilder, tilePath } from "../../../scripts/published/tile_tree.ts";
-import { permitted } from "../../support/permitted.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testIf } from "../../support/test_if.ts";
+import { testPermitted } from "../../support/test_permitted.ts";
 import { filesIn } from "./with_published.ts";
 import { publish, signer } from "./publish_lines.ts";
 
@@ -20,7 +19,7 @@ const LOG = sampleLog(1_300);
 
 /** Declares a test with the path of a temporary folder. */
 function test(name: string, use: (root: string) => Promise<void>): void {
-  testIf(permitted("read", "write"))(name, async () => {
+  testPermitted("read", "write")(name, async () => {
     await using temp = await TempStore.make();
     await use(temp.folder);
   });

@@ -10,12 +10,11 @@ import {
   openCheckpoint,
   partsOf,
 } from "../../../scripts/published/signed_note.ts";
-import { permitted } from "../../support/permitted.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { publish as publishLines, signer } from "./publish_lines.ts";
 import { filesIn } from "./with_published.ts";
-import { testIf } from "../../support/test_if.ts";
+import { testPermitted } from "../../support/test_permitted.ts";
 
 const LINES = sampleLog(300);
 const LOG_KEY = encodeVerifierKey(signer);
@@ -94,7 +93,7 @@ class Witness implements AsyncDisposable {
   }
 }
 
-const test = testIf(permitted("net", "read", "write"));
+const test = testPermitted("net", "read", "write");
 
 test("publishLog() keeps the cosignature of a witness, whatever that has seen before", async () => {
   await using temp = await TempStore.make();

@@ -1,10 +1,4 @@
-import {
-  assertEquals,
-  assertGreater,
-  assertMatch,
-  assertNotEquals,
-  assertRejects,
-} from "@std/assert";
+import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import type { EventBody } from "../../../events/event.ts";
 import { decodePet, patchPet, PET_STATUSES, reversePatch } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
@@ -288,7 +282,7 @@ Deno.test("replay() omits expired records from the new generation", async () => 
   const keysIn = async (generation: number) =>
     Object.keys(await contentOfGeneration(sample.store, generation))
       .filter((key) => key.includes("event_by_idempotency_key"));
-  assertNotEquals(await keysIn(1), []);
+  assertGreater((await keysIn(1)).length, 0);
   await sample.runtime.advance(26 * 60 * 60 * 1_000);
   const { differences } = await sample.runtime.settle(replay(sample, NO_GRACE));
   assertEquals(differences.total, 0);
@@ -330,19 +324,15 @@ async function write(sample: Sample, rounds: number): Promise<number> {
     const before = await petFrom(position);
     const status = PET_STATUSES[(PET_STATUSES.indexOf(before.status!) + 1) % PET_STATUSES.length];
     const after = patchPet(before, { status });
-    await append({
-      type: "PetUpdated",
-      data: { ...after, previous: reversePatch(before, after) },
-    });
+    const previous = reversePatch(before, after);
+    await append({ type: "PetUpdated", data: { ...after, previous } });
     await append({ type: "PetRemoved", data: await petFrom(3 * position) });
   }
   await appender.drain();
   return 3 * rounds;
 }
 
-async function generationsIn(store: Store): Promise<number[]> {
+async function generationsIn(store: Store): Promise<unknown[]> {
   const keys = (await recordsOf(store)).map(([key]) => key);
-  return [
-    ...new Set(keys.filter(([kind]) => kind === "projection").map((key) => key[1] as number)),
-  ];
+  return [...new Set(keys.filter(([kind]) => kind === "projection").map((key) => key[1]))];
 }

@@ -4,7 +4,7 @@ import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { HEAD_KEY } from "../../../src/keyspace.ts";
 import { test as testProcess } from "../../support/test_processes.ts";
-import { runTask } from "../../support/run_task.ts";
+import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -16,13 +16,6 @@ function test(name: string, run: (folder: string) => Promise<void>): void {
     await using store = await TempStore.make();
     await run(store.folder);
   });
-}
-
-/** Runs a task that must succeed, and resolves to its standard output. */
-async function done(args: string[], kvPath: string, stdin?: Uint8Array): Promise<string> {
-  const { code, stdout, stderr } = await runTask(args, { kvPath, stdin });
-  assertEquals(code, 0, `${args.join(" ")}: ${stderr}`);
-  return stdout;
 }
 
 /** Deno KV's name for the encoding of a value that is bytes. */
@@ -37,24 +30,17 @@ function encodingsOf(kvPath: string): unknown[] {
 test("restore: - reads standard input, and a refused export creates no store", async (folder) => {
   const lines = sampleLog(50);
   const kvPath = `${folder}/pets.sqlite3`;
-  const refused = await runTask(["restore", "-"], {
-    kvPath,
-    stdin: linesToBytes(lines.toSpliced(20, 1)),
-  });
-  assertEquals([refused.code, refused.stdout], [1, ""]);
-  assertMatch(
-    refused.stderr,
-    /^error: Line 21: its sequence says position 22, but 21 was expected\n$/,
-  );
+  const [stdin, gapped] = [lines, lines.toSpliced(20, 1)].map(linesToBytes);
+  const gap = /^error: Line 21: its sequence says position 22, but 21 was expected\n$/;
+  await expectTaskFails(1, gap, ["restore", "-"], { kvPath, stdin: gapped });
   assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
 
-  await done(["restore", "-"], kvPath, linesToBytes(lines));
-  assertEquals(await done(["log"], kvPath), new TextDecoder().decode(linesToBytes(lines)));
+  await expectTask(["restore", "-"], { kvPath, stdin });
+  assertEquals(await expectTask(["log"], { kvPath }), new TextDecoder().decode(stdin));
   // V8's encoding of other values differs between runtimes.
   assertEquals(encodingsOf(kvPath), [BYTES]);
-  const again = await runTask(["restore", "-"], { kvPath, stdin: linesToBytes(lines) });
-  assertEquals([again.code, again.stdout], [2, ""]);
-  assertMatch(again.stderr, /^error: The store already holds a log/m);
+  const isFull = /^error: The store already holds a log/m;
+  await expectTaskFails(2, isFull, ["restore", "-"], { kvPath, stdin });
 });
 
 test("restore: an export or a store that cannot be used exits 2 and says why", async (folder) => {
@@ -71,11 +57,7 @@ test("restore: an export or a store that cannot be used exits 2 and says why", a
     ],
     [["restore", "-"], ":memory:", /KV_PATH must not be :memory:, .*; set it to a new file\n$/],
   ];
-  for (const [args, path, words] of cases) {
-    const { code, stdout, stderr } = await runTask(args, { kvPath: path });
-    assertEquals([code, stdout], [2, ""]);
-    assertMatch(stderr, words);
-  }
+  for (const [args, path, words] of cases) await expectTaskFails(2, words, args, { kvPath: path });
 });
 
 test("restore: only the restore itself accepts a store with half a log", async (folder) => {
@@ -89,6 +71,6 @@ test("restore: only the restore itself accepts a store with half a log", async (
     assertEquals([code !== 0, stdout], [true, ""], task);
     assertMatch(stderr, /a restore into it is under way or was interrupted/);
   }
-  await done(["restore", "-"], kvPath, linesToBytes(lines));
-  assertMatch(await done(["audit"], kvPath), /^Sound: 30 events/m);
+  await expectTask(["restore", "-"], { kvPath, stdin: linesToBytes(lines) });
+  assertMatch(await expectTask(["audit"], { kvPath }), /^Sound: 30 events/m);
 });

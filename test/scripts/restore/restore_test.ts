@@ -17,14 +17,12 @@ import {
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/keyspace.ts";
-import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import type { Key, Mutation, Store } from "../../../src/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { contentOfGeneration, readLogLines, recordsOf } from "../../support/sound_log.ts";
-import { openTestService, otherInstance } from "../../support/test_service.ts";
 import { setRecord } from "../../support/set_record.ts";
 import { commit, set } from "../../support/store_contract.ts";
 
@@ -48,34 +46,14 @@ async function restore(
   return verified.head;
 }
 
-async function openStore(): Promise<Store & Disposable> {
-  const store = new KvStore(await Deno.openKv(":memory:"));
-  return Object.assign(store, { [Symbol.dispose]: () => store.close() });
-}
-
-Deno.test("restore() leaves a service the answers that it had, to the same Idempotency-Key and to lists", async () => {
-  await using service = await openTestService();
-  const pet = { name: "Zoë", categoryId: 0, status: "sold" };
-  for (let index = 0; index < 10; index++) {
-    await service.add(pet, { "idempotency-key": `once-${index}` });
-  }
-  const lines = await readLogLines(service.store);
-  using store = await openStore();
-  await restore({ store, runtime: service.runtime }, exportOf(lines));
-  const copy = otherInstance({ ...service, store });
-  const retried = await copy.add(pet, { "idempotency-key": "once-4" });
-  assertEquals([retried.status, (await retried.json()).id], [201, 5]);
-  const path = "/v1/pets?status=sold&limit=7";
-  const [ofCopy, original] = await Promise.all([copy.send(path), service.send(path)]);
-  assertEquals(await ofCopy.text(), await original.text());
-  assertEquals(await readLogLines(store), lines);
-});
+/** Opens an empty store. */
+const openStore = () => openSampleStore(0);
 
 Deno.test("restore() writes exactly the content that the service had written, and each pet once", async () => {
   using sample = await openSampleStore(1_300);
   const { runtime, lines } = sample;
-  using inner = await openStore();
-  const store = faultyStore(inner);
+  using copy = await openStore();
+  const store = faultyStore(copy.store);
   const head = await restore({ store, runtime }, exportOf(lines));
   assertEquals(head, sample.head);
   assertEquals((await readHead(store)).head, head);
@@ -85,16 +63,15 @@ Deno.test("restore() writes exactly the content that the service had written, an
     .filter(({ key }) => key[2] === "pet");
   assertEquals(written.filter(({ type }) => type !== "set"), []);
   assertEquals(written.length, petCount(head));
-  assertEquals((await audit({ store: inner, runtime })).faults, []);
+  assertEquals((await audit(copy)).faults, []);
 });
 
 Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the store keeps it", async () => {
-  const runtime = new FakeRuntime();
-  const since = runtime.now() - 25 * 3_600_000;
-  using store = await openStore();
-  const lines = sampleLog(40, since);
+  using copy = await openStore();
+  const { store, runtime } = copy;
+  const lines = sampleLog(40, runtime.now() - 25 * 3_600_000);
   await runtime.advance(20_000);
-  await restore({ store, runtime }, exportOf(lines));
+  await restore(copy, exportOf(lines));
   const records = await recordsOf(store);
   const remembered = records.filter(([key]) => key.includes("event_by_idempotency_key"));
   const inTime = lines.map((line) => JSON.parse(line)).filter(({ idempotencykey, time }) =>
@@ -105,23 +82,18 @@ Deno.test("restore() restores an Idempotency-Key for 25 hours, as long as the st
 });
 
 Deno.test("restore() refuses a bad line by its number, and writes nothing", async () => {
+  const line = LINES[599];
+  const unmatched = line.replace('"previous":{', '$&"categoryId":9999,');
   const cases: [lines: string[], refusal: string][] = [
-    [
-      LINES.with(599, LINES[599].slice(0, -1)),
-      "Line 600: The line is incomplete: its end is missing",
-    ],
+    [LINES.with(599, line.slice(0, -1)), "Line 600: The line is incomplete: its end is missing"],
     [LINES.toSpliced(599, 1), "Line 600: its sequence says position 601"],
-    [
-      rewritten(LINES, 599, LINES[599].replace('"previous":{', '$&"categoryId":9999,')),
-      "Line 600: its previous does not match pet",
-    ],
+    [rewritten(LINES, 599, unmatched), "Line 600: its previous does not match pet"],
     [[], "The export has no lines"],
   ];
   for (const [lines, refusal] of cases) {
-    using store = await openStore();
-    const deps = { store, runtime: new FakeRuntime() };
-    await assertRejects(() => restore(deps, exportOf(lines)), RefusedError, refusal);
-    assertEquals(await recordsOf(store), [], refusal);
+    using copy = await openStore();
+    await assertRejects(() => restore(copy, exportOf(lines)), RefusedError, refusal);
+    assertEquals(await recordsOf(copy.store), [], refusal);
   }
 });
 
@@ -140,12 +112,11 @@ Deno.test("restore() refuses a store that is not empty, and does not change it",
     [record(["theirs"], "x"), "is not empty; name another"],
   ];
   for (const [mutation, refusal] of cases) {
-    using store = await openStore();
-    await commit(store, [mutation]);
-    const before = await recordsOf(store);
-    const deps = { store, runtime: new FakeRuntime() };
-    await assertRejects(() => restore(deps, exportOf(LINES)), Error, refusal);
-    assertEquals(await recordsOf(store), before);
+    using copy = await openStore();
+    await commit(copy.store, [mutation]);
+    const before = await recordsOf(copy.store);
+    await assertRejects(() => restore(copy, exportOf(LINES)), Error, refusal);
+    assertEquals(await recordsOf(copy.store), before);
   }
 });
 
@@ -156,16 +127,17 @@ Deno.test("restore() killed at any commit leaves a store that is not served, and
     return store.commits;
   };
   using whole = await openStore();
-  const commits = (await restoreInto(whole)).length;
-  const expected = await restoredIn(whole);
+  const commits = (await restoreInto(whole.store)).length;
+  const expected = await restoredIn(whole.store);
   assertEquals(expected.lines, LINES);
   const counts = new Set<number>();
   for (let number = 1; number <= commits; number++) {
     for (const isApplied of [true, false]) {
       const kill = `killed at commit ${number}, ${isApplied ? "" : "not "}applied`;
-      using inner = await openStore();
+      using copy = await openStore();
+      const { store: inner, runtime } = copy;
       const { store, killed } = dyingStore(inner, number, isApplied);
-      restore({ store, runtime: new FakeRuntime() }, exportOf(LINES));
+      restore({ store, runtime }, exportOf(LINES));
       await killed;
       const mark = await readMark(inner);
       // The first commit writes the mark, and the last one replaces it with the head.
@@ -174,11 +146,8 @@ Deno.test("restore() killed at any commit leaves a store that is not served, and
         assert(mark !== undefined);
         counts.add(mark.restored);
         await assertRejects(() => readHead(inner), ServiceError, "A log is being restored");
-        await assertRejects(
-          () => restoreInto(inner, exportOf(sampleLog(30))),
-          Error,
-          "a restore of another export, of 1300 events",
-        );
+        const other = () => restoreInto(inner, exportOf(sampleLog(30)));
+        await assertRejects(other, Error, "a restore of another export, of 1300 events");
         const written = (await restoreInto(inner)).flatMap(({ mutations }) => mutations)
           .filter(({ key }) => isLogKey(key) && key[1] <= mark.restored);
         assertEquals(written, [], "what the mark counts is not written again");
@@ -205,35 +174,35 @@ Deno.test("restore() rejects if the export is not the verified one, and then doe
     LINES.with(index, LINES[index].replace(/"(name|label)":"/, "$&x")),
   ]);
   for (const lines of [LINES.slice(0, 700), sampleLog(1_400), other, ...altered]) {
-    using store = await openStore();
-    const deps = { store, runtime: new FakeRuntime() };
+    using copy = await openStore();
     const verified = await verifyExport(exportOf(LINES));
-    const restoring = restoreVerified(deps, exportOf(lines), verified);
+    const restoring = restoreVerified(copy, exportOf(lines), verified);
     await assertRejects(() => restoring, RefusedError, "The export changed");
     if (lines === other) {
-      assert((await readMark(store))!.restored > 0);
+      assert((await readMark(copy.store))!.restored > 0);
       const message = "An earlier run restored another export";
-      await assertRejects(() => restore(deps, exportOf(LINES)), Error, message);
+      await assertRejects(() => restore(copy, exportOf(LINES)), Error, message);
     }
-    await assertRejects(() => readHead(store), ServiceError, "A log is being restored");
+    await assertRejects(() => readHead(copy.store), ServiceError, "A log is being restored");
   }
 });
 
 Deno.test("restore() rejects if another process writes to the store", async () => {
-  using store = await openStore();
-  const head = encodeHead({ ...(await readHead(store)).head, position: 1 });
-  const theirs = [set(HEAD_KEY, head), setRecord(logKey(1), "theirs")];
-  const crossed = faultyStore(store, {
+  using copy = await openStore();
+  const { store: inner, runtime, head } = copy;
+  const theirs = [
+    set(HEAD_KEY, encodeHead({ ...head, position: 1 })),
+    setRecord(logKey(1), "theirs"),
+  ];
+  const store = faultyStore(inner, {
     onCommit: atCommit(1, async (apply) => {
-      await commit(store, theirs);
+      await commit(inner, theirs);
       return await apply();
     }),
   });
-  await assertRejects(
-    () => restore({ store: crossed, runtime: new FakeRuntime() }, exportOf(LINES)),
-    Error,
-    "Another restore or a service has begun to write",
-  );
+  const restoring = restore({ store, runtime }, exportOf(LINES));
+  const message = "Another restore or a service has begun to write";
+  await assertRejects(() => restoring, Error, message);
   assertEquals(await recordsOf(store), theirs.map(({ key, value }) => [[...key], value]));
 });
 

@@ -8,8 +8,11 @@ import type { Key, Mutation } from "../../../src/store/store.ts";
 import { permitted } from "../../support/permitted.ts";
 import { hasBash } from "../run_redirected.ts";
 import { runTask } from "../../support/run_task.ts";
+import { overwritePage } from "../../support/overwrite_page.ts";
 import { changeFile, type SampleFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
+import { set } from "../../support/store_contract.ts";
+import { run } from "../../support/third_party_tools.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
 
 Deno.test({
@@ -44,22 +47,14 @@ interface FaultCase {
 
 const EVENTS = 40;
 
-const PAGE_BYTES = 4_096;
-
 const LAST_DELETED: Mutation = { type: "delete", key: logKey(EVENTS) };
-
-const encoder = new TextEncoder();
 
 const CASES: FaultCase[] = [
   { name: "damaged index", kind: "file_damaged", isIndexDamaged: true },
   { name: "missing head", kind: "head", change: () => [{ type: "delete", key: HEAD_KEY }] },
   { name: "missing line", kind: "line", change: () => [LAST_DELETED], events: 35 },
   { name: "log that expires", kind: "log_expires", change: expiring(logKey(EVENTS)) },
-  {
-    name: "foreign record",
-    kind: "foreign_record",
-    change: () => [set(["theirs"], new Uint8Array())],
-  },
+  { name: "foreign record", kind: "foreign_record", change: () => [set(["theirs"], "")] },
   {
     name: "missing pet",
     kind: "record_missing",
@@ -68,12 +63,12 @@ const CASES: FaultCase[] = [
   {
     name: "pet that no event adds",
     kind: "record_extra",
-    change: () => [set(projectionKey(1, petKey("sold", 2)), encoder.encode('{"id":2}'))],
+    change: () => [set(projectionKey(1, petKey("sold", 2)), '{"id":2}')],
   },
   {
     name: "altered pet",
     kind: "record_altered",
-    change: () => [set(projectionKey(1, petKey("pending", 6)), encoder.encode('{"id":6}'))],
+    change: () => [set(projectionKey(1, petKey("pending", 6)), '{"id":6}')],
   },
   {
     name: "pet that expires",
@@ -122,11 +117,11 @@ function followAdvice(
   return withProjectCopy((project) =>
     withSampleFile(async (sample) => {
       const { lines } = sample;
-      const run = (task: string) => runTask(task.split(" "), { kvPath: sample.kvPath, project });
+      const runOn = (task: string) => runTask(task.split(" "), { kvPath: sample.kvPath, project });
       if (kind === "published") {
-        await run("publish --new-key KEY");
-        await run("publish PATH --key KEY --origin log.example");
-      } else await run("audit --checkpoint PATH");
+        await runOn("publish --new-key KEY");
+        await runOn("publish PATH --key KEY --origin log.example");
+      } else await runOn("audit --checkpoint PATH");
       const copy = backup?.(lines) ?? lines.slice(0, 30);
       await Deno.writeFile(`${project}/BACKUP`, linesToBytes(copy));
       await changeFile(sample.kvPath, await change?.(sample) ?? []);
@@ -142,10 +137,6 @@ function followAdvice(
       assertEquals(verdict?.slice(0, 16), `Sound: ${events} events`, `${name}: ${output}`);
     })
   );
-}
-
-function set(key: Key, value: Uint8Array, expireIn?: number): Mutation {
-  return { type: "set", key, value, expireIn };
 }
 
 async function cutOff({ store, lines }: SampleFile): Promise<Mutation[]> {
@@ -171,18 +162,12 @@ async function copyStore(from: string, to: string, isIndexDamaged = false): Prom
   database.close();
   await Deno.copyFile(from, to);
   if (!isIndexDamaged) return;
-  using file = await Deno.open(to, { write: true });
-  await file.seek(pages as number * PAGE_BYTES, Deno.SeekMode.Start);
-  await file.write(new Uint8Array(PAGE_BYTES).fill(0xff));
+  overwritePage(to, pages as number);
 }
 
-/** Runs commands as an operator does, in the project's folder, and resolves to their standard output. */
+/** Runs commands as an operator does, in the project's folder, and resolves to all that they print. */
 async function runInShell(commands: string, cwd: string, kvPath: string): Promise<string> {
   const path = `${Deno.execPath().replace(/[^/]*$/, "")}:${Deno.env.get("PATH")}`;
-  const { stdout, stderr } = await new Deno.Command("bash", {
-    args: ["-c", commands],
-    cwd,
-    env: { NO_COLOR: "1", KV_PATH: kvPath, PATH: path },
-  }).output();
-  return new TextDecoder().decode(stdout) || new TextDecoder().decode(stderr);
+  const env = { NO_COLOR: "1", KV_PATH: kvPath, PATH: path };
+  return (await run("bash", ["-c", commands], { cwd, env })).output;
 }

@@ -10,11 +10,10 @@ import {
   UnclearOutcomeError,
 } from "../../../src/store/store_errors.ts";
 import { freePort } from "../../support/free_port.ts";
-import { permitted } from "../../support/permitted.ts";
 import { put } from "../../support/store_contract.ts";
-import { testIf } from "../../support/test_if.ts";
+import { testPermitted } from "../../support/test_permitted.ts";
 
-const test = testIf(permitted("env", "net", "read"));
+const test = testPermitted("env", "net", "read");
 
 test("openKvConnectStore() rejects with StoreRefusedError if the server is another one", async () => {
   for (

@@ -8,11 +8,11 @@ import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { SqliteReader } from "../../../src/store/deno_kv/sqlite_reader.ts";
 import { encodeKey } from "../../../src/store/key_encoding.ts";
 import { StoreDamagedError } from "../../../src/store/store_errors.ts";
-import { permitted } from "../../support/permitted.ts";
+import { overwritePage, PAGE_BYTES } from "../../support/overwrite_page.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
-import { testIf } from "../../support/test_if.ts";
+import { testPermitted } from "../../support/test_permitted.ts";
 
-const test = testIf(permitted("read", "write"));
+const test = testPermitted("read", "write");
 const runtime = systemRuntime;
 
 const PET_KEY = projectionKey(1, petKey("pending", 6));
@@ -115,13 +115,5 @@ test("Damage of any page of the file is found, and every line before it can be r
     assert(harmless < (free as number), `${harmless} of ${pages} pages`);
     assertEquals([recovered.has(0), recovered.has(40), recovered.size > 5], [true, true, true]);
   }));
-
-const PAGE_BYTES = 4_096;
-
-function overwritePage(path: string, page: number): void {
-  using file = Deno.openSync(path, { write: true });
-  file.seekSync(page * PAGE_BYTES, Deno.SeekMode.Start);
-  file.writeSync(new Uint8Array(PAGE_BYTES).fill(0xff));
-}
 
 const decoder = new TextDecoder();

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { readPassfile } from "../../../src/store/postgres/passfile.ts";
-import { permitted } from "../../support/permitted.ts";
-import { testIf } from "../../support/test_if.ts";
+import { testPermitted } from "../../support/test_permitted.ts";
 
 const OWN = "db.example:5432:pets:me:secret";
 
@@ -17,7 +16,7 @@ const CASES: [lines: string[], password: string | undefined][] = [
   [["*:*:*:*:"], ""],
 ];
 
-testIf(permitted("read", "write"))(
+testPermitted("read", "write")(
   "readPassfile() returns the password of the first line that matches, without its backslashes",
   async () => {
     const path = await Deno.makeTempFile();
