@@ -155,7 +155,7 @@ export function decodeEvent(line: string): RecordedEvent {
 
 /** A line is not an event of this log. The message is a single line. */
 export class MalformedEventError extends Error {
-  override name = "MalformedEventError";
+  override name = this.constructor.name;
 
   constructor(message: string) {
     super(message.split("\n").map((line) => line.trim()).join(" "));
@@ -163,7 +163,6 @@ export class MalformedEventError extends Error {
 }
 
 export class NewerVersionError extends MalformedEventError {
-  override name = "NewerVersionError";
   readonly position: number;
   readonly previousHash: string;
 

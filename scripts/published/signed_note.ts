@@ -114,11 +114,7 @@ export function isSignedBy(key: VerifierKey, line: string, text: string): boolea
  * The lines that are cosignatures by one of the keys; without keys, all cosignatures, unverified. Leaves out a line in
  * the name of the log itself, which would make the checkpoint invalid.
  */
-export function cosignaturesIn(
-  lines: string,
-  keys: readonly VerifierKey[],
-  note: string,
-): string[] {
+export function cosignaturesIn(lines: string, keys: readonly VerifierKey[], note: string) {
   const [text] = partsOf(note);
   const [origin] = text.split("\n", 1);
   return lines.split("\n").filter((line) => {

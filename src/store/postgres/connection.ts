@@ -51,11 +51,7 @@ export class Connection {
   }
 
   /** Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`. */
-  static async open(
-    settings: PostgresSettings,
-    host: DatabaseHost,
-    signal: AbortSignal,
-  ): Promise<Connection> {
+  static async open(settings: PostgresSettings, host: DatabaseHost, signal: AbortSignal) {
     const { database, user, passfile, sslMode } = settings;
     const { hostname, port } = host;
     // Called if the server asks for a password.
