@@ -129,10 +129,7 @@ export function followsHash(line: Uint8Array, hash: string): boolean {
   return decoder.decode(line.subarray(end - hash.length, end)) === hash;
 }
 
-/**
- * Throws `NewerVersionError` for an unknown type or schema version, and otherwise `MalformedEventError` if
- * {@linkcode encodeEvent} could not have written the line.
- */
+/** Throws `NewerVersionError` at an unknown type or version, `MalformedEventError` at what encodeEvent() cannot write. */
 export function decodeEvent(line: string): RecordedEvent {
   const match = LINE.exec(line);
   if (match === null) throw malformed(line);

@@ -123,12 +123,10 @@ export class TileBuilder {
 
   /** The tiles at the right edge that are not full. */
   partialTiles(): Tile[] {
-    return this.#open
-      .map((open, level) => {
-        const index = hashesOn(level + 1, this.size);
-        return { level, index, hashes: Buffer.concat(open) };
-      })
-      .filter(({ hashes }) => hashes.length > 0);
+    return this.#open.flatMap((open, level) => {
+      const index = hashesOn(level + 1, this.size);
+      return open.length === 0 ? [] : { level, index, hashes: Buffer.concat(open) };
+    });
   }
 
   root(): Uint8Array {

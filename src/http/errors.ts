@@ -3,14 +3,6 @@
 import { type ServiceErrorCode, serviceErrorCode } from "../service_error.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 
-interface ErrorEntry {
-  status: number;
-  when: string;
-  remedy: string;
-  /** `WWW-Authenticate` (RFC 6750 section 3). */
-  challenge?: string;
-}
-
 const TABLE = {
   malformed_body: entry(
     400,
@@ -135,7 +127,10 @@ const TABLE = {
   ),
 } satisfies Record<string, ErrorEntry> & Record<ServiceErrorCode, ErrorEntry>;
 
-function entry(status: number, when: string, remedy: string, challenge?: string): ErrorEntry {
+type ErrorEntry = ReturnType<typeof entry>;
+
+/** `challenge` is `WWW-Authenticate` (RFC 6750 section 3). */
+function entry(status: number, when: string, remedy: string, challenge?: string) {
   return { status, when, remedy, challenge };
 }
 
