@@ -212,9 +212,8 @@ function malformed(line: string): MalformedEventError {
     const fault = isCut ? "incomplete: its end is missing" : `not JSON: ${message}`;
     return new MalformedEventError(`The line is ${fault}`);
   }
-  return new MalformedEventError(
-    "The line differs from the bytes that the service writes, for example in spaces or line ends",
-  );
+  const form = "the bytes that the service writes, for example in spaces or line ends";
+  return new MalformedEventError(`The line differs from ${form}`);
 }
 
 export function subjectOf(body: EventBody): string {

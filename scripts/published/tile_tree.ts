@@ -132,9 +132,8 @@ export class TileBuilder {
   root(): Uint8Array {
     if (this.size === 0) return EMPTY_ROOT;
     // The hashes beyond the full tiles of the lower levels are the last subtree of a level.
-    return this.partialTiles().reduce<Uint8Array>(
-      (below, { hashes }) => rootOf(Buffer.concat([hashes, below])),
-      new Uint8Array(),
-    );
+    let below: Uint8Array = new Uint8Array();
+    for (const { hashes } of this.partialTiles()) below = rootOf(Buffer.concat([hashes, below]));
+    return below;
   }
 }

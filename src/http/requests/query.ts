@@ -145,10 +145,8 @@ export function queryOf(query: object): string {
 }
 
 function combinedError(name: string, other: string): HttpError {
-  return new HttpError(
-    "invalid_parameter",
-    `Query parameter "${name}" cannot be used with ${other}`,
-  );
+  const message = `Query parameter "${name}" cannot be used with ${other}`;
+  return new HttpError("invalid_parameter", message);
 }
 
 /** Throws `invalid_parameter` and `malformed_request`. A resumed stream sends a newer position in `Last-Event-ID`. */
