@@ -8,7 +8,7 @@ import type { HttpResponse } from "./http_response.ts";
 /** Shorter texts are not compressed. */
 const MIN_BYTES = 1_024;
 
-/** In gzip, with an entity tag of its own, if the client accepts that and the text is long enough. `cache` keeps it. */
+/** The response, in gzip with its own entity tag if it is long and the client accepts that. `cache` keeps the gzip. */
 export function compressed(
   response: HttpResponse & { body: string },
   requestHeaders: Headers,

@@ -226,7 +226,7 @@ async function readMessages({ feed }: EventsDeps, request: EventsRequest) {
   return Buffer.concat(messages);
 }
 
-/** Rings if there are lines after the place of a request, and when its limited time is over. */
+/** An alarm for lines after the place of a request, for a limited time. */
 class Waiter extends Alarm implements Follower {
   isEnded = false;
   error: unknown;
