@@ -129,10 +129,7 @@ export function followsHash(line: Uint8Array, hash: string): boolean {
   return decoder.decode(line.subarray(end - hash.length, end)) === hash;
 }
 
-/**
- * Throws `NewerVersionError` for an unknown type or schema version, and otherwise `MalformedEventError` if
- * {@linkcode encodeEvent} could not have written the line.
- */
+/** Throws `NewerVersionError` at an unknown type or version, `MalformedEventError` at what encodeEvent() cannot write. */
 export function decodeEvent(line: string): RecordedEvent {
   const match = LINE.exec(line);
   if (match === null) throw malformed(line);
@@ -155,7 +152,7 @@ export function decodeEvent(line: string): RecordedEvent {
 
 /** A line is not an event of this log. The message is a single line. */
 export class MalformedEventError extends Error {
-  override name = "MalformedEventError";
+  override name = this.constructor.name;
 
   constructor(message: string) {
     super(message.split("\n").map((line) => line.trim()).join(" "));
@@ -163,7 +160,6 @@ export class MalformedEventError extends Error {
 }
 
 export class NewerVersionError extends MalformedEventError {
-  override name = "NewerVersionError";
   readonly position: number;
   readonly previousHash: string;
 
@@ -216,9 +212,8 @@ function malformed(line: string): MalformedEventError {
     const fault = isCut ? "incomplete: its end is missing" : `not JSON: ${message}`;
     return new MalformedEventError(`The line is ${fault}`);
   }
-  return new MalformedEventError(
-    "The line differs from the bytes that the service writes, for example in spaces or line ends",
-  );
+  const form = "the bytes that the service writes, for example in spaces or line ends";
+  return new MalformedEventError(`The line differs from ${form}`);
 }
 
 export function subjectOf(body: EventBody): string {

@@ -8,10 +8,7 @@ import type { AuditDeps } from "../verify/audit.ts";
 /** The bytes that a key has if the record must expire. */
 const MUST_EXPIRE = encodeKey(SOME_IDEMPOTENCY_KEY.slice(2));
 
-/**
- * Returns the reader of the records that expire, or must, for a store; `undefined` if the store does not expose the times
- * of expiry, as KV's interface and KV Connect do not.
- */
+/** Reads the records that expire, or must; `undefined` if a store hides its times of expiry, as KV and KV Connect do. */
 export function expiringRecordsOf(location: StoreLocation): AuditDeps["readExpiringRecords"] {
   if (location.kind === "file") {
     return function* () {

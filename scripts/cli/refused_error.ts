@@ -1,4 +1,4 @@
 /** A command could run, but refuses, and exits with 1; the message says why. */
 export class RefusedError extends Error {
-  override name = "RefusedError";
+  override name = this.constructor.name;
 }

@@ -39,9 +39,7 @@ export type Filling = Pick<LeaseRecord, "generation" | "filledTo">;
 export const NO_FILLING: Filling = { generation: 0, filledTo: 0 };
 
 /** Another replay holds the lease or has taken it over. */
-export class ReplayUnderWayError extends RefusedError {
-  override name = "ReplayUnderWayError";
-}
+export class ReplayUnderWayError extends RefusedError {}
 
 /** Returns `undefined` if the value is not a lease. */
 export function decodeLease(value: unknown): LeaseRecord | undefined {
@@ -99,10 +97,7 @@ export class ReplayLease {
    * Commits and renews the lease, which then says what is filled. Resolves to `false` if a given check failed. Throws
    * `ReplayUnderWayError` if another replay holds the lease: the commit can no longer land, but may have landed before.
    */
-  async commit(
-    { checks = [], mutations = [] }: Partial<Commit>,
-    filling = this.filling,
-  ): Promise<boolean> {
+  async commit({ checks = [], mutations = [] }: Partial<Commit>, filling = this.filling) {
     const beat = this.#beat + 1;
     const time = new Date(this.#runtime.now()).toISOString();
     const record: LeaseRecord = { owner: this.#owner, beat, time, ...filling };

@@ -7,9 +7,7 @@ import { UsageError } from "../cli/run_command.ts";
 import type { COMMANDS, FlagValues } from "../launch/commands.ts";
 
 /** Returns whether an event is selected, or `undefined` if all are. Throws {@linkcode UsageError}. */
-export function eventFilter(
-  flags: Omit<FlagValues<typeof COMMANDS.log>, "from" | "last" | "to">,
-): ((line: StoredLine) => boolean) | undefined {
+export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" | "last" | "to">) {
   const { type, subject, actor } = flags;
   if (type !== undefined && !(EVENT_TYPES as string[]).includes(type)) {
     throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);
@@ -22,7 +20,7 @@ export function eventFilter(
     throw new UsageError("--until must not be before --since");
   }
   if (Object.keys(flags).length === 0) return undefined;
-  return (line) => {
+  return (line: StoredLine) => {
     const event = membersOf(line);
     return (type === undefined || event.type === type) &&
       (subject === undefined || event.subject === subject) &&

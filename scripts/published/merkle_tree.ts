@@ -66,12 +66,7 @@ export function subtreesOfProof(index: number, tree: Subtree, isLargest = false)
 }
 
 /** Whether a proof of inclusion shows that a tree has that leaf at an index. */
-export function isIncluded(
-  leaf: Uint8Array,
-  index: number,
-  tree: TreeHead,
-  proof: Uint8Array[],
-): boolean {
+export function isIncluded(leaf: Uint8Array, index: number, tree: TreeHead, proof: Uint8Array[]) {
   if (index >= tree.size) return false;
   return leadTo(tree, subtreesOfProof(index, { start: 0, end: tree.size }), [leaf, ...proof]);
 }

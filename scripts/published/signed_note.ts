@@ -15,13 +15,8 @@ const TIMESTAMP_BYTES = 8;
 /** Without the id of its key, which precedes it. */
 const COSIGNATURE_BYTES = TIMESTAMP_BYTES + 64;
 
-export interface VerifierKey {
-  name: string;
-  /** In hex. */
-  id: string;
-  type: number;
-  publicKey: KeyObject;
-}
+/** Its `id` is in hex. */
+export type VerifierKey = ReturnType<typeof decodeVerifierKey>;
 
 export interface Signer {
   name: string;
@@ -76,7 +71,7 @@ export function encodeVerifierKey({ name, privateKey }: Signer): string {
 }
 
 /** Decodes a vkey of an Ed25519 key. Throws if it is malformed. */
-export function decodeVerifierKey(vkey: string): VerifierKey {
+export function decodeVerifierKey(vkey: string) {
   // Base64 may have plus signs, too.
   const [, name, id, encoded] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(vkey.trim()) ?? [];
   const material = Buffer.from(encoded ?? "", "base64");
@@ -114,11 +109,7 @@ export function isSignedBy(key: VerifierKey, line: string, text: string): boolea
  * The lines that are cosignatures by one of the keys; without keys, all cosignatures, unverified. Leaves out a line in
  * the name of the log itself, which would make the checkpoint invalid.
  */
-export function cosignaturesIn(
-  lines: string,
-  keys: readonly VerifierKey[],
-  note: string,
-): string[] {
+export function cosignaturesIn(lines: string, keys: readonly VerifierKey[], note: string) {
   const [text] = partsOf(note);
   const [origin] = text.split("\n", 1);
   return lines.split("\n").filter((line) => {

@@ -123,20 +123,17 @@ export class TileBuilder {
 
   /** The tiles at the right edge that are not full. */
   partialTiles(): Tile[] {
-    return this.#open
-      .map((open, level) => {
-        const index = hashesOn(level + 1, this.size);
-        return { level, index, hashes: Buffer.concat(open) };
-      })
-      .filter(({ hashes }) => hashes.length > 0);
+    return this.#open.flatMap((open, level) => {
+      const index = hashesOn(level + 1, this.size);
+      return open.length === 0 ? [] : { level, index, hashes: Buffer.concat(open) };
+    });
   }
 
   root(): Uint8Array {
     if (this.size === 0) return EMPTY_ROOT;
     // The hashes beyond the full tiles of the lower levels are the last subtree of a level.
-    return this.partialTiles().reduce<Uint8Array>(
-      (below, { hashes }) => rootOf(Buffer.concat([hashes, below])),
-      new Uint8Array(),
-    );
+    let below: Uint8Array = new Uint8Array();
+    for (const { hashes } of this.partialTiles()) below = rootOf(Buffer.concat([hashes, below]));
+    return below;
   }
 }

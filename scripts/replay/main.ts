@@ -50,11 +50,10 @@ async function rebuild(deps: AuditDeps, graceMs: number): Promise<number> {
       else if (hasFilled && phase === "wait") left = LEFT.removal;
       PROGRESS[phase](done, total);
     },
-    onWait: () =>
-      say(
-        "Found an unfinished replay; waiting up to " +
-          `${LEASE_LIMIT_MS / 1_000} s to see whether it is still running`,
-      ),
+    onWait() {
+      const wait = `waiting up to ${LEASE_LIMIT_MS / 1_000} s to see whether it is still running`;
+      say(`Found an unfinished replay; ${wait}`);
+    },
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
   const earlier = resumedFrom === 0 ? "" : `, ${count(resumedFrom)} of them in an earlier run`;

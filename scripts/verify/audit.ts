@@ -2,7 +2,6 @@
 
 import { GENESIS_HASH } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import {
   HEAD_KEY,
   isLogKey,
@@ -21,7 +20,7 @@ import {
   readHead,
 } from "../../src/log/head.ts";
 import { isHeadBehind } from "../../src/log/accept_store.ts";
-import { readEvent } from "../../src/log/lines.ts";
+import { readEvent, splitLines } from "../../src/log/lines.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { CHECKSUM_BYTES } from "../../src/store/checksum.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
@@ -106,20 +105,16 @@ export async function auditLog(
  */
 export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]> {
   for await (const entries of scan(store, logRange(Number.MAX_SAFE_INTEGER - 1))) {
-    yield entries.filter(({ key }) => isLogKey(key)).flatMap(({ value }) => splitValue(value));
+    const records = entries.filter(({ key }) => isLogKey(key));
+    yield (await Promise.all(records.map(linesOfRecord))).flat();
   }
 }
 
-function splitValue(value: unknown): Uint8Array[] {
+async function linesOfRecord({ value }: StoreEntry): Promise<Uint8Array[]> {
   const bytes = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : new Uint8Array();
-  const lines: Uint8Array[] = [];
-  for (let start = 0; start < bytes.length;) {
-    const end = bytes.indexOf(LINE_FEED, start);
-    const line = bytes.subarray(start, end === -1 ? undefined : end);
-    if (line.length > 0) lines.push(line);
-    start += line.length + 1;
-  }
-  return lines.length > 0 ? lines : [new Uint8Array()];
+  const lines = (await Array.fromAsync(splitLines([bytes]))).flat();
+  const found = lines.filter(({ length }) => length > 0);
+  return found.length > 0 ? found : [new Uint8Array()];
 }
 
 /** Audits the lines of an export, which must have an event. Rejects if it begins after position 1. */

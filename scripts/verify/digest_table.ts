@@ -38,10 +38,7 @@ export class DigestTable {
   }
 }
 
-/**
- * The first 48 bits of HalfSipHash-2-4 (https://github.com/veorq/SipHash). SHA-256 takes several times as long for the
- * content of a record.
- */
+/** The first 48 bits of HalfSipHash-2-4 (https://github.com/veorq/SipHash). SHA-256 takes several times as long. */
 export function halfSipHash(bytes: Uint8Array, [k0, k1]: Uint32Array): number {
   let [v0, v1, v2, v3] = [k0, k1 ^ 0xee, k0 ^ 0x6c796765, k1 ^ 0x74656462];
   let first = 0;

@@ -14,28 +14,14 @@ export interface Fault {
   message: string;
 }
 
-export interface AuditReport {
-  sound: boolean;
-  /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
-  position: number;
-  hash: string;
-  pets: number;
-  /** Number of faults of each kind found. */
-  counts: Partial<Record<FaultKind, number>>;
-  /** Advice for each kind of fault found, the most urgent first. */
-  advice: Partial<Record<FaultKind, string>>;
-  /** Absent if no fault has a position. */
-  firstBadPosition?: number;
-  /** The first faults of each kind, in order of their positions. */
-  faults: Fault[];
-  /** Observations that are not faults. */
-  notes: string[];
-}
+export type AuditReport = ReturnType<Findings["report"]>;
 
 export class Findings {
+  /** Observations that are not faults. */
   readonly notes: string[] = [];
   readonly faults: Fault[] = [];
-  readonly counts: AuditReport["counts"] = {};
+  /** Number of faults of each kind. */
+  readonly counts: Partial<Record<FaultKind, number>> = {};
   total = 0;
 
   /** With `damage`, the file of the store is known to be damaged. */
@@ -52,7 +38,7 @@ export class Findings {
   }
 
   /** `isExport` is true if the lines are not those of a store. */
-  report(head: Head, isExport = false): AuditReport {
+  report(head: Head, isExport = false) {
     const { position, lastHash } = head;
     const faults = this.faults.toSorted((one, other) =>
       (one.position ?? Infinity) - (other.position ?? Infinity)
@@ -62,12 +48,16 @@ export class Findings {
     const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.counts[kind]);
     return {
       sound: faults.length === 0,
+      /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
       position,
       hash: lastHash,
       pets: petCount(head),
       counts: this.counts,
+      /** Advice for each kind of fault found, the most urgent first. */
       advice: Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)])),
+      /** Absent if no fault has a position. */
       firstBadPosition: faults[0]?.position,
+      /** The first faults of each kind, in order of their positions. */
       faults,
       notes: this.notes,
     };

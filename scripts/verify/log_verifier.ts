@@ -22,9 +22,7 @@ import { RefusedError } from "../cli/refused_error.ts";
 const encoder = new TextEncoder();
 
 /** The log has a fault, or a generation built from it does not match it. */
-export class UnsoundError extends RefusedError {
-  override name = "UnsoundError";
-}
+export class UnsoundError extends RefusedError {}
 
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;

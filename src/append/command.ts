@@ -57,10 +57,7 @@ export class QueuedCommand {
     const unclear =
       `The store gave no clear answer within ${limitMs} ms, so it may or may not have been stored`;
     const nothing = `The store could not take it within ${limitMs} ms, so nothing was stored`;
-    this.reject(
-      this.mayHaveLanded
-        ? new ServiceError("outcome_unknown", unclear)
-        : new ServiceError("store_unavailable", nothing),
-    );
+    if (this.mayHaveLanded) this.reject(new ServiceError("outcome_unknown", unclear));
+    else this.reject(new ServiceError("store_unavailable", nothing));
   }
 }

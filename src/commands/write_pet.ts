@@ -96,14 +96,10 @@ export function changeRule(
     if (Object.keys(previous).length === 0) return undefined;
     return { type: "PetUpdated", data: { ...after, previous } };
   };
-  return ruleOf(
-    deps,
-    target,
-    decide,
-    ({ type, data }) =>
-      type === "PetUpdated" && encodePet(patchPet(data, patch)) === encodePet(data) &&
-      Object.keys(data.previous).every((name) => Object.hasOwn(patch, name)),
-  );
+  const isOutcome: Rule["isOutcome"] = ({ type, data }) =>
+    type === "PetUpdated" && encodePet(patchPet(data, patch)) === encodePet(data) &&
+    Object.keys(data.previous).every((name) => Object.hasOwn(patch, name));
+  return ruleOf(deps, target, decide, isOutcome);
 }
 
 /** Rejects as updatePet(). */

@@ -8,10 +8,7 @@ import type { HttpResponse } from "./http_response.ts";
 /** Shorter texts are not compressed. */
 const MIN_BYTES = 1_024;
 
-/**
- * A response with a text, in gzip if the client accepts that and the text is long enough. The compressed text is kept in
- * `cache`, and has an entity tag of its own.
- */
+/** The response, in gzip with its own entity tag if it is long and the client accepts that. `cache` keeps the gzip. */
 export function compressed(
   response: HttpResponse & { body: string },
   requestHeaders: Headers,

@@ -16,11 +16,7 @@ const PREFLIGHT_SECONDS = 7_200;
  * that a script can read them. A response to another origin has none, so that browsers name the origin as the reason.
  * CORS credentials are not allowed, because the script itself sends the API key in a header.
  */
-export function shareWith(
-  origins: readonly string[],
-  response: HttpResponse,
-  request: Request,
-): HttpResponse {
+export function shareWith(origins: readonly string[], response: HttpResponse, request: Request) {
   const headers = { ...response.headers };
   headers.vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
   const origin = request.headers.get("origin");

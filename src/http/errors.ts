@@ -3,13 +3,8 @@
 import { type ServiceErrorCode, serviceErrorCode } from "../service_error.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 
-interface ErrorEntry {
-  status: number;
-  when: string;
-  remedy: string;
-  /** `WWW-Authenticate` (RFC 6750 section 3). */
-  challenge?: string;
-}
+const RETRY = "Try again after Retry-After";
+const REPORT = "Report the X-Request-Id to the operator";
 
 const TABLE = {
   malformed_body: entry(
@@ -91,51 +86,46 @@ const TABLE = {
   rate_limited: entry(
     429,
     "The API key sent more requests than the operator allows, or follows too many times",
-    "Try again after Retry-After, and send fewer requests per second or end streams",
+    `${RETRY}, and send fewer requests per second or end streams`,
   ),
-  internal_error: entry(
-    500,
-    "The service failed unexpectedly",
-    "Report the X-Request-Id to the operator",
-  ),
+  internal_error: entry(500, "The service failed unexpectedly", REPORT),
   projection_damaged: entry(
     500,
     "The stored projections do not match the log",
-    "Report the X-Request-Id to the operator, who can rebuild the projections with a replay",
+    `${REPORT}, who can rebuild the projections with a replay`,
   ),
   not_ready: entry(
     503,
     "The store does not respond, or is lost when the process ends",
-    "Try again after Retry-After, or repair the store",
+    `${RETRY}, or repair the store`,
   ),
   outcome_unknown: entry(
     503,
     "The store did not confirm the request in time: the animal may or may not have been added, changed or removed",
-    "Try again after Retry-After with the same Idempotency-Key; without a key, first check the animal",
+    `${RETRY} with the same Idempotency-Key; without a key, first check the animal`,
   ),
   overloaded: entry(
     503,
     "Too many requests wait for a commit, or too many clients follow; nothing was stored",
-    "Try again after Retry-After",
+    RETRY,
   ),
-  shutting_down: entry(
-    503,
-    "This instance is shutting down; nothing was stored",
-    "Try again after Retry-After",
-  ),
+  shutting_down: entry(503, "This instance is shutting down; nothing was stored", RETRY),
   storage_full: entry(
     503,
     "The disk of the store is full; nothing was stored",
-    "Try again after Retry-After; the operator must free space",
+    `${RETRY}; the operator must free space`,
   ),
   store_unavailable: entry(
     503,
     "The store does not respond or is damaged; nothing was stored",
-    "Try again after Retry-After",
+    RETRY,
   ),
 } satisfies Record<string, ErrorEntry> & Record<ServiceErrorCode, ErrorEntry>;
 
-function entry(status: number, when: string, remedy: string, challenge?: string): ErrorEntry {
+type ErrorEntry = ReturnType<typeof entry>;
+
+/** `challenge` is `WWW-Authenticate` (RFC 6750 section 3). */
+function entry(status: number, when: string, remedy: string, challenge?: string) {
   return { status, when, remedy, challenge };
 }
 

@@ -101,11 +101,7 @@ function placeOf({ lastEventId: id, since }: EventsQuery, feed: EventFeed, entry
 }
 
 /** Resolves to a batch: at once if there are events, and otherwise after the wait of the query. */
-async function listEvents(
-  deps: EventsDeps,
-  request: EventsRequest,
-  baseUrl: string,
-): Promise<HttpResponse> {
+async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: string) {
   const { query, client } = request;
   const start = request.place.position;
   const events: string[] = [];
@@ -207,10 +203,7 @@ function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<U
 }
 
 /** Resolves to the next messages; `undefined` if there are none, or the store is away until another look. */
-async function readMessages(
-  { feed }: EventsDeps,
-  request: EventsRequest,
-): Promise<Uint8Array | undefined> {
+async function readMessages({ feed }: EventsDeps, request: EventsRequest) {
   const { place, entry, query } = request;
   if (!isBehind(request)) return undefined;
   const lines = await feed.linesAfter(place, entry).catch((error) => {
@@ -233,11 +226,10 @@ async function readMessages(
   return Buffer.concat(messages);
 }
 
-/** Waits for lines after the place of a request, for a limited time. */
-class Waiter implements Follower {
+/** An alarm for lines after the place of a request, for a limited time. */
+class Waiter extends Alarm implements Follower {
   isEnded = false;
   error: unknown;
-  #alarm = new Alarm();
   #request: EventsRequest;
   #isQuiet: () => boolean;
   #leave: (error: unknown) => void;
@@ -250,6 +242,7 @@ class Waiter implements Follower {
     isQuiet = () => false,
     onEnd = (_error: unknown) => {},
   ) {
+    super();
     this.#request = request;
     this.#isQuiet = isQuiet;
     followers.add(request.token, this, request.entry);
@@ -261,22 +254,18 @@ class Waiter implements Follower {
     };
   }
 
-  wait(): Promise<void> {
-    return this.#alarm.wait();
-  }
-
   onLook(look: HeadEntry | undefined): void {
     const entry = look ?? this.#request.entry;
     this.#request.entry = entry;
     // Also rings again after a read that failed.
-    if (isBehind(this.#request) || this.#isQuiet()) this.#alarm.ring();
+    if (isBehind(this.#request) || this.#isQuiet()) this.ring();
   }
 
   end(error?: unknown): void {
     this.isEnded = true;
     this.error = error;
     this.#leave(error);
-    this.#alarm.ring();
+    this.ring();
   }
 }
 

@@ -96,14 +96,10 @@ export async function findApiKey(store: Store, head: Head, keyId: string) {
 }
 
 /** Reads the key with that token hash. Each of its records must follow from its event. */
-async function readProvenKey(
-  store: Store,
-  { generation }: Head,
-  tokenHash: string,
-): Promise<ApiKey | undefined> {
+async function readProvenKey(store: Store, { generation }: Head, tokenHash: string) {
   const entries = await entriesBelow(store, projectionKey(generation, keyByTokenKey(tokenHash)));
   await Promise.all(entries.map((entry) => proveRecord(store, entry)));
-  return keysOf(entries)[0];
+  return keysOf(entries).at(0);
 }
 
 async function entriesBelow(store: Store, prefix: Key): Promise<StoreEntry[]> {

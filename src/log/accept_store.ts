@@ -17,11 +17,8 @@ export async function acceptLog(store: Store): Promise<void> {
     throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
   }
   if (record.kind !== "foreign") return;
-  if (entry !== null) {
-    throw new StoreRefusedError(
-      "its head record is damaged, or not one of Animal Store; run deno task audit",
-    );
-  }
+  const damaged = "its head record is damaged, or not one of Animal Store; run deno task audit";
+  if (entry !== null) throw new StoreRefusedError(damaged);
   if ((await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0) {
     throw new StoreRefusedError("its head record is missing; run deno task audit");
   }

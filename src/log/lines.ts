@@ -46,7 +46,7 @@ function decodeUtf8(line: Uint8Array): string {
  * Yields the lines of each chunk of a stream together, without line feeds. The last line needs no line feed. A line
  * over {@linkcode LINE_LIMIT_BYTES} is cut to one byte more than that, so that it still counts as too long.
  */
-export async function* splitLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
+export async function* splitLines(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
   let open = new Uint8Array();
   for await (const chunk of stream) {
     const bytes = new Uint8Array(open.length + chunk.length);

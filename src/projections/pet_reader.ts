@@ -72,10 +72,7 @@ export class PetReader {
   }
 
   /** Returns the pet with an id, or `undefined` if that pet does not exist. Rejects with `projection_damaged`. */
-  get(
-    id: number,
-    { head }: { head: Head },
-  ): PetRecord | undefined | Promise<PetRecord | undefined> {
+  get(id: number, { head }: { head: Head }) {
     if (id < 1 || id > head.lastPetId) return undefined;
     return this.#cachesFor(head).pets.get(id) ?? this.#readPet(id, head);
   }
@@ -196,11 +193,7 @@ function newestOf({ cursor = Infinity }: PageQuery, { lastPetId }: Head): number
   return Math.min(cursor - 1, lastPetId);
 }
 
-function pageOf(
-  pets: PetRecord[],
-  { limit, cursor, categoryId, ids }: PageQuery,
-  head: Head,
-): Page {
+function pageOf(pets: PetRecord[], { limit, cursor, categoryId, ids }: PageQuery, head: Head) {
   const shown = pets.slice(0, limit);
   const text = `[${shown.map(({ text }) => text).join(",")}]`;
   const next = pets.length > limit ? shown.at(-1)!.id : undefined;

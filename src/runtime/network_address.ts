@@ -1,7 +1,4 @@
-/**
- * Checks of hosts. In Deno's permission flags, a comma and an asterisk have a meaning of their own. Deno would report a
- * malformed host as a wrong flag.
- */
+/** Checks hosts for Deno's flags: `,` and `*` have a meaning there, and a malformed host would count as a wrong flag. */
 
 const NAME = /^(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?$/;
 const NAME_LIMIT = 253;

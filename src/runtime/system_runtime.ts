@@ -12,10 +12,7 @@ export const systemRuntime: Runtime = {
   newId: () => monotonicUlid(),
 };
 
-/**
- * Timers of at least this time are mostly limits that are rarely reached. They share system timers, because a timer for
- * each call would cost more than the rest of its handling.
- */
+/** Timers from this time on share system timers: most are limits, and one for each call would cost more than the call. */
 const SHARED_FROM_MS = 1_000;
 /** How late they may fire, in milliseconds. */
 const SHARED_STEP_MS = 50;

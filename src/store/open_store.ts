@@ -74,10 +74,7 @@ export async function openStore(location: StoreLocation, options: OpenOptions): 
   return store;
 }
 
-async function openLocalStore(
-  location: StoreLocation,
-  { create, accept, onRefused }: OpenOptions,
-): Promise<Store> {
+async function openLocalStore(location: StoreLocation, { create, accept, onRefused }: OpenOptions) {
   let store: Store | undefined;
   try {
     if (location.kind === "file") {

@@ -44,7 +44,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
   },
   "src/append/command.ts": {
-    "an unclear outcome is reported as nothing stored": { "this.mayHaveLanded\n": "false\n" },
+    "an unclear outcome is reported as nothing stored": { "if (this.mayHaveLanded)": "if (false)" },
   },
   "src/append/batch.ts": {
     "a command is not prepared again after the head changed": {

@@ -79,7 +79,7 @@ export function describeInterface({ publicUrl, stagingUrl }: BaseAddresses = {})
       },
     },
   };
-  // The bounds of int64 are text until here, because a JavaScript number cannot hold all their digits.
+  // The bounds of int64 are text until here.
   return JSON.stringify(description).replaceAll(/"((?:min|max)imum)":"(-?\d+)"/g, '"$1":$2')
     .replaceAll(EXAMPLE_BASE, () => base);
 }
@@ -160,7 +160,7 @@ const HEADERS = {
   ),
   "Retry-After": always(
     "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
-    integer("int32", 1, 60),
+    QUERY.integerSchema("int32", 1, 60),
     RETRY_AFTER_SECONDS,
   ),
   "Access-Control-Allow-Origin": sometimes(
@@ -198,7 +198,7 @@ const HEADERS = {
   ),
   "X-Total-Count": sometimes(
     "How many animals match the filter; absent if a category has several pages",
-    integer("int64", "0", String(INT64_MAX)),
+    QUERY.integerSchema("int64", "0", String(INT64_MAX)),
     1,
   ),
   "X-Feed-Position": always(
@@ -257,10 +257,6 @@ function sometimes(...header: Parameters<typeof always>) {
 
 function pattern(pattern: string, maxLength?: number) {
   return { type: "string", pattern, maxLength };
-}
-
-function integer<Bound>(format: "int32" | "int64", minimum: Bound, maximum: Bound) {
-  return { type: "integer", format, minimum, maximum };
 }
 
 const COMMON_HEADERS: HeaderName[] = [
@@ -333,7 +329,7 @@ const PET_ID = {
   in: "path",
   required: true,
   description: "The identifier of the animal",
-  schema: integer("int64", String(INT64_MIN), String(INT64_MAX)),
+  schema: QUERY.integerSchema("int64", String(INT64_MIN), String(INT64_MAX)),
   example: EXAMPLE_PET.id,
 };
 
@@ -371,13 +367,8 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
   createPet: {
     summary: "Add an animal",
     description: "Adds an animal. The service assigns its `id`. An omitted `status` stays absent.",
-    body: EXAMPLE_NEW_PET,
     parameters: [IDEMPOTENCY_KEY],
-    requestBody: {
-      description: "The animal, without its identifier",
-      required: true,
-      content: content(ref("schemas/PetInput"), EXAMPLE_NEW_PET),
-    },
+    ...takes("The animal, without its identifier", "PetInput", EXAMPLE_NEW_PET),
     responses: {
       201: response(
         "The animal was added, by this request or by an earlier one with the same key",
@@ -391,13 +382,8 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     summary: "Change an animal",
     description:
       "Changes the fields in the body, a JSON Merge Patch (RFC 7396). Other fields keep their values.",
-    body: EXAMPLE_PATCH,
     parameters: [PET_ID, ref("parameters/IfMatch"), IDEMPOTENCY_KEY],
-    requestBody: {
-      description: "The fields to change, with their new values",
-      required: true,
-      content: content(ref("schemas/PetPatch"), EXAMPLE_PATCH, PATCH_TYPES),
-    },
+    ...takes("The fields to change, with their new values", "PetPatch", EXAMPLE_PATCH, PATCH_TYPES),
     responses: {
       200: response(
         "The animal as it is after the change, or as an earlier request with the same key left it",
@@ -473,6 +459,12 @@ function pathsOf(base: string) {
   }));
 }
 
+/** The body of a request, also for the code samples. */
+function takes(description: string, schema: string, body: object, types?: string[]) {
+  const described = content(ref(`schemas/${schema}`), body, types);
+  return { body, requestBody: { description, required: true, content: described } };
+}
+
 /** A body with the same schema and example in each of the media types. */
 function content(schema: object, example: unknown, types = ["application/json"]) {
   return Object.fromEntries(types.map((type) => [type, { schema, example }]));
@@ -522,7 +514,7 @@ function schemasOf(named: Record<string, z.ZodType>) {
     override: ({ zodSchema, jsonSchema }) => {
       if (!(zodSchema instanceof z.ZodBigInt)) return;
       const { minValue, maxValue } = zodSchema;
-      Object.assign(jsonSchema, integer("int64", String(minValue), String(maxValue)));
+      Object.assign(jsonSchema, QUERY.integerSchema("int64", String(minValue), String(maxValue)));
     },
   });
   for (const schema of Object.values(schemas)) {

@@ -1,9 +1,9 @@
 /** The queries of the operations: each parameter with its description and its parser. */
 
 import { z } from "zod";
-import { PET_EVENT_TYPES, type PetEvent } from "../../../events/event.ts";
+import { PET_EVENT_TYPES } from "../../../events/event.ts";
 import { INT64_MAX, INT64_MIN, int64Of } from "../../../events/int64.ts";
-import { PET_STATUSES, type PetStatus } from "../../../events/pet.ts";
+import { PET_STATUSES } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "../../feed/event_feed.ts";
 import type { PageQuery } from "../../projections/pet_reader.ts";
 import { HttpError, quoted } from "../errors.ts";
@@ -24,19 +24,6 @@ export const EVENTS_TIMEOUT_MAX = 30_000;
 
 /** The value of `lastEventId` that means the end of the log. */
 export const NOW = "now";
-
-export interface EventsQuery {
-  /** Without it and `since`, from the beginning. */
-  lastEventId?: string;
-  /** Milliseconds since the Unix epoch. */
-  since?: number;
-  limit: number;
-  /** Maximum wait for an event, in milliseconds. */
-  timeout: number;
-  type?: PetEvent["type"];
-  /** Only events by which a pet enters, keeps or leaves this status. */
-  status?: PetStatus;
-}
 
 interface Parameter<Value> {
   description: string;
@@ -60,12 +47,7 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
   status: oneOf("Lists only animals of this status; by default all", PET_STATUSES, STATUS_SCHEMA),
   categoryId: {
     description: "Lists only animals of this category; by default all",
-    schema: {
-      type: "integer",
-      format: "int64",
-      minimum: String(INT64_MIN),
-      maximum: String(INT64_MAX),
-    },
+    schema: integerSchema("int64", String(INT64_MIN), String(INT64_MAX)),
     parse(value, refuse) {
       const id = INTEGER.test(value) ? int64Of(value) : undefined;
       return id ?? refuse(`must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
@@ -86,7 +68,7 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
     explode: false,
     schema: {
       type: "array",
-      items: { type: "integer", format: "int64", minimum: 1, maximum: String(INT64_MAX) },
+      items: integerSchema("int64", "1", String(INT64_MAX)),
       minItems: 1,
       maxItems: IDS_MAX,
     },
@@ -100,7 +82,7 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
   },
 };
 
-export const EVENTS_PARAMETERS: Parameters<EventsQuery> = {
+export const EVENTS_PARAMETERS = {
   lastEventId: {
     description:
       "Lists only the events after the one with this `id`, or later ones (`now`); by default all",
@@ -118,6 +100,7 @@ export const EVENTS_PARAMETERS: Parameters<EventsQuery> = {
     description: "Lists only events of this time (RFC 3339) or later, as far as clocks agree: " +
       "those of the instances may differ by a minute; cannot be used with `lastEventId`",
     schema: { type: "string", format: "date-time", maxLength: 40 },
+    /** Returns milliseconds since the Unix epoch. */
     parse(value, refuse) {
       // In a query, a plus sign means a space.
       const time = value.toUpperCase().replace(" ", "+");
@@ -143,7 +126,9 @@ export const EVENTS_PARAMETERS: Parameters<EventsQuery> = {
     PET_STATUSES,
     STATUS_SCHEMA,
   ),
-};
+} satisfies Record<string, Parameter<unknown>>;
+
+export type EventsQuery = ReturnType<typeof parseEventsQuery>;
 
 export function parsePageQuery(search: string): PageQuery {
   const query = parseQuery(search, PAGE_PARAMETERS);
@@ -160,14 +145,12 @@ export function queryOf(query: object): string {
 }
 
 function combinedError(name: string, other: string): HttpError {
-  return new HttpError(
-    "invalid_parameter",
-    `Query parameter "${name}" cannot be used with ${other}`,
-  );
+  const message = `Query parameter "${name}" cannot be used with ${other}`;
+  return new HttpError("invalid_parameter", message);
 }
 
 /** Throws `invalid_parameter` and `malformed_request`. A resumed stream sends a newer position in `Last-Event-ID`. */
-export function parseEventsQuery(search: string, headers: Headers): EventsQuery {
+export function parseEventsQuery(search: string, headers: Headers) {
   const parsed = parseQuery(search, EVENTS_PARAMETERS);
   const query = { limit: EVENTS_LIMIT_DEFAULT, timeout: 0, ...parsed };
   if (query.since !== undefined && query.lastEventId !== undefined) {
@@ -215,13 +198,18 @@ function parseDigits(value: string): number {
 function integer(meaning: string, minimum: number, maximum: number, byDefault: number) {
   // Not as `default`, which some clients would send: a request with `ids` has no other parameter.
   const description = `${meaning}; by default ${byDefault}`;
-  const schema = { type: "integer", format: "int32", minimum, maximum };
+  const schema = integerSchema("int32", minimum, maximum);
   const parse: Parameter<number>["parse"] = (value, refuse) => {
     const number = parseDigits(value);
     const isValid = number >= minimum && number <= maximum;
     return isValid ? number : refuse(`must be an integer from ${minimum} to ${maximum}`);
   };
   return { description, schema, parse };
+}
+
+/** The bounds are texts if a JavaScript number cannot hold all their digits. */
+export function integerSchema<T>(format: "int32" | "int64", minimum: T, maximum: T) {
+  return { type: "integer", format, minimum, maximum };
 }
 
 function oneOf<Value extends string>(

@@ -91,9 +91,7 @@ export class SqliteReader implements Store, Disposable {
     this.#database.close();
   }
 
-  [Symbol.dispose](): void {
-    this.close();
-  }
+  [Symbol.dispose] = () => this.close();
 
   #rows(condition: string, ...values: (Uint8Array | number)[]): Row[] {
     return withDamageError(() => {

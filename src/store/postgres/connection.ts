@@ -51,11 +51,7 @@ export class Connection {
   }
 
   /** Rejects with `StoreRefusedError` if waiting does not help, and otherwise with `StoreAwayError`. */
-  static async open(
-    settings: PostgresSettings,
-    host: DatabaseHost,
-    signal: AbortSignal,
-  ): Promise<Connection> {
+  static async open(settings: PostgresSettings, host: DatabaseHost, signal: AbortSignal) {
     const { database, user, passfile, sslMode } = settings;
     const { hostname, port } = host;
     // Called if the server asks for a password.
@@ -142,10 +138,7 @@ const READ_ONLY = "25006";
 /** Serialization failure, deadlock, lock time-out, cancelled, read-only, lack of resources. */
 const NOT_APPLIED = /^(40001|40P01|55P03|57014|25006|53...)$/;
 
-/**
- * The server failed itself, or ends the connection, which it may report before or after it has committed. The severity
- * says nothing here, because the server translates it.
- */
+/** The server failed, or ends the connection, perhaps after it has committed. The severity says nothing: it is translated. */
 const UNCLEAR = /^(08|25P|57P|58|XX)/;
 
 function isServerError(error: unknown): error is ServerError {

@@ -75,9 +75,8 @@ export async function prepareSchema(connection: Connection, create: boolean): Pr
     // Another instance may have created it meanwhile.
     if (await isPrepared(connection)) return false;
     if (!(error instanceof StoreRefusedError)) throw error;
-    refuse(
-      `the role may not create the schema animal_store; see deno task schema: ${error.message}`,
-    );
+    const lacksRight = "the role may not create the schema animal_store; see deno task schema";
+    refuse(`${lacksRight}: ${error.message}`);
   }
 }
 
