@@ -1,24 +1,101 @@
+import { assertEquals } from "@std/assert";
 import { existsSync } from "node:fs";
+import type { RequestHandler } from "../../src/http/handler.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { importTestPackage } from "./import_test_package.ts";
 import { permitted } from "./permitted.ts";
+import { serveOnSocket } from "./test_each_way.ts";
+import { testIf } from "./test_if.ts";
+import { openTestService, type TestService } from "./test_service.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** A page of playwright-core, whose types are not there because it is imported only at run time. */
+const PREFIX = "/shop";
+
+/** What playwright-core gives, whose types are not there because it is imported only at run time. */
 // deno-lint-ignore no-explicit-any
 export type Page = any;
 
-/** Path of the browser for the tests of the page; `undefined` if it is missing or permissions are missing. */
-export function chromiumPath(): string | undefined {
+/** A service behind a proxy that adds a path prefix, and a browser. */
+export interface BrowserParts {
+  service: TestService;
+  /** The address of the service, with the prefix. */
+  address: string;
+  /** Handles what the pages request. Tests replace it. */
+  network: { handler: RequestHandler };
+  /** Opens a page of the service, or of that at another address, in a session of its own. */
+  open: (path: string, options?: Record<string, unknown>) => Promise<Page>;
+}
+
+const executablePath = chromiumPath();
+let launched: Promise<Page> | undefined;
+Deno.test.afterAll(async () => await (await launched)?.close());
+
+/**
+ * Declares a test in a real browser. There must be no error, no violation of a policy, no request to another origin,
+ * and no second stream of events in a page.
+ */
+export function testInBrowser(name: string, check: (parts: BrowserParts) => Promise<void>): void {
+  const inBrowser = executablePath === undefined ? " (ignored: no chromium that may be run)" : "";
+  testIf(executablePath !== undefined)(`${name}, in a real browser${inBrowser}`, async () => {
+    await using service = await openTestService({ runtime: systemRuntime });
+    await using cleanUp = new AsyncDisposableStack();
+    const network = { handler: service.handler };
+    const handler = behindPrefix((...args) => network.handler(...args));
+    const server = cleanUp.use(serveOnSocket({ handler }));
+    const own = `http://127.0.0.1:${server.port}${PREFIX}`;
+    const browser = await (launched ??= launchChromium());
+    const complaints: string[] = [];
+    const open: BrowserParts["open"] = async (
+      path,
+      { address = own, width = 1280, ...more } = {},
+    ) => {
+      const page = await browser.newPage({ ...more, viewport: { width, height: 844 } });
+      cleanUp.defer(() => page.close());
+      const streams = page.streams = new Set<Page>();
+      page.on("request", (request: Page) => {
+        if (!request.url().startsWith(`${address}/`)) complaints.push(request.url());
+        if (request.headers().accept === "text/event-stream") streams.add(request);
+        if (streams.size > 1) complaints.push("a second stream");
+      });
+      page.on("requestfinished", (request: Page) => streams.delete(request));
+      page.on("requestfailed", (request: Page) => streams.delete(request));
+      page.on("pageerror", (error: Error) => complaints.push(error.message));
+      page.on("console", (message: Page) => {
+        // The browser reports every lost connection and every response with an error.
+        const isResponse = message.location().url.startsWith(`${address}/v1/`);
+        const isGreeting = /^@scalar\/api-reference@[0-9.]+$/.test(message.text());
+        if (!isResponse && !isGreeting) complaints.push(message.text());
+      });
+      await page.goto(`${address}${path}`);
+      return page;
+    };
+    await check({ service, address: own, network, open });
+    assertEquals(complaints, []);
+  });
+}
+
+/** Path of the browser; `undefined` if it is missing or permissions are missing. */
+function chromiumPath(): string | undefined {
   if (!permitted("read", "write", "run", "net", "env", "sys")) return undefined;
   return PLACES.find(existsSync);
 }
 
 /** Starts the browser without background traffic. */
-export async function launchChromium(executablePath: string | undefined) {
+async function launchChromium() {
   const { chromium } = await importTestPackage("playwright-core");
-  return await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-quic", "--disable-background-networking"],
-  });
+  const args = ["--no-sandbox", "--disable-quic", "--disable-background-networking"];
+  return await chromium.launch({ executablePath, args });
+}
+
+/** A handler that knows only the addresses under the prefix, and gives them to `handler` without it. */
+function behindPrefix(handler: RequestHandler): RequestHandler {
+  return async (request, connection) => {
+    const url = new URL(request.url);
+    // Besides what the page requests, which is watched, the browser asks for /favicon.ico.
+    if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 204 });
+    url.pathname = url.pathname.slice(PREFIX.length);
+    const { method, headers, body } = request;
+    return await handler(new Request(url, { method, headers, body }), connection);
+  };
 }
