@@ -46,6 +46,7 @@ const PAGE = `<!DOCTYPE html>
     <noscript>
       This page needs JavaScript. Without it, read <a href="openapi.json">the description</a>.
     </noscript>
+    <a href="window">Window on the store</a>
     <div id="reference"></div>
   </body>
 </html>
