@@ -191,15 +191,15 @@ testInBrowser(
   "the window recovers from a kill, and from a store that was replaced",
   async ({ open }) => {
     await using temp = await TempStore.make();
-    const key = await temp.issueKey();
+    const { id, token } = await temp.use((tool) => issueKey(tool, { label: "test" }));
     const add = (name: string) =>
       temp.use(({ appender, runtime }) =>
-        appender.append(addPetCommand(runtime, key, { name, categoryId: 7n }))
+        appender.append(addPetCommand(runtime, id, { name, categoryId: 7n }))
       );
     await add("Rex");
     let service = await ServiceProcess.start(temp.kvPath);
     const { address } = service;
-    const page = await open(`/window#key=${key}`, { address });
+    const page = await open(`/window#key=${token}`, { address });
     await row(page, "Rex").waitFor();
     const older = await Deno.readFile(temp.kvPath);
     for (const name of ["Mia", "Zoe"]) {
@@ -270,15 +270,12 @@ testInBrowser("the window needs no mouse", async ({ service, open }) => {
   const page = await open("/window");
   const type = async (target: Page, ...keys: string[]) => {
     await target.waitFor();
-    for (
-      let presses = 0;
-      !await target.evaluate("(it) => it === document.activeElement");
-      presses++
-    ) {
+    for (let presses = 0; !await target.evaluate((it: Page) => it.matches(":focus")); presses++) {
       assertLess(presses, 40);
       await page.keyboard.press("Tab");
     }
-    assert(await target.evaluate("(it) => getComputedStyle(it).outlineStyle !== 'none'"));
+    const style = (it: Page) => it.ownerDocument.defaultView.getComputedStyle(it).outlineStyle;
+    assert(await target.evaluate(style) !== "none", "the focus is visible");
     for (const key of keys) {
       await (key.length > 12 ? page.keyboard.type(key) : page.keyboard.press(key));
     }
