@@ -16,12 +16,11 @@ const PREFIX = "/shop";
 // deno-lint-ignore no-explicit-any
 export type Page = any;
 
-/** A service behind a proxy that adds a path prefix, and a browser. */
-export interface BrowserParts {
+/** A service behind a proxy that adds a path prefix, and a browser. `network` handles what its pages request. */
+interface BrowserParts {
   service: TestService;
   /** The address of the service, with the prefix. */
   address: string;
-  /** Handles what the pages request. Tests replace it. */
   network: { handler: RequestHandler };
   /** Opens a page of the service, or of that at another address, in a session of its own. */
   open: (path: string, options?: Record<string, unknown>) => Promise<Page>;
@@ -62,10 +61,11 @@ export function testInBrowser(name: string, check: (parts: BrowserParts) => Prom
       page.on("requestfailed", (request: Page) => streams.delete(request));
       page.on("pageerror", (error: Error) => complaints.push(error.message));
       page.on("console", (message: Page) => {
-        // The browser reports every lost connection and every response with an error.
-        const isResponse = message.location().url.startsWith(`${address}/v1/`);
-        const isGreeting = /^@scalar\/api-reference@[0-9.]+$/.test(message.text());
-        if (!isResponse && !isGreeting) complaints.push(message.text());
+        // The browser reports every lost connection and every error in a response.
+        if (message.location().url.startsWith(`${address}/v1/`)) return;
+        if (!/^@scalar\/api-reference@[0-9.]+$/.test(message.text())) {
+          complaints.push(message.text());
+        }
       });
       await page.goto(`${address}${path}`);
       return page;

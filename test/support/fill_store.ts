@@ -1,7 +1,6 @@
 import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import type { Command } from "../../src/append/command.ts";
-import type { Service } from "../../src/service.ts";
 import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
 import { useRealStore } from "./real_store.ts";
 
@@ -15,33 +14,30 @@ const WAVE = 1_000;
  * token. If `soldShare` is given, all pets are added as available, and that share of them is then sold.
  */
 export function fillStore(path: string, pets: number, soldShare?: number): Promise<string> {
-  return useRealStore(path, (service) => fillService(service, pets, soldShare));
-}
-
-/** Does the same through a service. */
-export async function fillService(service: Service, pets: number, soldShare?: number) {
-  const { runtime, appender } = service;
-  const { id: actor, token } = await issueKey(service, { label: "bench" });
-  const { head } = await service.heads.fresh();
-  const appendEach = async (commandFor: (id: number) => Command | undefined) => {
-    for (let first = head.lastPetId + 1; first <= pets; first += WAVE) {
-      const wave = Array.from({ length: Math.min(WAVE, pets - first + 1) }, (_, index) => {
-        const command = commandFor(first + index);
-        return command && appender.append(command);
+  return useRealStore(path, async (service) => {
+    const { runtime, appender } = service;
+    const { id: actor, token } = await issueKey(service, { label: "bench" });
+    const { head } = await service.heads.fresh();
+    const appendEach = async (commandFor: (id: number) => Command | undefined) => {
+      for (let first = head.lastPetId + 1; first <= pets; first += WAVE) {
+        const wave = Array.from({ length: Math.min(WAVE, pets - first + 1) }, (_, index) => {
+          const command = commandFor(first + index);
+          return command && appender.append(command);
+        });
+        await Promise.all(wave);
+      }
+    };
+    const petOf = (id: number) => examplePet(id, soldShare === undefined ? undefined : "available");
+    await appendEach((id) => addPetCommand(runtime, actor, petOf(id)));
+    if (soldShare !== undefined) {
+      await appendEach((id) => {
+        // Any thousand successive pets have each remainder once, in mixed order.
+        const isSold = id * 379 % 1_000 < 1_000 * soldShare;
+        return isSold ? sellPetCommand(runtime, actor, { id, ...petOf(id) }) : undefined;
       });
-      await Promise.all(wave);
     }
-  };
-  const petOf = (id: number) => examplePet(id, soldShare === undefined ? undefined : "available");
-  await appendEach((id) => addPetCommand(runtime, actor, petOf(id)));
-  if (soldShare !== undefined) {
-    await appendEach((id) => {
-      // Any thousand successive pets have each remainder once, in mixed order.
-      const isSold = id * 379 % 1_000 < 1_000 * soldShare;
-      return isSold ? sellPetCommand(runtime, actor, { id, ...petOf(id) }) : undefined;
-    });
-  }
-  return token;
+    return token;
+  });
 }
 
 function examplePet(number: number, status = STATUSES[number % STATUSES.length]): NewPet {
