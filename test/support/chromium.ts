@@ -9,17 +9,15 @@ import { testIf } from "./test_if.ts";
 import { openTestService, type TestService } from "./test_service.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
 const PREFIX = "/shop";
 
 /** What playwright-core gives, whose types are not there because it is imported only at run time. */
 // deno-lint-ignore no-explicit-any
 export type Page = any;
 
-/** A service behind a proxy that adds a path prefix, and a browser. `network` handles what its pages request. */
-interface BrowserParts {
+/** A service, its address behind a proxy that adds a path prefix, and what handles the requests of pages there. */
+interface Parts {
   service: TestService;
-  /** The address of the service, with the prefix. */
   address: string;
   network: { handler: RequestHandler };
   /** Opens a page of the service, or of that at another address, in a session of its own. */
@@ -30,25 +28,18 @@ const executablePath = chromiumPath();
 let launched: Promise<Page> | undefined;
 Deno.test.afterAll(async () => await (await launched)?.close());
 
-/**
- * Declares a test in a real browser. There must be no error, no violation of a policy, no request to another origin,
- * and no second stream of events in a page.
- */
-export function testInBrowser(name: string, check: (parts: BrowserParts) => Promise<void>): void {
+/** Declares a test in a real browser. No page may have errors, break its policy, call others or have two streams. */
+export function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): void {
   const inBrowser = executablePath === undefined ? " (ignored: no chromium that may be run)" : "";
   testIf(executablePath !== undefined)(`${name}, in a real browser${inBrowser}`, async () => {
     await using service = await openTestService({ runtime: systemRuntime });
     await using cleanUp = new AsyncDisposableStack();
     const network = { handler: service.handler };
-    const handler = behindPrefix((...args) => network.handler(...args));
-    const server = cleanUp.use(serveOnSocket({ handler }));
+    const server = cleanUp.use(serveOnSocket({ handler: behindPrefix(network) }));
     const own = `http://127.0.0.1:${server.port}${PREFIX}`;
     const browser = await (launched ??= launchChromium());
     const complaints: string[] = [];
-    const open: BrowserParts["open"] = async (
-      path,
-      { address = own, width = 1280, ...more } = {},
-    ) => {
+    const open: Parts["open"] = async (path, { address = own, width = 1280, ...more } = {}) => {
       const page = await browser.newPage({ ...more, viewport: { width, height: 844 } });
       cleanUp.defer(() => page.close());
       const streams = page.streams = new Set<Page>();
@@ -62,10 +53,8 @@ export function testInBrowser(name: string, check: (parts: BrowserParts) => Prom
       page.on("pageerror", (error: Error) => complaints.push(error.message));
       page.on("console", (message: Page) => {
         // The browser reports every lost connection and every error in a response.
-        if (message.location().url.startsWith(`${address}/v1/`)) return;
-        if (!/^@scalar\/api-reference@[0-9.]+$/.test(message.text())) {
-          complaints.push(message.text());
-        }
+        const isResponse = message.location().url.startsWith(`${address}/v1/`);
+        if (message.type() !== "log" && !isResponse) complaints.push(message.text());
       });
       await page.goto(`${address}${path}`);
       return page;
@@ -88,14 +77,14 @@ async function launchChromium() {
   return await chromium.launch({ executablePath, args });
 }
 
-/** A handler that knows only the addresses under the prefix, and gives them to `handler` without it. */
-function behindPrefix(handler: RequestHandler): RequestHandler {
+/** A handler that knows only the addresses under the prefix, and gives them to `network` without it. */
+function behindPrefix(network: Parts["network"]): RequestHandler {
   return async (request, connection) => {
     const url = new URL(request.url);
     // Besides what the page requests, which is watched, the browser asks for /favicon.ico.
     if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 204 });
     url.pathname = url.pathname.slice(PREFIX.length);
     const { method, headers, body } = request;
-    return await handler(new Request(url, { method, headers, body }), connection);
+    return await network.handler(new Request(url, { method, headers, body }), connection);
   };
 }
