@@ -52,9 +52,10 @@ export function testInBrowser(name: string, check: (parts: Parts) => Promise<voi
       page.on("requestfailed", (request: Page) => streams.delete(request));
       page.on("pageerror", (error: Error) => complaints.push(error.message));
       page.on("console", (message: Page) => {
-        // The browser reports every lost connection and every error in a response.
-        const isResponse = message.location().url.startsWith(`${address}/v1/`);
-        if (message.type() !== "log" && !isResponse) complaints.push(message.text());
+        const text = `${message.text()} (${message.location().url})`;
+        // The browser reports every lost connection, and every error that the interface returns.
+        const isExpected = /^Failed to load resource: .*(REFUSED|\/v1\/)/.test(text);
+        if (message.type() !== "log" && !isExpected) complaints.push(text);
       });
       await page.goto(`${address}${path}`);
       return page;
