@@ -1,13 +1,13 @@
 // What the page knows of the store: it reads lists, follows the events, and writes.
-import { bodyOf, parse, pauseAfter, send, stream, wait } from "./client.js";
+import { bodyOf, parse, pause, send, stream } from "./client.js";
 
-const COUNT_EVERY_MS = 250;
 const DAY_BATCHES = 20;
 const EVENTS_KEPT = 1_000;
 const LOST = "Connection lost. Trying again …";
 export const HOUR_MS = 3_600_000;
-export const STATUSES = { available: "Available", pending: "Pending", sold: "Sold" };
 export const KINDS = { PetCreated: "added", PetUpdated: "changed", PetRemoved: "removed" };
+/** The label of each tab, by its status. */
+export const TABS = { "": "All", available: "Available", pending: "Pending", sold: "Sold" };
 
 /** `draw` shows it. `firstRow` is the first row in view, if the list begins above. */
 export const state = { filter: { status: "", categoryId: "" }, edits: new Map() };
@@ -21,8 +21,9 @@ export function attempt(action) {
   return action().catch((error) => signal.aborted || fail(error)).finally(state.draw);
 }
 
-/** Reads all, with the key of this tab, and follows the store. */
-export function open() {
+/** Reads all and follows the store. A key is often pasted with its scheme. */
+export function open(key) {
+  sessionStorage.apiKey = key.replaceAll(/^\s*bearer\s+|[^!-~]/gi, "");
   session.abort();
   session = new AbortController();
   const { signal } = session;
@@ -33,9 +34,7 @@ export function open() {
     const probe = write("PATCH", "pets/0", {}).catch(({ status }) => status !== 403);
     const [mayWrite] = await Promise.all([probe, load()]);
     set({ mayWrite, isOpen: true, opened: state.position, isNew: true, message: "" });
-    follow(signal);
-    count(signal);
-    await loadDay();
+    await Promise.all([follow(signal), count(signal), loadDay()]);
   });
 }
 
@@ -44,7 +43,7 @@ export function close(message = "") {
   session.abort();
   delete sessionStorage.apiKey;
   document.querySelector("dialog").close();
-  set({ isOpen: false, edits: new Map(), connection: "", message });
+  set({ isOpen: false, edits: new Map(), next: undefined, connection: "", message });
 }
 
 export async function request(path, options) {
@@ -102,34 +101,33 @@ function apply({ type, data: { previous: _, ...pet } }) {
 
 /** Counts the animals of each tab, and again after events. */
 async function count(signal) {
-  const countTab = async (status) => {
-    const { headers } = await request(`pets?limit=1${status && `&status=${status}`}`);
-    state.counts[status] = Number(headers.get("x-total-count"));
-  };
-  for (; !signal.aborted; await wait(COUNT_EVERY_MS)) {
+  for (; !signal.aborted; await pause(0)) {
     if (!state.isNew) continue;
     state.isNew = false;
-    await attempt(() => Promise.all(["", ...Object.keys(STATUSES)].map(countTab)));
+    for (const status of Object.keys(TABS)) {
+      const { headers } = await request(`pets?limit=1${status && `&status=${status}`}`);
+      state.counts[status] = Number(headers.get("x-total-count"));
+    }
+    state.draw();
   }
 }
 
 /** Follows the store with one stream after the other, until the session ends. */
 async function follow(signal) {
   for (let tries = 0;; tries++) {
-    const fault = await stream(state.position, signal, (messages) => {
+    const fault = await stream(state.position, signal, (events) => {
       tries = 0;
-      const events = messages.flatMap(({ event }) => event ?? []);
       state.connection = "Connected";
-      state.position = messages.findLast(({ id }) => id)?.id ?? state.position;
+      state.position = events.at(-1)?.id ?? state.position;
       state.isNew ||= events.length > 0;
       remember(events);
       rearrange(() => events.forEach(apply));
     }).catch((error) => error);
     if (signal.aborted) return;
-    if (fault?.status === 401) return close(fault.message);
-    if (fault?.status === 410) return open();
+    if (fault?.status === 401) throw fault;
+    if (fault?.status === 410) return open(sessionStorage.apiKey);
     if (fault) set({ connection: LOST });
-    await pauseAfter(tries, fault);
+    await pause(tries, fault);
   }
 }
 

@@ -2,33 +2,33 @@
 const AWAY = [0, 408, 429, 502, 503, 504];
 const WRITE_TRIES = 8;
 const SILENCE_LIMIT_MS = 40_000;
-export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Waits longer after each failure, and at least for the seconds that the service names. */
-export function pauseAfter(tries, { retryAfter = 0 } = {}) {
+export function pause(tries, fault) {
   const backOffMs = Math.min(5_000, 250 * 2 ** tries) * (0.5 + Math.random() / 2);
-  return wait(Math.max(backOffMs, retryAfter * 1_000));
+  const ms = Math.max(backOffMs, (fault?.retryAfter ?? 0) * 1_000);
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Rejects with the service's Error. With `onRetry`, repeats a request while the service is away. */
 export async function send(path, { headers, ...options }, onRetry) {
   const authorization = `Bearer ${sessionStorage.apiKey}`;
+  const init = { ...options, headers: { authorization, ...headers } };
   for (let tries = 1;; tries++) {
-    const init = { ...options, headers: { authorization, ...headers } };
-    const response = await fetch(new URL(`v1/${path}`, document.baseURI), init)
-      .catch(() => Response.error());
+    const address = new URL(`v1/${path}`, document.baseURI);
+    const response = await fetch(address, init).catch(() => Response.error());
     if (response.ok) return response;
     const error = await response.json().catch(() => ({ message: "The service does not respond" }));
     error.status = response.status;
-    error.retryAfter = Number(response.headers.get("retry-after"));
+    error.retryAfter = response.headers.get("retry-after");
     const isLast = options.signal.aborted || (options.method && tries === WRITE_TRIES);
     if (!onRetry || isLast || !AWAY.includes(error.status)) throw error;
     onRetry(error);
-    await pauseAfter(tries, error);
+    await pause(tries, error);
   }
 }
 
-/** Follows the events after a position: calls `take` with the next messages, `{ id, event }`. */
+/** Follows the events after a position: calls `take` with the next ones, if any, until the end. */
 export async function stream(position, signal, take) {
   const headers = { accept: "text/event-stream" };
   const { body } = await send(`events?lastEventId=${position}`, { headers, signal });
@@ -39,10 +39,7 @@ export async function stream(position, signal, take) {
     if (done) return;
     const messages = (rest + value).split("\n\n");
     rest = messages.pop();
-    take(messages.map((text) => {
-      const event = parse(/\ndata: ([^]*)/.exec(text)?.[1] ?? "null");
-      return { id: /^id: (\S+)/m.exec(text)?.[1], event };
-    }));
+    take(messages.flatMap((it) => /\ndata: ([^]*)/.exec(it)?.slice(1).map(parse) ?? []));
   }
 }
 
