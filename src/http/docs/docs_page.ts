@@ -66,12 +66,7 @@ const FILES: [name: string, type: string, load: () => Promise<{ default: string 
     () => import("../window/window.css", { with: { type: "text" } }),
   ],
   ["window/main.js", SCRIPT, () => import("../window/main.js", { with: { type: "text" } })],
-  [
-    "window/catalogue.js",
-    SCRIPT,
-    () => import("../window/catalogue.js", { with: { type: "text" } }),
-  ],
-  ["window/client.js", SCRIPT, () => import("../window/client.js", { with: { type: "text" } })],
+  ["window/store.js", SCRIPT, () => import("../window/store.js", { with: { type: "text" } })],
   ["window/htm_preact.js", SCRIPT, () => import(htmBundle(), { with: { type: "text" } })],
 ];
 

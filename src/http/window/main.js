@@ -1,7 +1,7 @@
-// The page: it draws what `catalogue.js` knows, and turns what the reader does into calls of it.
-import * as catalogue from "./catalogue.js";
+// The page: it draws what `store.js` knows, and turns what the reader does into calls of it.
+import { HOUR_MS, KINDS, set, state, TABS } from "./store.js";
+import { attempt, change, close, load, loadMore, newKey, open, request, write } from "./store.js";
 
-const { attempt, HOUR_MS, KINDS, set, state, TABS } = catalogue;
 const { html, render } = globalThis.htmPreact;
 const MARGIN_ROWS = 8;
 const EVENTS_SHOWN = 50;
@@ -11,7 +11,7 @@ const LABELS = { ...TABS, "": "No status" };
 const rowHeight = () => innerWidth < 640 ? 104 : 60;
 const options = () => Object.keys(LABELS).map((it) => html`<option value=${it}>${LABELS[it]}</option>`);
 const timeOf = (time) => new Date(time).toLocaleTimeString([], { timeStyle: "short" });
-const list = (filter) => attempt(() => catalogue.load(filter));
+const list = (filter) => attempt(() => load(filter));
 const dialog = () => document.querySelector("dialog");
 
 /** Handles a form: gives its fields to `action`. */
@@ -27,7 +27,7 @@ state.draw = () => {
 addEventListener("resize", state.draw);
 addEventListener("scroll", () => {
   state.draw();
-  if (document.documentElement.scrollHeight - scrollY < 2 * innerHeight) catalogue.loadMore();
+  if (document.documentElement.scrollHeight - scrollY < 2 * innerHeight) loadMore();
 });
 addEventListener("hashchange", start);
 addEventListener("DOMContentLoaded", start);
@@ -37,7 +37,7 @@ function start() {
   const key = new URLSearchParams(location.hash.slice(1)).get("key") ?? sessionStorage.apiKey;
   history.replaceState(null, "", location.pathname + location.search);
   state.draw();
-  if (key) catalogue.open(key);
+  if (key) open(key);
 }
 
 function App() {
@@ -45,13 +45,13 @@ function App() {
     ${state.isOpen ? Page() : KeyForm()}
     <footer>
       <p role="status"><b>${state.connection}</b> ${state.message}</p>
-      ${state.next && html`<button onClick=${catalogue.loadMore}>Load more</button>`}
+      ${state.next && html`<button onClick=${loadMore}>Load more</button>`}
     </footer>
     <dialog aria-labelledby="title">${state.question?.()}</dialog>`;
 }
 
 const KeyForm = () => html`
-  <main class="card"><form onSubmit=${submit(({ key }) => catalogue.open(key))}>
+  <main class="card"><form onSubmit=${submit(({ key }) => open(key))}>
     <h1>Animal Store</h1>
     <p>See the animals, sell one, and watch what happens. The key stays in this tab.</p>
     <label>API key <input name="key" type="password" autocomplete="off" autofocus /></label>
@@ -61,7 +61,7 @@ const KeyForm = () => html`
 const Page = () => html`
   <header>
     <h1>Animal Store</h1> <a href="docs">API reference</a>
-    <button onClick=${() => catalogue.close()}>Close</button>
+    <button onClick=${() => close()}>Close</button>
   </header>
   <main>
     <section>
@@ -157,7 +157,7 @@ function refocus(id) {
 async function alter(pet, patch) {
   if (state.busy.has(pet.id)) return;
   set({ busy: state.busy.set(pet.id, patch ?? {}) });
-  const isDone = await attempt(() => catalogue.change(pet, patch, (now) => ask(
+  const isDone = await attempt(() => change(pet, patch, (now) => ask(
     "Somebody else changed this animal",
     `It is now ${now.name}, category ${now.categoryId}, ${LABELS[now.status ?? ""].toLowerCase()}.`,
     patch ? "Change anyway" : "Remove anyway",
@@ -187,11 +187,11 @@ const ask = (title, text, yes, no) => show(title, () => html`
 
 function add() {
   // A second click sends the same key, so it adds nothing.
-  const key = catalogue.newKey();
+  const key = newKey();
   const close = () => dialog().close();
   const save = async ({ status, ...fields }) => {
     const pet = status === "" ? fields : { ...fields, status };
-    if (!await attempt(() => catalogue.write("POST", "pets", pet, {}, key))) return;
+    if (!await attempt(() => write("POST", "pets", pet, {}, key))) return;
     close();
     set({ message: `${pet.name} was added` });
   };
@@ -210,7 +210,7 @@ function showDetail({ id, name }) {
   show(name, () => {
     const events = state.events.filter((it) => it.data.id === id && it.id > state.opened);
     // Each event of the animal changes its ETag.
-    if (!read || last !== events[0]) attempt(async () => read = await catalogue.request(`pets/${id}`));
+    if (!read || last !== events[0]) attempt(async () => read = await request(`pets/${id}`));
     [last, read] = [events[0], read ?? {}];
     return html`
       <p>Id ${id}, category ${read.body?.categoryId}, ${LABELS[read.body?.status ?? ""].toLowerCase()}</p>

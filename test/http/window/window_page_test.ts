@@ -23,7 +23,7 @@ Deno.test("the files of the window refer only to each other, and take at most 60
       assertEquals(headers.get("x-content-type-options"), "nosniff");
       total += (await response.bytes()).length;
     }
-    assertEquals(paths.size, 7, [...paths].join());
+    assertEquals(paths.size, 6, [...paths].join());
     assertLess(total, LIMIT_BYTES);
   }
 });
