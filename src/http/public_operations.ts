@@ -6,7 +6,6 @@ import type { Logger } from "../runtime/logger.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import type { StoreDamagedError } from "../store/store_errors.ts";
 import { docsAssets } from "./docs/docs_page.ts";
-import { windowAssets } from "./window/window_page.ts";
 import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
@@ -32,7 +31,7 @@ type Respond = (request: ApiRequest) => HttpResponse | Promise<HttpResponse>;
 export type PublicOperations = Record<PublicOperation, Respond>;
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
-  const assets = new Map([...docsAssets(deps), ...windowAssets()]);
+  const assets = docsAssets(deps);
   const getAsset = (page: string): Respond => ({ path, request, baseUrl }) => {
     const asset = assets.get(path);
     if (asset === undefined) throw unknownPathError(page);
