@@ -5,11 +5,11 @@ import { attempt, change, close, load, loadMore, newKey, open, request, write } 
 const { html, render } = globalThis.htmPreact;
 const MARGIN_ROWS = 8;
 const EVENTS_SHOWN = 50;
-const EMPTY = "The store is empty. Its first animal appears here, and in every open window, at once.";
 const CHANGES = { available: "became available", pending: "became pending", sold: "was sold" };
 const LABELS = { ...TABS, "": "No status" };
 const rowHeight = () => innerWidth < 640 ? 104 : 60;
-const options = () => Object.keys(LABELS).map((it) => html`<option value=${it}>${LABELS[it]}</option>`);
+const option = (status) => html`<option value=${status}>${LABELS[status]}</option>`;
+const options = () => Object.keys(LABELS).map(option);
 const timeOf = (time) => new Date(time).toLocaleTimeString([], { timeStyle: "short" });
 const list = (filter) => attempt(() => load(filter));
 const dialog = () => document.querySelector("dialog");
@@ -32,7 +32,7 @@ addEventListener("scroll", () => {
 addEventListener("hashchange", start);
 addEventListener("DOMContentLoaded", start);
 
-/** Opens the store with the key in the address, which is removed from it, or with that of this tab. */
+/** Opens the store with the key of this tab, or with the one in the address, which is removed. */
 function start() {
   const key = new URLSearchParams(location.hash.slice(1)).get("key") ?? sessionStorage.apiKey;
   history.replaceState(null, "", location.pathname + location.search);
@@ -40,15 +40,13 @@ function start() {
   if (key) open(key);
 }
 
-function App() {
-  return html`
-    ${state.isOpen ? Page() : KeyForm()}
-    <footer>
-      <p role="status"><b>${state.connection}</b> ${state.message}</p>
-      ${state.next && html`<button onClick=${loadMore}>Load more</button>`}
-    </footer>
-    <dialog aria-labelledby="title">${state.question?.()}</dialog>`;
-}
+const App = () => html`
+  ${state.isOpen ? Page() : KeyForm()}
+  <footer>
+    <p role="status"><b>${state.connection}</b> ${state.message}</p>
+    ${state.next && html`<button onClick=${loadMore}>Load more</button>`}
+  </footer>
+  <dialog aria-labelledby="title">${state.question?.()}</dialog>`;
 
 const KeyForm = () => html`
   <main class="card"><form onSubmit=${submit(({ key }) => open(key))}>
@@ -86,11 +84,9 @@ function Tab(status) {
     </button>`;
 }
 
-function onTabKey({ key, target }) {
-  const { nextSibling: ArrowRight, previousSibling: ArrowLeft } = target;
-  const tab = { ArrowRight, ArrowLeft }[key];
-  tab?.click();
-  tab?.focus();
+function onTabKey({ key, target: { nextSibling, previousSibling } }) {
+  const tab = { ArrowRight: nextSibling, ArrowLeft: previousSibling }[key];
+  tab?.focus(tab.click());
 }
 
 /** The list. Only the rows in view are drawn, and those that have the focus or are edited. */
@@ -101,18 +97,20 @@ function Animals() {
   const first = state.firstRow = Math.floor(-top / height);
   const last = first + innerHeight / height;
   const focused = document.activeElement.closest("[data-id]")?.dataset.id;
-  const rows = order.map((id, row) => ({ id, row })).filter(({ id, row }) =>
-    row > first - MARGIN_ROWS && row < last + MARGIN_ROWS || edits.has(id) || `${id}` === focused);
+  const isNear = (row) => row > first - MARGIN_ROWS && row < last + MARGIN_ROWS;
+  const rows = order.map((id, row) => ({ id, row }))
+    .filter(({ id, row }) => isNear(row) || edits.has(id) || `${id}` === focused);
   const total = filter.categoryId === "" ? counts[filter.status] : -1;
+  const note = counts[""] === 0 ? "The store is empty: add the first animal." : "No animal is like that.";
   return html`
     <div role="tabpanel" id="animals" aria-labelledby="tab-${filter.status}">
-      <ul id="rows" style=${{ height: `${order.length * height}px` }}>${rows.map(({ id, row }) => html`
-        <li key=${id} data-id=${id} style=${{ top: `${row * height}px`, height: `${height}px` }}
+      <ul id="rows" style="height: ${order.length * height}px">${rows.map(({ id, row }) => html`
+        <li key=${id} data-id=${id} style="top: ${row * height}px; height: ${height}px"
           aria-posinset=${row + 1} aria-setsize=${next ? total : order.length}>
           ${edits.has(id) ? Edit(edits.get(id)) : Animal(state.pets.get(id))}
         </li>`)}
       </ul>
-      ${order.length === 0 && html`<p>${counts[""] === 0 ? EMPTY : "No animal is like that."}</p>`}
+      ${order.length === 0 && html`<p>${note}</p>`}
     </div>`;
 }
 
@@ -127,9 +125,7 @@ function Animal(pet) {
     <button class="name" onClick=${() => showDetail(pet)}>${name}</button>
     <span>Category ${categoryId}</span>
     ${state.mayWrite ? html`
-      <select aria-label="Status" class=${shown} value=${shown} onChange=${onStatus}>
-        ${options()}
-      </select>
+      <select aria-label="Status" class=${shown} value=${shown} onChange=${onStatus}>${options()}<//>
       <button class="edit" onClick=${onEdit}>Edit</button> <button onClick=${onRemove}>Remove</button>`
     : html`<span class=${status}>${LABELS[status]}</span>`}`;
 }
@@ -148,21 +144,19 @@ function Edit(base) {
 
 /** If the control that had the focus is gone, moves the focus to its row, or to the next one. */
 function refocus(id) {
-  const row = [...document.querySelectorAll("[data-id]")].find((it) => Number(it.dataset.id) <= id);
-  if (document.activeElement !== document.body) return;
-  (row ?? document).querySelector("input, .edit").focus({ preventScroll: true });
+  const row = [...document.querySelectorAll("[data-id]")].find((it) => it.dataset.id <= id);
+  const control = (row ?? document).querySelector("input, .edit");
+  if (document.activeElement === document.body) control.focus({ preventScroll: true });
 }
 
 /** Changes an animal, or removes it if `patch` is absent. */
 async function alter(pet, patch) {
   if (state.busy.has(pet.id)) return;
   set({ busy: state.busy.set(pet.id, patch ?? {}) });
-  const isDone = await attempt(() => change(pet, patch, (now) => ask(
-    "Somebody else changed this animal",
-    `It is now ${now.name}, category ${now.categoryId}, ${LABELS[now.status ?? ""].toLowerCase()}.`,
-    patch ? "Change anyway" : "Remove anyway",
-    "Keep theirs",
-  )));
+  const yes = patch ? "Change anyway" : "Remove anyway";
+  const onConflict = (now) =>
+    ask("Somebody else changed this animal", `It is now ${textOf(now)}.`, yes, "Keep theirs");
+  const isDone = await attempt(() => change(pet, patch, onConflict));
   state.busy.delete(pet.id);
   if (isDone !== undefined) state.edits.delete(pet.id);
   set(isDone && { message: `${pet.name} was ${patch ? "changed" : "removed"}` });
@@ -205,15 +199,19 @@ function add() {
     </form>`);
 }
 
-function showDetail({ id, name }) {
+const textOf = ({ name, categoryId, status = "" }) =>
+  `${name}, category ${categoryId}, ${LABELS[status].toLowerCase()}`;
+
+function showDetail(pet) {
   let read, last;
-  show(name, () => {
-    const events = state.events.filter((it) => it.data.id === id && it.id > state.opened);
+  show(pet.name, () => {
+    const events = state.events.filter(({ id, data }) => data.id === pet.id && id > state.opened);
     // Each event of the animal changes its ETag.
-    if (!read || last !== events[0]) attempt(async () => read = await request(`pets/${id}`));
-    [last, read] = [events[0], read ?? {}];
+    if (!read || last !== events[0]) attempt(async () => read = await request(`pets/${pet.id}`));
+    last = events[0];
+    read ??= { body: pet };
     return html`
-      <p>Id ${id}, category ${read.body?.categoryId}, ${LABELS[read.body?.status ?? ""].toLowerCase()}</p>
+      <p>Id ${pet.id}: ${textOf(read.body)}</p>
       <p>ETag ${read.headers?.get("etag")}</p>
       <h3>Since this page was opened</h3>
       ${events.length === 0 ? html`<p>Nothing has changed.</p>` : Events(events)}
@@ -239,15 +237,15 @@ function Day() {
   const start = Math.floor(Date.now() / HOUR_MS) - 23;
   const hours = Array.from({ length: 24 }, (_, index) => state.hours[start + index] ?? [0, 0, 0]);
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
-  const heights = (kinds) => hours.map((counts) => sum(counts.slice(0, kinds)));
-  const most = Math.max(1, ...heights(3));
-  const bars = (kinds) => heights(kinds).map((it, x) => `M${x * 10 + 5} 60v${-60 * it / most}`);
+  const most = Math.max(1, ...hours.map(sum));
+  const barOf = (counts, x) => `M${x * 10 + 5} 60v${-60 * sum(counts) / most}`;
+  const bars = (kinds) => hours.map((counts, x) => barOf(counts.slice(0, kinds), x)).join("");
   const words = Object.values(KINDS).map((it, kind) => `${sum(hours.map((hour) => hour[kind]))} ${it}`);
   // The bars of all kinds, then those of two kinds in front of them, then those of one.
   return html`
     <svg role="img" viewBox="0 0 240 60" preserveAspectRatio="none"
       aria-label="Events of each hour, at most ${most}: ${words.join(", ")}">
-      ${[3, 2, 1].map((kinds) => html`<path class="kind-${kinds}" d=${bars(kinds).join("")} />`)}
+      ${[3, 2, 1].map((kinds) => html`<path class="kind-${kinds}" d=${bars(kinds)} />`)}
     </svg>
     <p>${words.map((it, kind) => html`<span class="kind-${kind + 1}">${it}</span> `)}</p>
     ${state.cutAt && html`<p>There were too many to count those after ${timeOf(state.cutAt)}.</p>`}`;

@@ -1,8 +1,8 @@
 // What the page knows of the store. The key of this tab is `sessionStorage.apiKey`.
 const AWAY = [0, 408, 429, 502, 503, 504];
 const WRITE_TRIES = 8;
-const SILENCE_LIMIT_MS = 40_000;
 const PAUSE_MS = 250;
+const SILENCE_LIMIT_MS = 40_000;
 const DAY_BATCHES = 20;
 const EVENTS_KEPT = 1_000;
 const LOST = "Connection lost. Trying again …";
@@ -15,7 +15,7 @@ export const state = { filter: { status: "", categoryId: "" }, edits: new Map() 
 export const set = (change) => state.draw(Object.assign(state, change));
 let session = new AbortController();
 
-/** Does something. If it fails, says why. After 401, asks for another key; after 410, the store is another. */
+/** Does something. If it fails, says why; 401 ends the session, and after 410 the log is another. */
 export function attempt(action) {
   const { signal } = session;
   const ends = { 401: close, 410: () => open(sessionStorage.apiKey) };
@@ -66,27 +66,26 @@ async function send(path, { headers, ...options } = {}) {
   }
 }
 
-const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 // A category may exceed the integers of JavaScript: it is a text here, and an integer in requests.
 const parse = (text) => JSON.parse(text.replaceAll(/("categoryId":)(-?\d+)/g, '$1"$2"'));
 const bodyOf = (pet) => JSON.stringify(pet).replace(/("categoryId":)"(-?(?:0|[1-9]\d*))"/, "$1$2");
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export async function request(path, options) {
   const response = await send(path, options);
-  const { headers } = response;
   // The host of the link may be one that only other clients can reach.
-  const next = /<[^?]*(\?[^>]*)>; rel="next"/.exec(headers.get("link"))?.[1];
-  return { headers, next, body: parse(await response.text() || "null") };
+  const next = /<[^?]*(\?[^>]*)>; rel="next"/.exec(response.headers.get("link"))?.[1];
+  return { headers: response.headers, next, body: parse(await response.text() || "null") };
 }
+
+/** A new Idempotency-Key. On plain HTTP to another machine, there is no `crypto.randomUUID()`. */
+export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 /** Sends a write. With the same key, it does nothing twice. */
 export function write(method, path, pet, more, key = newKey()) {
   const headers = { "content-type": "application/json", "idempotency-key": key, ...more };
   return request(path, { method, body: pet && bodyOf(pet), headers });
 }
-
-/** A new Idempotency-Key. On plain HTTP to another machine, there is no `crypto.randomUUID()`. */
-export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 /** Lists the animals of a status or a category, or of both. */
 export function load(change) {
@@ -108,11 +107,9 @@ async function loadPage(query) {
   const position = headers.get("x-feed-position");
   state.position ??= position;
   Object.assign(state, { next, end: next ? pets.at(-1).id : 0 });
-  rearrange(() => {
-    for (const pet of pets) state.pets.set(pet.id, pet);
-    // The stream may have been ahead of this page.
-    state.events.filter(({ id }) => id > position).reverse().forEach(apply);
-  });
+  // The stream may have been ahead of this page.
+  const later = state.events.filter(({ id }) => id > position).reverse();
+  rearrange(() => [...pets.map((data) => ({ data })), ...later].forEach(apply));
 }
 
 /** Changes the listed animals. What is in view keeps its place: the page scrolls by `shift` rows. */
@@ -135,13 +132,12 @@ function apply({ type, data: { previous: _, ...pet } }) {
 /** Counts the animals of each tab, and again after events. */
 async function count(signal) {
   for (; !signal.aborted; await wait(PAUSE_MS)) {
-    if (!state.isNew) continue;
+    const tabs = state.isNew ? Object.keys(TABS) : [];
     state.isNew = false;
-    for (const status of Object.keys(TABS)) {
+    for (const status of tabs) {
       const { headers } = await request(`pets?limit=1${status && `&status=${status}`}`);
-      state.counts[status] = Number(headers.get("x-total-count"));
+      set({ counts: { ...state.counts, [status]: Number(headers.get("x-total-count")) } });
     }
-    state.draw();
   }
 }
 
