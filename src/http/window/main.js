@@ -7,13 +7,11 @@ const MARGIN_ROWS = 8;
 const EVENTS_SHOWN = 50;
 const CHANGES = { available: "became available", pending: "became pending", sold: "was sold" };
 const LABELS = { ...TABS, "": "No status" };
-const rowHeight = () => innerWidth < 640 ? 104 : 60;
-const option = (status) => html`<option value=${status}>${LABELS[status]}</option>`;
-const options = () => Object.keys(LABELS).map(option);
+const options = () => Object.entries(LABELS).map(([it, label]) => html`<option value=${it}>${label}<//>`);
+const rowHeight = () => innerWidth < 640 ? 112 : 60;
 const timeOf = (time) => new Date(time).toLocaleTimeString([], { timeStyle: "short" });
 const list = (filter) => attempt(() => load(filter));
 const dialog = () => document.querySelector("dialog");
-
 /** Handles a form: gives its fields to `action`. */
 const submit = (action) => (event) =>
   action(Object.fromEntries(new FormData(event.target)), event.preventDefault());
@@ -101,7 +99,7 @@ function Animals() {
   const rows = order.map((id, row) => ({ id, row }))
     .filter(({ id, row }) => isNear(row) || edits.has(id) || `${id}` === focused);
   const total = filter.categoryId === "" ? counts[filter.status] : -1;
-  const note = counts[""] === 0 ? "The store is empty: add the first animal." : "No animal is like that.";
+  const note = counts[""] === 0 ? "The store is empty: add its first animal." : "No such animal.";
   return html`
     <div role="tabpanel" id="animals" aria-labelledby="tab-${filter.status}">
       <ul id="rows" style="height: ${order.length * height}px">${rows.map(({ id, row }) => html`
@@ -126,7 +124,7 @@ function Animal(pet) {
     <span>Category ${categoryId}</span>
     ${state.mayWrite ? html`
       <select aria-label="Status" class=${shown} value=${shown} onChange=${onStatus}>${options()}<//>
-      <button class="edit" onClick=${onEdit}>Edit</button> <button onClick=${onRemove}>Remove</button>`
+      <button class="edit" onClick=${onEdit}>Edit<//> <button onClick=${onRemove}>Remove<//>`
     : html`<span class=${status}>${LABELS[status]}</span>`}`;
 }
 
@@ -240,13 +238,13 @@ function Day() {
   const most = Math.max(1, ...hours.map(sum));
   const barOf = (counts, x) => `M${x * 10 + 5} 60v${-60 * sum(counts) / most}`;
   const bars = (kinds) => hours.map((counts, x) => barOf(counts.slice(0, kinds), x)).join("");
-  const words = Object.values(KINDS).map((it, kind) => `${sum(hours.map((hour) => hour[kind]))} ${it}`);
+  const totals = [0, 1, 2].map((kind) => sum(hours.map((counts) => counts[kind])));
+  const words = Object.values(KINDS).map((word, kind) => `${totals[kind].toLocaleString()} ${word}`);
   // The bars of all kinds, then those of two kinds in front of them, then those of one.
   return html`
     <svg role="img" viewBox="0 0 240 60" preserveAspectRatio="none"
       aria-label="Events of each hour, at most ${most}: ${words.join(", ")}">
       ${[3, 2, 1].map((kinds) => html`<path class="kind-${kinds}" d=${bars(kinds)} />`)}
     </svg>
-    <p>${words.map((it, kind) => html`<span class="kind-${kind + 1}">${it}</span> `)}</p>
-    ${state.cutAt && html`<p>There were too many to count those after ${timeOf(state.cutAt)}.</p>`}`;
+    <p>${words.map((it, kind) => html`<span class="kind-${kind + 1}">${it}</span> `)}</p>`;
 }
