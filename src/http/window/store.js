@@ -9,7 +9,7 @@ const LOST = "Connection lost. Trying again …";
 export const HOUR_MS = 3_600_000;
 export const KINDS = { PetCreated: "added", PetUpdated: "changed", PetRemoved: "removed" };
 export const TABS = { "": "All", available: "Available", pending: "Pending", sold: "Sold" };
-/** `draw` shows it. `firstRow` is the first row in view, if the list begins above. */
+/** `draw` shows it, and sets `rowHeight` and `firstRow`, the row at the top of the window. */
 export const state = { filter: { status: "", categoryId: "" }, edits: new Map() };
 export const set = (change) => state.draw(Object.assign(state, change));
 let session = new AbortController();
@@ -49,13 +49,13 @@ export function close(message = "") {
 /** Repeats a request while the service is away, a write only some times. Rejects with its Error. */
 async function send(path, { headers, ...options } = {}) {
   const { signal } = session;
-  const authorization = `Bearer ${sessionStorage.apiKey}`;
-  const init = { ...options, signal, headers: { authorization, ...headers } };
+  headers = { ...headers, authorization: `Bearer ${sessionStorage.apiKey}` };
   for (let tries = 1;; tries++) {
-    const response = await fetch(`v1/${path}`, init).catch(() => Response.error());
+    const response = await fetch(`v1/${path}`, { ...options, headers, signal })
+      .catch(() => Response.error());
     if (response.ok) return response;
     const error = await response.json().catch(() => ({ message: "The service does not respond" }));
-    const status = error.status = response.status;
+    const { status } = Object.assign(error, { status: response.status });
     const isLast = signal.aborted || (options.method && tries === WRITE_TRIES);
     if (isLast || !AWAY.includes(status)) throw error;
     set(status === 0 ? { connection: LOST } : { message: error.message });
@@ -97,7 +97,8 @@ export const loadMore = () => state.next && !state.isLoading && attempt(() => lo
 async function loadPage(query) {
   const { filter } = state;
   state.isLoading = true;
-  const { headers, next, body } = await request(`pets${query}`).finally(() => state.isLoading = false);
+  const page = request(`pets${query}`).finally(() => state.isLoading = false);
+  const { headers, next, body } = await page;
   if (filter !== state.filter) return;
   const position = headers.get("x-feed-position");
   state.position ??= position;
@@ -107,13 +108,13 @@ async function loadPage(query) {
   rearrange(() => [...body.map((data) => ({ data })), ...later].forEach(apply));
 }
 
-/** Changes the listed animals. What is in view keeps its place: `draw` scrolls by `shift` rows. */
+/** Changes the listed animals. What is in view keeps its place. */
 function rearrange(change) {
-  const anchor = state.order[state.firstRow];
+  const { firstRow, order: { [firstRow]: anchor }, rowHeight } = state;
   change();
-  const order = [...state.pets.keys()].sort((a, b) => b - a);
-  const row = order.findIndex((id) => id <= anchor);
-  set({ order, shift: row < 0 ? 0 : row - state.firstRow });
+  set({ order: [...state.pets.keys()].sort((a, b) => b - a) });
+  const row = state.order.findIndex((id) => id <= anchor);
+  if (row >= 0) scrollBy(0, (row - firstRow) * rowHeight);
 }
 
 /** Lists the animal of an event if the part of the list that is loaded has it. */
@@ -154,7 +155,8 @@ async function readEvents(reader) {
     const messages = (rest + value).split("\n\n");
     rest = messages.pop();
     const events = messages.flatMap((it) => /\ndata: ([^]*)/.exec(it)?.slice(1).map(parse) ?? []);
-    Object.assign(state, { connection: "Connected", isNew: state.isNew || events.length > 0 });
+    state.connection = "Connected";
+    state.isNew ||= events.length > 0;
     state.position = events.at(-1)?.id ?? state.position;
     remember(events);
     rearrange(() => events.forEach(apply));
