@@ -48,7 +48,6 @@ const PAGE = `<!DOCTYPE html>
     <noscript>
       This page needs JavaScript. Without it, read <a href="openapi.json">the description</a>.
     </noscript>
-    <a href="window">Window on the store</a>
     <div id="reference"></div>
   </body>
 </html>

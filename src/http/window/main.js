@@ -7,23 +7,16 @@ const MARGIN_ROWS = 8;
 const EVENTS_SHOWN = 50;
 const CHANGES = { available: "became available", pending: "became pending", sold: "was sold" };
 const LABELS = { ...TABS, "": "No status" };
-const rowHeight = () => innerWidth < 640 ? 104 : 60;
-const option = (status) => html`<option value=${status}>${LABELS[status]}</option>`;
-const options = () => Object.keys(LABELS).map(option);
-const timeOf = (time) => new Date(time).toLocaleTimeString([], { timeStyle: "short" });
+const options = () => Object.keys(LABELS).map((it) => html`<option value=${it}>${LABELS[it]}<//>`);
+const clock = new Intl.DateTimeFormat([], { timeStyle: "short" });
 const list = (filter) => attempt(() => load(filter));
+const onFilter = ({ target }) => list({ categoryId: target.value.trim() });
 const dialog = () => document.querySelector("dialog");
-
 /** Handles a form: gives its fields to `action`. */
 const submit = (action) => (event) =>
   action(Object.fromEntries(new FormData(event.target)), event.preventDefault());
 
-state.draw = () => {
-  const { shift } = state;
-  state.shift = 0;
-  render(App(), document.body);
-  if (shift) scrollBy(0, shift * rowHeight());
-};
+state.draw = () => render(App(), document.body);
 addEventListener("resize", state.draw);
 addEventListener("scroll", () => {
   state.draw();
@@ -65,11 +58,11 @@ const Page = () => html`
     <section>
       <div role="tablist" onKeyDown=${onTabKey}>${Object.keys(TABS).map(Tab)}</div>
       <input aria-label="Filter by category" placeholder="Filter by category"
-        onInput=${({ target }) => list({ categoryId: target.value.trim() })} />
+        value=${state.filter.categoryId} onInput=${onFilter} />
       ${state.mayWrite && html`<button class="primary" onClick=${add}>Add an animal</button>`}
       ${Animals()}
     </section>
-    <aside>
+    <aside tabindex="0">
       <h2>Last 24 hours</h2> ${Day()}
       <h2>Last events</h2> ${Events(state.events.slice(0, EVENTS_SHOWN))}
     </aside>
@@ -92,16 +85,16 @@ function onTabKey({ key, target: { nextSibling, previousSibling } }) {
 /** The list. Only the rows in view are drawn, and those that have the focus or are edited. */
 function Animals() {
   const { counts, edits, filter, next, order } = state;
-  const height = rowHeight();
+  const height = state.rowHeight = innerWidth < 640 ? 112 : 60;
   const top = document.getElementById("rows")?.getBoundingClientRect().top ?? 0;
   const first = state.firstRow = Math.floor(-top / height);
-  const last = first + innerHeight / height;
   const focused = document.activeElement.closest("[data-id]")?.dataset.id;
-  const isNear = (row) => row > first - MARGIN_ROWS && row < last + MARGIN_ROWS;
+  const last = first + innerHeight / height + MARGIN_ROWS;
   const rows = order.map((id, row) => ({ id, row }))
-    .filter(({ id, row }) => isNear(row) || edits.has(id) || `${id}` === focused);
+    .filter(({ id, row }) =>
+      row > first - MARGIN_ROWS && row < last || edits.has(id) || `${id}` === focused);
   const total = filter.categoryId === "" ? counts[filter.status] : -1;
-  const note = counts[""] === 0 ? "The store is empty: add the first animal." : "No animal is like that.";
+  const note = counts[""] === 0 ? "The store is empty: add its first animal." : "No such animal.";
   return html`
     <div role="tabpanel" id="animals" aria-labelledby="tab-${filter.status}">
       <ul id="rows" style="height: ${order.length * height}px">${rows.map(({ id, row }) => html`
@@ -116,7 +109,7 @@ function Animals() {
 
 function Animal(pet) {
   const { id, name, categoryId, status = "" } = pet;
-  const shown = state.busy.get(id)?.status ?? status;
+  const { status: shown = status } = state.busy.get(id) ?? {};
   const onStatus = ({ target }) => alter(pet, { status: target.value || null });
   const onEdit = () => refocus(id, set({ edits: state.edits.set(id, pet) }));
   const onRemove = async () =>
@@ -125,8 +118,10 @@ function Animal(pet) {
     <button class="name" onClick=${() => showDetail(pet)}>${name}</button>
     <span>Category ${categoryId}</span>
     ${state.mayWrite ? html`
-      <select aria-label="Status" class=${shown} value=${shown} onChange=${onStatus}>${options()}<//>
-      <button class="edit" onClick=${onEdit}>Edit</button> <button onClick=${onRemove}>Remove</button>`
+      <select aria-label="Status" class=${status} value=${shown ?? ""} onChange=${onStatus}>
+        ${options()}
+      </select>
+      <button class="edit" onClick=${onEdit}>Edit<//> <button onClick=${onRemove}>Remove<//>`
     : html`<span class=${status}>${LABELS[status]}</span>`}`;
 }
 
@@ -185,8 +180,10 @@ function add() {
   const close = () => dialog().close();
   const save = async ({ status, ...fields }) => {
     const pet = status === "" ? fields : { ...fields, status };
+    const { question } = state;
     if (!await attempt(() => write("POST", "pets", pet, {}, key))) return;
-    close();
+    // The reader may have opened another dialog meanwhile.
+    if (question === state.question) close();
     set({ message: `${pet.name} was added` });
   };
   show("Add an animal", () => html`
@@ -208,8 +205,7 @@ function showDetail(pet) {
     const events = state.events.filter(({ id, data }) => data.id === pet.id && id > state.opened);
     // Each event of the animal changes its ETag.
     if (!read || last !== events[0]) attempt(async () => read = await request(`pets/${pet.id}`));
-    last = events[0];
-    read ??= { body: pet };
+    [last, read] = [events[0], read ?? { body: pet }];
     return html`
       <p>Id ${pet.id}: ${textOf(read.body)}</p>
       <p>ETag ${read.headers?.get("etag")}</p>
@@ -221,7 +217,7 @@ function showDetail(pet) {
 
 const Events = (events) => html`
   <ol>${events.map(({ id, time, type, data }) => html`
-    <li key=${id}><time datetime=${time}>${timeOf(time)}</time> ${sentenceOf(type, data)}</li>`)}
+    <li key=${id}><time>${clock.format(new Date(time))}</time> ${sentenceOf(type, data)}</li>`)}
   </ol>`;
 
 function sentenceOf(type, { id, name, categoryId, status, previous }) {
@@ -240,13 +236,13 @@ function Day() {
   const most = Math.max(1, ...hours.map(sum));
   const barOf = (counts, x) => `M${x * 10 + 5} 60v${-60 * sum(counts) / most}`;
   const bars = (kinds) => hours.map((counts, x) => barOf(counts.slice(0, kinds), x)).join("");
-  const words = Object.values(KINDS).map((it, kind) => `${sum(hours.map((hour) => hour[kind]))} ${it}`);
+  const totals = [0, 1, 2].map((kind) => sum(hours.map((counts) => counts[kind])));
+  const words = Object.values(KINDS).map((it, kind) => `${totals[kind].toLocaleString()} ${it}`);
   // The bars of all kinds, then those of two kinds in front of them, then those of one.
   return html`
     <svg role="img" viewBox="0 0 240 60" preserveAspectRatio="none"
       aria-label="Events of each hour, at most ${most}: ${words.join(", ")}">
       ${[3, 2, 1].map((kinds) => html`<path class="kind-${kinds}" d=${bars(kinds)} />`)}
     </svg>
-    <p>${words.map((it, kind) => html`<span class="kind-${kind + 1}">${it}</span> `)}</p>
-    ${state.cutAt && html`<p>There were too many to count those after ${timeOf(state.cutAt)}.</p>`}`;
+    <p>${words.map((it, kind) => html`<span class="kind-${kind + 1}">${it}</span> `)}</p>`;
 }

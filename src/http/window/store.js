@@ -9,13 +9,12 @@ const LOST = "Connection lost. Trying again …";
 export const HOUR_MS = 3_600_000;
 export const KINDS = { PetCreated: "added", PetUpdated: "changed", PetRemoved: "removed" };
 export const TABS = { "": "All", available: "Available", pending: "Pending", sold: "Sold" };
-
-/** `draw` shows it. `firstRow` is the first row in view, if the list begins above. */
+/** `draw` shows it, and sets `rowHeight` and `firstRow`, the row at the top of the window. */
 export const state = { filter: { status: "", categoryId: "" }, edits: new Map() };
 export const set = (change) => state.draw(Object.assign(state, change));
 let session = new AbortController();
 
-/** Does something. If it fails, says why; 401 ends the session, and after 410 the log is another. */
+/** Does something. If it fails, says why; 401 ends the session, after 410 the log is another. */
 export function attempt(action) {
   const { signal } = session;
   const ends = { 401: close, 410: () => open(sessionStorage.apiKey) };
@@ -28,8 +27,8 @@ export function open(key) {
   sessionStorage.apiKey = key.replaceAll(/^\s*bearer\s+|[^!-~]/gi, "");
   session.abort();
   session = new AbortController();
-  Object.assign(state, { pets: new Map(), order: [], events: [], hours: {}, counts: {} });
-  Object.assign(state, { busy: new Map(), position: undefined, cutAt: undefined });
+  Object.assign(state, { pets: new Map(), order: [], busy: new Map(), position: undefined });
+  Object.assign(state, { events: [], hours: {}, counts: {} });
   return attempt(async () => {
     // There is no animal 0, and the patch is empty, so this writes nothing.
     const probe = write("PATCH", "pets/0", {}).catch(({ status }) => status !== 403);
@@ -50,14 +49,13 @@ export function close(message = "") {
 /** Repeats a request while the service is away, a write only some times. Rejects with its Error. */
 async function send(path, { headers, ...options } = {}) {
   const { signal } = session;
-  const authorization = `Bearer ${sessionStorage.apiKey}`;
-  const init = { ...options, signal, headers: { authorization, ...headers } };
+  headers = { ...headers, authorization: `Bearer ${sessionStorage.apiKey}` };
   for (let tries = 1;; tries++) {
-    const address = new URL(`v1/${path}`, document.baseURI);
-    const response = await fetch(address, init).catch(() => Response.error());
+    const response = await fetch(`v1/${path}`, { ...options, headers, signal })
+      .catch(() => Response.error());
     if (response.ok) return response;
     const error = await response.json().catch(() => ({ message: "The service does not respond" }));
-    const status = error.status = response.status;
+    const { status } = Object.assign(error, { status: response.status });
     const isLast = signal.aborted || (options.method && tries === WRITE_TRIES);
     if (isLast || !AWAY.includes(status)) throw error;
     set(status === 0 ? { connection: LOST } : { message: error.message });
@@ -70,6 +68,8 @@ async function send(path, { headers, ...options } = {}) {
 const parse = (text) => JSON.parse(text.replaceAll(/("categoryId":)(-?\d+)/g, '$1"$2"'));
 const bodyOf = (pet) => JSON.stringify(pet).replace(/("categoryId":)"(-?(?:0|[1-9]\d*))"/, "$1$2");
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** A new Idempotency-Key. On plain HTTP to another machine, there is no `crypto.randomUUID()`. */
+export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 export async function request(path, options) {
   const response = await send(path, options);
@@ -77,9 +77,6 @@ export async function request(path, options) {
   const next = /<[^?]*(\?[^>]*)>; rel="next"/.exec(response.headers.get("link"))?.[1];
   return { headers: response.headers, next, body: parse(await response.text() || "null") };
 }
-
-/** A new Idempotency-Key. On plain HTTP to another machine, there is no `crypto.randomUUID()`. */
-export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 /** Sends a write. With the same key, it does nothing twice. */
 export function write(method, path, pet, more, key = newKey()) {
@@ -97,28 +94,27 @@ export function load(change) {
 }
 
 export const loadMore = () => state.next && !state.isLoading && attempt(() => loadPage(state.next));
-
 async function loadPage(query) {
   const { filter } = state;
   state.isLoading = true;
   const page = request(`pets${query}`).finally(() => state.isLoading = false);
-  const { headers, next, body: pets } = await page;
+  const { headers, next, body } = await page;
   if (filter !== state.filter) return;
   const position = headers.get("x-feed-position");
   state.position ??= position;
-  Object.assign(state, { next, end: next ? pets.at(-1).id : 0 });
+  Object.assign(state, { next, end: next ? body.at(-1).id : 0 });
   // The stream may have been ahead of this page.
   const later = state.events.filter(({ id }) => id > position).reverse();
-  rearrange(() => [...pets.map((data) => ({ data })), ...later].forEach(apply));
+  rearrange(() => [...body.map((data) => ({ data })), ...later].forEach(apply));
 }
 
-/** Changes the listed animals. What is in view keeps its place: the page scrolls by `shift` rows. */
+/** Changes the listed animals. What is in view keeps its place. */
 function rearrange(change) {
-  const anchor = state.order[state.firstRow];
+  const { firstRow, order: { [firstRow]: anchor }, rowHeight } = state;
   change();
-  const order = [...state.pets.keys()].sort((a, b) => b - a);
-  const row = order.findIndex((id) => id <= anchor);
-  set({ order, shift: row < 0 ? 0 : row - state.firstRow });
+  set({ order: [...state.pets.keys()].sort((a, b) => b - a) });
+  const row = state.order.findIndex((id) => id <= anchor);
+  if (row >= 0) scrollBy(0, (row - firstRow) * rowHeight);
 }
 
 /** Lists the animal of an event if the part of the list that is loaded has it. */
@@ -159,7 +155,8 @@ async function readEvents(reader) {
     const messages = (rest + value).split("\n\n");
     rest = messages.pop();
     const events = messages.flatMap((it) => /\ndata: ([^]*)/.exec(it)?.slice(1).map(parse) ?? []);
-    Object.assign(state, { connection: "Connected", isNew: state.isNew || events.length > 0 });
+    state.connection = "Connected";
+    state.isNew ||= events.length > 0;
     state.position = events.at(-1)?.id ?? state.position;
     remember(events);
     rearrange(() => events.forEach(apply));
@@ -169,14 +166,14 @@ async function readEvents(reader) {
 /** Reads the events of the last day before the first list, in a limited number of batches. */
 async function loadDay() {
   let query = `?limit=1000&since=${new Date(Date.now() - 24 * HOUR_MS).toISOString()}`;
-  for (let batch = 1; batch <= DAY_BATCHES; batch++) {
+  for (let batch = 0; batch < DAY_BATCHES; batch++) {
     const { body, next } = await request(`events${query}`);
     const events = body.filter(({ id }) => id <= state.opened);
     if (events.length === 0) return;
     remember(events);
     query = next;
-    if (batch === DAY_BATCHES) state.cutAt = events.at(-1).time;
   }
+  set({ message: "The last 24 hours had too many events to count them all" });
 }
 
 /** Keeps the newest events, the last one first, and how many of each kind each hour had. */
@@ -189,7 +186,7 @@ function remember(events) {
   }
 }
 
-/** Changes an animal, or removes it if `patch` is absent. If it is not as `shown`, `ask` decides. */
+/** Changes an animal, or without `patch` removes it. If it is not as `shown`, `ask` decides. */
 export async function change(shown, patch, ask) {
   const [method, type] = patch ? ["PATCH", "PetUpdated"] : ["DELETE", "PetRemoved"];
   for (const path = `pets/${shown.id}`;;) {

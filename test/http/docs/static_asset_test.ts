@@ -75,7 +75,7 @@ Deno.test("the reference refers to files of this service only, and forbids scrip
     const references = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)];
     assertEquals(
       new Set(["/docs", ...references.map(([, path]) => `/${path}`)]),
-      new Set([...PATHS, "/window"]),
+      new Set(PATHS),
     );
     assertEquals(page.headers.get("content-security-policy")!.split("; "), [
       "default-src 'none'",
