@@ -77,10 +77,13 @@ async function addSamples({ handler }: Service, token: string, count: number): P
 function announce({ hostname, port }: Deno.NetAddr, token: string): void {
   // A host name with which this machine reaches the server.
   const host = ["0.0.0.0", "127.0.0.1", "::", "::1"].includes(hostname) ? "localhost" : hostname;
-  const address = `http://${hostName({ hostname: host, port })}/v1`;
+  const origin = `http://${hostName({ hostname: host, port })}`;
+  const address = `${origin}/v1`;
   console.log(`
 Animal Store serves at ${address}
 Development key: ${token}
+
+  ${origin}/window#key=${token}
 
   curl -H 'Authorization: Bearer ${token}' ${address}/pets
 `);

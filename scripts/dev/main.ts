@@ -62,7 +62,8 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
 async function watchSources(): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   for await (const { kind, paths } of Deno.watchFs(SOURCES)) {
-    if (kind === "access" || !paths.some((path) => /\.(js|md|svg|ts)$/.test(path))) continue;
+    const isSource = paths.some((path) => /\.(css|html|js|md|svg|ts)$/.test(path));
+    if (kind === "access" || !isSource) continue;
     clearTimeout(timer);
     timer = setTimeout(() => change.resolve("changed"), CALM_MS);
   }

@@ -33,7 +33,12 @@ export type PublicOperations = Record<PublicOperation, Respond> & {
 };
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
-  const docs = docsAssets(deps);
+  const assets = docsAssets(deps);
+  const getAsset = (page: string): Respond => ({ path, request, baseUrl }) => {
+    const asset = assets.get(path);
+    if (asset === undefined) throw unknownPathError(page);
+    return asset(request.headers, baseUrl);
+  };
   let isReadable = true;
   const checkReadiness = async (): Promise<HttpResponse> => {
     const unreadable = await readFaultOf(deps);
@@ -53,13 +58,11 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
     // Does not read the store: a platform must not end the process because its store is away for a while.
     checkLiveness: () => ({ status: 200, body: '{"status":"alive"}', headers: NEVER_STORED }),
     checkReadiness,
-    getDocs({ path, request, baseUrl }) {
-      const asset = docs.get(path);
-      if (asset === undefined) throw unknownPathError("/docs");
-      return asset(request.headers, baseUrl);
-    },
+    getDocs: getAsset("/docs"),
     redirectToDocs,
     redirectBrowserToDocs: redirectToDocs,
+    getWindow: getAsset("/window"),
+    redirectToWindow: ({ path }) => redirect(path, "window"),
   };
 }
 
@@ -76,9 +79,13 @@ async function readFaultOf({ heads, isDurable, storeDamage }: PublicDeps) {
   }
 }
 
-/** Redirects to the reference or its icon, relatively, in case a proxy adds a path prefix. */
+/** Redirects to the reference or its icon. */
 function redirectToDocs({ path }: ApiRequest): HttpResponse {
-  const target = path === "/favicon.ico" ? "docs/icon.svg" : "docs";
+  return redirect(path, path === "/favicon.ico" ? "docs/icon.svg" : "docs");
+}
+
+/** Redirects relatively, in case a proxy adds a path prefix. */
+function redirect(path: string, target: string): HttpResponse {
   const location = "../".repeat(path.split("/").length - 2) + target;
   return { status: 302, body: "", headers: { location } };
 }

@@ -22,7 +22,9 @@ export type PublicOperation =
   | "checkReadiness"
   | "getDocs"
   | "redirectToDocs"
-  | "redirectBrowserToDocs";
+  | "redirectBrowserToDocs"
+  | "getWindow"
+  | "redirectToWindow";
 
 /** Operations by method. HEAD uses the operation of GET. */
 type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name; DELETE?: Name };
@@ -39,13 +41,16 @@ export const ROUTES: readonly Route[] = [
   publicRoute("/healthz", "checkLiveness"),
   publicRoute("/readyz", "checkReadiness"),
   publicRoute("/openapi.json", "getDocs"),
-  publicRoute("/", "redirectToDocs"),
+  publicRoute("/", "redirectToWindow"),
   publicRoute(BASE_PATH, "redirectBrowserToDocs"),
   publicRoute(`${BASE_PATH}/`, "redirectBrowserToDocs"),
   publicRoute("/favicon.ico", "redirectToDocs"),
   publicRoute("/docs", "getDocs"),
   publicRoute("/docs/", "redirectToDocs"),
   publicRoute("/docs/{file}", "getDocs"),
+  publicRoute("/window", "getWindow"),
+  publicRoute("/window/", "redirectToWindow"),
+  publicRoute("/window/{file}", "getWindow"),
 ];
 
 /** A parameter has no name here. */

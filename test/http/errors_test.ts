@@ -140,6 +140,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
         .concat("/v1", "/v1/pet", "/v1/pets/7/", "/v1/pets/7/owners").map((path) => get(path)),
     ],
     ["The path does not exist: use /docs", get("/docs/unknown"), get("/docs/unknown.css")],
+    ["The path does not exist: use /window", get("/window/unknown"), get("/window/window_page.ts")],
   ],
   "405 method_not_allowed": [
     [

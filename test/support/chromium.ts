@@ -1,24 +1,90 @@
+import { assertEquals } from "@std/assert";
 import { existsSync } from "node:fs";
+import type { RequestHandler } from "../../src/http/handler.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { importTestPackage } from "./import_test_package.ts";
 import { permitted } from "./permitted.ts";
+import { serveOnSocket } from "./test_each_way.ts";
+import { testIf } from "./test_if.ts";
+import { openTestService, type TestService } from "./test_service.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const PREFIX = "/shop";
 
-/** A page of playwright-core, whose types are not there because it is imported only at run time. */
+/** What playwright-core gives, whose types are not there because it is imported only at run time. */
 // deno-lint-ignore no-explicit-any
 export type Page = any;
 
-/** Path of the browser for the tests of the page; `undefined` if it is missing or permissions are missing. */
-export function chromiumPath(): string | undefined {
+/** A service, its address behind a proxy that adds a path prefix, and what handles the requests of pages there. */
+interface Parts {
+  service: TestService;
+  address: string;
+  network: { handler: RequestHandler };
+  /** Opens a page of the service, or of that at another address, in a session of its own. */
+  open: (path: string, options?: Record<string, unknown>) => Promise<Page>;
+}
+
+const executablePath = chromiumPath();
+let launched: Promise<Page> | undefined;
+Deno.test.afterAll(async () => await (await launched)?.close());
+
+/** Declares a test in a real browser. No page may have errors, break its policy, call others or have two streams. */
+export function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): void {
+  const inBrowser = executablePath === undefined ? " (ignored: no chromium that may be run)" : "";
+  testIf(executablePath !== undefined)(`${name}, in a real browser${inBrowser}`, async () => {
+    await using service = await openTestService({ runtime: systemRuntime });
+    await using cleanUp = new AsyncDisposableStack();
+    const network = { handler: service.handler };
+    const server = cleanUp.use(serveOnSocket({ handler: behindPrefix(network) }));
+    const own = `http://127.0.0.1:${server.port}${PREFIX}`;
+    const browser = await (launched ??= launchChromium());
+    const complaints: string[] = [];
+    const open: Parts["open"] = async (path, { address = own, width = 1280, ...more } = {}) => {
+      const page = await browser.newPage({ ...more, viewport: { width, height: 844 } });
+      cleanUp.defer(() => page.close());
+      const streams = page.streams = new Set<Page>();
+      page.on("request", (request: Page) => {
+        if (!request.url().startsWith(`${address}/`)) complaints.push(request.url());
+        if (request.headers().accept === "text/event-stream") streams.add(request);
+        if (streams.size > 1) complaints.push("a second stream");
+      });
+      page.on("requestfinished", (request: Page) => streams.delete(request));
+      page.on("requestfailed", (request: Page) => streams.delete(request));
+      page.on("pageerror", (error: Error) => complaints.push(error.message));
+      page.on("console", (message: Page) => {
+        const text = `${message.text()} (${message.location().url})`;
+        // The browser reports every lost connection, and every error that the interface returns.
+        if (!/^(@scalar|Failed to load .*(_CONN|_EMPTY|\/v1\/))/.test(text)) complaints.push(text);
+      });
+      await page.goto(`${address}${path}`);
+      return page;
+    };
+    await check({ service, address: own, network, open });
+    assertEquals(complaints, []);
+  });
+}
+
+/** Path of the browser; `undefined` if it is missing or permissions are missing. */
+function chromiumPath(): string | undefined {
   if (!permitted("read", "write", "run", "net", "env", "sys")) return undefined;
   return PLACES.find(existsSync);
 }
 
 /** Starts the browser without background traffic. */
-export async function launchChromium(executablePath: string | undefined) {
+async function launchChromium() {
   const { chromium } = await importTestPackage("playwright-core");
-  return await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-quic", "--disable-background-networking"],
-  });
+  const args = ["--no-sandbox", "--disable-quic", "--disable-background-networking"];
+  return await chromium.launch({ executablePath, args });
+}
+
+/** A handler that knows only the addresses under the prefix, and gives them to `network` without it. */
+function behindPrefix(network: Parts["network"]): RequestHandler {
+  return async (request, connection) => {
+    const url = new URL(request.url);
+    // Besides what the page requests, which is watched, the browser asks for /favicon.ico.
+    if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 204 });
+    url.pathname = url.pathname.slice(PREFIX.length);
+    const { method, headers, body } = request;
+    return await network.handler(new Request(url, { method, headers, body }), connection);
+  };
 }

@@ -1,6 +1,7 @@
 /** The npm packages that only tests need: `deno task` downloads all of `deno.lock`, so `test/deno.lock` has them. */
 export const TEST_PACKAGES = {
   "@redocly/openapi-core": "npm:@redocly/openapi-core@2.64.0",
+  "axe-core": "npm:axe-core@4.14.1",
   "openapi-fetch": "npm:openapi-fetch@0.17.0",
   "openapi-typescript": "npm:openapi-typescript@7.13.0",
   "playwright-core": "npm:playwright-core@1.65.1",

@@ -1,13 +1,14 @@
-/** The reference at /docs, by Scalar. Its files are imported as text, which needs no permission to read files. */
+/** The reference at /docs, by Scalar, and the window. Their files are imported as text, which needs no permission. */
 
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
 import { type BaseAddresses, describeInterface, EXAMPLE_BASE } from "./openapi.ts";
+import WINDOW from "../window/window.html" with { type: "text" };
 
 const UTF_8 = "charset=utf-8";
 
 type DocsAsset = (requestHeaders: Headers, baseUrl: string) => ReturnType<StaticAsset>;
 
-/** The page, its files and the description, each by its path. A proxy may add a path prefix. */
+/** The pages, their files and the description, each by its path. A proxy may add a path prefix. */
 export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, DocsAsset> {
   let text: string | undefined;
   const describedAt = (baseUrl: string) =>
@@ -23,9 +24,10 @@ export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, DocsAs
       // Without PUBLIC_URL, a client may call any number of addresses, so these are neither kept nor compressed.
       return describedAt(baseUrl)(new Headers());
     }],
-    ["/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, contentPolicy(addresses))],
+    ["/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, policyOfDocs(addresses))],
+    ["/window", staticAsset(`text/html; ${UTF_8}`, () => WINDOW, policy("'self'", "'self'"))],
     ...FILES.map(([name, type, load]): [string, StaticAsset] => [
-      `/docs/${name}`,
+      `/${name}`,
       staticAsset(`${type}; ${UTF_8}`, async () => (await load()).default),
     ]),
   ]);
@@ -51,11 +53,26 @@ const PAGE = `<!DOCTYPE html>
 </html>
 `;
 
+const SCRIPT = "text/javascript";
+
 const FILES: [name: string, type: string, load: () => Promise<{ default: string }>][] = [
-  ["icon.svg", "image/svg+xml", () => import("./icon.svg", { with: { type: "text" } })],
-  ["reference.js", "text/javascript", () => import("./reference.js", { with: { type: "text" } })],
-  ["scalar.js", "text/javascript", () => import(scalarBundle(), { with: { type: "text" } })],
+  ["docs/icon.svg", "image/svg+xml", () => import("./icon.svg", { with: { type: "text" } })],
+  ["docs/reference.js", SCRIPT, () => import("./reference.js", { with: { type: "text" } })],
+  ["docs/scalar.js", SCRIPT, () => import(scalarBundle(), { with: { type: "text" } })],
+  [
+    "window/window.css",
+    "text/css",
+    () => import("../window/window.css", { with: { type: "text" } }),
+  ],
+  ["window/main.js", SCRIPT, () => import("../window/main.js", { with: { type: "text" } })],
+  ["window/store.js", SCRIPT, () => import("../window/store.js", { with: { type: "text" } })],
+  ["window/htm_preact.js", SCRIPT, () => import(htmBundle(), { with: { type: "text" } })],
 ];
+
+/** The bundle of `htm`, `preact` and its hooks, which defines `htmPreact`. */
+function htmBundle(): string {
+  return new URL("../preact/standalone.umd.js", import.meta.resolve("htm")).href;
+}
 
 /**
  * The bundle of Scalar, which its package for Fastify does not export. Scalar's own package depends on hundreds of
@@ -66,16 +83,21 @@ function scalarBundle(): string {
   return new URL("./js/standalone.js", entryPoint).href;
 }
 
-/** Only own scripts, and requests to the hosts of the interface. Scalar adds styles of its own. */
-function contentPolicy({ publicUrl, stagingUrl }: BaseAddresses) {
+/** Requests to the hosts of the interface. Scalar adds styles of its own. */
+function policyOfDocs({ publicUrl, stagingUrl }: BaseAddresses) {
   const hosts = [publicUrl, stagingUrl].map((url) =>
     url === undefined ? "" : ` ${new URL(url).origin}`
   );
+  return policy("'unsafe-inline'", `'self'${hosts.join("")}`);
+}
+
+/** Only own scripts, and these styles and requests. */
+function policy(styles: string, requests: string) {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
-    "style-src 'unsafe-inline'",
-    `connect-src 'self'${hosts.join("")}`,
+    `style-src ${styles}`,
+    `connect-src ${requests}`,
     "img-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -21,6 +21,7 @@ addEventListener("DOMContentLoaded", async () => {
   // Scalar shows the license as an icon without a text, and a contact without an address as a bare name.
   delete info.license;
   delete info.contact;
+  info.description += "\n\nPeople see and change the animals in [the window](window).";
   // This service comes first, so that nobody sends a key to another environment by mistake.
   const elsewhere = description.servers.filter(({ url }) => new URL(url, here).href !== here);
   description.servers = [{ url: here, description: "This service" }, ...elsewhere];

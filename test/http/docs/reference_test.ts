@@ -1,65 +1,11 @@
 import { assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
-import type { RequestHandler } from "../../../src/http/handler.ts";
-import { chromiumPath, launchChromium, type Page } from "../../support/chromium.ts";
-import { serveOnSocket } from "../../support/test_each_way.ts";
-import { testIf } from "../../support/test_if.ts";
-import { openTestService, type TestService } from "../../support/test_service.ts";
-
-/** A service behind a proxy that adds a path prefix, and a browser. */
-interface Parts {
-  service: TestService;
-  origin: string;
-  /** Opens the reference in a session of its own. */
-  open: (options?: { colorScheme?: "dark"; width?: number }) => Promise<Page>;
-}
-
-const PREFIX = "/shop";
-
-const chromium = chromiumPath();
-
-/** Declares a test in a real browser. There must be no error, policy violation or request to another origin. */
-function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): void {
-  const inBrowser = chromium === undefined ? " (ignored: no chromium that may be run)" : "";
-  testIf(chromium !== undefined)(`${name}, in a real browser${inBrowser}`, async () => {
-    await using service = await openTestService();
-    await using server = serveOnSocket({ handler: behindPrefix(service.handler) });
-    await using browser = await launchChromium(chromium);
-    const origin = `http://127.0.0.1:${server.port}${PREFIX}`;
-    const complaints: string[] = [];
-    const open: Parts["open"] = async ({ colorScheme, width = 1280 } = {}) => {
-      const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } });
-      page.on("console", (message: { text(): string }) => complaints.push(message.text()));
-      page.on("pageerror", (error: Error) => complaints.push(error.message));
-      page.on("request", (request: { url(): string }) => {
-        if (!request.url().startsWith(`${origin}/`)) complaints.push(request.url());
-      });
-      await page.goto(`${origin}/docs`);
-      await keyField(page).waitFor();
-      return page;
-    };
-    await check({ service, origin, open });
-    const greeting = /^@scalar\/api-reference@[0-9.]+$/;
-    assertEquals(complaints.filter((text) => !greeting.test(text)), []);
-  });
-}
-
-/** A handler that knows only the addresses under the prefix, and gives them to `handler` without it. */
-function behindPrefix(handler: RequestHandler): RequestHandler {
-  return async (request, connection) => {
-    const url = new URL(request.url);
-    // Besides what the page requests, which is watched, the browser asks for /favicon.ico.
-    if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 204 });
-    url.pathname = url.pathname.slice(PREFIX.length);
-    const { method, headers, body } = request;
-    return await handler(new Request(url, { method, headers, body }), connection);
-  };
-}
+import { type Page, testInBrowser } from "../../support/chromium.ts";
 
 testInBrowser(
   "the reference lists, adds, reads and changes an animal",
   async ({ service, open }) => {
     await service.add('{"name":"Rex","categoryId":9223372036854775807}');
-    const page = await open();
+    const page = await open("/docs");
     await keyField(page).fill(`Bearer ${service.token}`);
 
     const exact = '"categoryId": 9223372036854775807';
@@ -81,8 +27,8 @@ testInBrowser(
 );
 
 testInBrowser("the reference keeps the key for the session only", async (parts) => {
-  const { service: { token }, origin, open } = parts;
-  const page = await open();
+  const { service: { token }, address, open } = parts;
+  const page = await open("/docs");
   for (const text of [`  Bearer ${token}\n`, `Authorization: bearer ${token}`, token]) {
     await keyField(page).fill(text);
     assertEquals(await keyField(page).inputValue(), token);
@@ -95,16 +41,16 @@ testInBrowser("the reference keeps the key for the session only", async (parts) 
   await page.reload();
   await keyField(page).waitFor();
   assertEquals(await keyField(page).inputValue(), token);
-  assertEquals(await keyField(await open()).inputValue(), "");
+  assertEquals(await keyField(await open("/docs")).inputValue(), "");
   // Only the reference replaces localStorage, so this is the browser's own.
-  await page.goto(`${origin}/docs/reference.js`);
+  await page.goto(`${address}/docs/reference.js`);
   assertEquals(await page.evaluate(holds("localStorage", token)), false);
   assertEquals(await page.evaluate("document.cookie"), "");
   assertEquals(await page.evaluate("indexedDB.databases()"), []);
 });
 
 testInBrowser("the reference fits a phone and follows the colour mode", async ({ open }) => {
-  const page = await open({ colorScheme: "dark", width: 390 });
+  const page = await open("/docs", { colorScheme: "dark", width: 390 });
   for (const name of ["Paging", "Limits", "Errors"]) {
     await page.locator("main").getByRole("heading", { name }).first().waitFor();
   }
@@ -115,13 +61,13 @@ testInBrowser("the reference fits a phone and follows the colour mode", async ({
 
 testInBrowser(
   "the samples of the reference have the address of the page",
-  async ({ origin, open }) => {
-    const page = await open();
+  async ({ address, open }) => {
+    const page = await open("/docs");
     // Scalar draws a section only when it is near.
     await section(page, "events/GET/events").scrollIntoViewIfNeeded();
     const sample = await section(page, "events/GET/events").locator("pre code").first()
       .textContent();
-    assertStringIncludes(sample!, `${origin}/v1/events`);
+    assertStringIncludes(sample!, `${address}/v1/events`);
   },
 );
 

@@ -129,6 +129,7 @@ function startDev(project: string, kvPath: string, ...args: string[]) {
     async serves(check = (pets: { id: number }[]) => assertEquals(pets, [])): Promise<string> {
       const [address] = await next(output, /^Animal Store serves at (http:\/\/localhost:\d+\/v1)$/);
       const [token] = await next(output, /^Development key: (pets_\S+)$/);
+      await next(output, new RegExp(`^ +http://localhost:\\d+/window#key=${token}$`));
       const [authorization, url] = await next(output, /^ +curl -H 'Authorization: (.+)' (\S+)$/);
       assertEquals([authorization, url], [`Bearer ${token}`, `${address}/pets`]);
       const response = await fetch(url, { headers: { authorization } });
