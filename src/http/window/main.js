@@ -85,7 +85,7 @@ function onTabKey({ key, target: { nextSibling, previousSibling } }) {
 /** The list. Only the rows in view are drawn, and those that have the focus or are edited. */
 function Animals() {
   const { counts, edits, filter, next, order } = state;
-  const height = state.rowHeight = innerWidth < 640 ? 112 : 60;
+  const height = state.rowHeight = innerWidth < 960 ? 112 : 60;
   const top = document.getElementById("rows")?.getBoundingClientRect().top ?? 0;
   const first = state.firstRow = Math.floor(-top / height);
   const focused = document.activeElement.closest("[data-id]")?.dataset.id;
@@ -148,9 +148,8 @@ function refocus(id) {
 async function alter(pet, patch) {
   if (state.busy.has(pet.id)) return;
   set({ busy: state.busy.set(pet.id, patch ?? {}) });
-  const yes = patch ? "Change anyway" : "Remove anyway";
-  const onConflict = (now) =>
-    ask("Somebody else changed this animal", `It is now ${textOf(now)}.`, yes, "Keep theirs");
+  const onConflict = (now) => ask("Somebody else changed this animal", `It is now ${textOf(now)}.`,
+    patch ? "Change anyway" : "Remove anyway", "Keep theirs");
   const isDone = await attempt(() => change(pet, patch, onConflict));
   state.busy.delete(pet.id);
   if (isDone !== undefined) state.edits.delete(pet.id);
@@ -236,8 +235,8 @@ function Day() {
   const most = Math.max(1, ...hours.map(sum));
   const barOf = (counts, x) => `M${x * 10 + 5} 60v${-60 * sum(counts) / most}`;
   const bars = (kinds) => hours.map((counts, x) => barOf(counts.slice(0, kinds), x)).join("");
-  const totals = [0, 1, 2].map((kind) => sum(hours.map((counts) => counts[kind])));
-  const words = Object.values(KINDS).map((it, kind) => `${totals[kind].toLocaleString()} ${it}`);
+  const totalOf = (kind) => sum(hours.map((counts) => counts[kind])).toLocaleString();
+  const words = Object.values(KINDS).map((word, kind) => `${totalOf(kind)} ${word}`);
   // The bars of all kinds, then those of two kinds in front of them, then those of one.
   return html`
     <svg role="img" viewBox="0 0 240 60" preserveAspectRatio="none"
