@@ -18,9 +18,6 @@ const TOOLS = [
 ];
 const CACHE = `${ROOT}.cache/proofs`;
 
-/** Long enough for many checkpoints. */
-const LOAD_MS = 15_000;
-
 const canRun = await install("litestream and kubeconform", async () => {
   const env = { GOBIN: `${CACHE}/bin`, GOFLAGS: "-buildvcs=false" };
   for (const tool of TOOLS) await expectDone("go", ["install", tool], { env });
@@ -35,18 +32,15 @@ test("litestream replicates under load, and restores a sound store after kill -9
   const config = ["-config", `${ROOT}scripts/deploy/litestream.yml`];
   const token = await temp.issueKey();
   await using service = await ServiceProcess.start(temp.kvPath);
-  const load = new LoadClient({
-    services: () => [service],
-    token,
-    connections: 8,
-    faults: "process",
-  });
+  const own = { services: () => [service], token, connections: 16 };
+  const load = new LoadClient({ ...own, faults: "process" });
   const args = ["replicate", ...config];
   const command = new Deno.Command(`${CACHE}/bin/litestream`, { args, env, stdout: "null" });
   await using litestream = command.spawn();
   let isOver = false;
   const running = load.run(() => isOver);
-  await sleep(LOAD_MS);
+  // Long enough for many checkpoints.
+  await sleep(15_000);
   // No request was refused, and no connection lost.
   assertEquals(Object.keys(load.outcomes), ["created"]);
   litestream.kill("SIGKILL");
