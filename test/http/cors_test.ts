@@ -80,13 +80,10 @@ Deno.test("scripts of a configured origin can read every response, errors includ
   for (const [path, init, status] of requests) {
     // Only a list may be compressed.
     const vary = status === 304 ? "accept-encoding, origin" : "origin";
-    for (
-      const [origin, expected] of [[ORIGIN, { ...SHARED, vary }], [STRANGER, { vary }]] as const
-    ) {
-      const response = await service.sendBare(path, {
-        ...init,
-        headers: { ...init.headers, origin },
-      });
+    for (const origin of [ORIGIN, STRANGER]) {
+      const withOrigin = { ...init, headers: { ...init.headers, origin } };
+      const response = await service.sendBare(path, withOrigin);
+      const expected = origin === ORIGIN ? { ...SHARED, vary } : { vary };
       assertEquals([response.status, crossOriginHeaders(response)], [status, expected]);
     }
   }

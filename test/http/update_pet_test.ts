@@ -7,28 +7,21 @@ import { openTestService, otherInstance, type TestService } from "../support/tes
 
 const REX = { name: "Rex", categoryId: 7, status: "available" };
 
-/** Patches of Rex, each with its media type and the text of the pet after it. */
-const PATCHES: [type: string, patch: string, after: string][] = [
-  [
-    "application/json",
-    '{"status":"sold"}',
-    '{"id":1,"name":"Rex","categoryId":7,"status":"sold"}',
-  ],
-  [
-    "application/merge-patch+json; charset=utf-8",
-    '{"status":null}',
-    '{"id":2,"name":"Rex","categoryId":7}',
-  ],
+/** Patches of Rex, each with its media type and the fields of the pet after it. */
+const PATCHES: [type: string, patch: string, fields: string][] = [
+  ["application/json", '{"status":"sold"}', '"name":"Rex","categoryId":7,"status":"sold"'],
+  ["application/merge-patch+json; charset=utf-8", '{"status":null}', '"name":"Rex","categoryId":7'],
   [
     "application/merge-patch+json",
     '{ "categoryId": -9223372036854775808.0, "name": "Mia" }',
-    '{"id":3,"name":"Mia","categoryId":-9223372036854775808,"status":"available"}',
+    '"name":"Mia","categoryId":-9223372036854775808,"status":"available"',
   ],
 ];
 
 testEachWay("PATCH returns the pet after the change, as every read does", async (service) => {
   const { add, change, send } = service;
-  for (const [index, [type, patch, after]] of PATCHES.entries()) {
+  for (const [index, [type, patch, fields]] of PATCHES.entries()) {
+    const after = `{"id":${index + 1},${fields}}`;
     await add(REX);
     const position = await positionOf(service);
     const changed = await change(index + 1, patch, { "content-type": type });

@@ -1,6 +1,6 @@
 /** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { decodeLease } from "../../scripts/guarded/replay_lease.ts";
 import { decodeHeadRecord } from "../../src/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "../../src/keyspace.ts";
@@ -103,10 +103,8 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   await recordBecomes(kvPath, REPLAY_KEY, (it) => (decodeLease(it)?.filledTo ?? 0) > 0);
   const inFill = await interrupt(filling);
   assertEquals(inFill.code, INTERRUPTED, inFill.stderr);
-  assertMatch(
-    inFill.stderr,
-    /^Interrupted\. The service reads complete projections\. Run deno task replay again: it resumes\.$/m,
-  );
+  const resumes = "The service reads complete projections. Run deno task replay again: it resumes.";
+  assertStringIncludes(inFill.stderr, `Interrupted. ${resumes}\n`);
   const waiting = spawnTask(["replay", "--grace", "600"], { kvPath, detached: true });
   await Promise.all([waiting.stdin.close(), waiting.stdout.cancel()]);
   let inWait = "";
@@ -116,10 +114,8 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
     if (isNew && inWait.includes("Waiting:")) Deno.kill(-waiting.pid, "SIGINT");
   }
   assertEquals((await waiting.status).code, INTERRUPTED, inWait);
-  assertMatch(
-    inWait,
-    /^Interrupted\. The rebuilt projections are served\. The next replay removes the old ones\.$/m,
-  );
+  const isServed = "The rebuilt projections are served. The next replay removes the old ones.";
+  assertStringIncludes(inWait, `Interrupted. ${isServed}\n`);
 
   // Nobody reads the output, so the command waits for a reader.
   const unread = spawnTask(["log"], { kvPath, detached: true });
@@ -144,10 +140,9 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   await recordBecomes(copy, HEAD_KEY, (it) => decodeHeadRecord(it).kind === "restore_mark");
   const inRestore = await interrupt(restoring);
   assertEquals(inRestore.code, INTERRUPTED, inRestore.stderr);
-  assertMatch(
-    inRestore.stderr,
-    /^Interrupted\. The store is incomplete and refused\. Run deno task restore again with the same/m,
-  );
+  const isRefused =
+    "The store is incomplete and refused. Run deno task restore again with the same";
+  assertStringIncludes(inRestore.stderr, `Interrupted. ${isRefused}`);
   await expectTask(["restore", file], { kvPath: copy });
   assertMatch(await expectTask(["audit"], { kvPath: copy }), /^Sound: 30,001 events/);
 });

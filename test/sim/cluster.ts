@@ -237,16 +237,8 @@ function died(node: Node): Promise<undefined> {
   return new Promise((resolve) => node.onDeath(() => resolve(undefined)));
 }
 
-const QUERY_NAMES = [
-  "lastEventId",
-  "limit",
-  "timeout",
-  "cursor",
-  "type",
-  "status",
-  "categoryId",
-  "ids",
-];
+const QUERY_NAMES = ["lastEventId", "limit", "timeout", "cursor"]
+  .concat("type", "status", "categoryId", "ids");
 
 function requestOf(operation: Operation, { token }: KeyInUse): Request {
   const isFeed = operation.kind === "events";

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { generateKeyPairSync } from "node:crypto";
 import { cp } from "node:fs/promises";
@@ -68,10 +68,8 @@ test("publishLog() in steps gives the same files as at once, but for older parti
     assertEquals(files, expected);
     const [checkpoint, vkey, ...tiles] = Object.keys(files).sort();
     assertEquals([checkpoint, vkey], ["/checkpoint", "/log.vkey"]);
-    assert(
-      tiles.every((path) => /^\/tile\/(0|1|entries)\/00[0-5](\.p\/(5|20))?$/.test(path)),
-      `${tiles}`,
-    );
+    const known = /^\/tile\/(0|1|entries)\/00[0-5](\.p\/(5|20))?$/;
+    assertEquals(tiles.filter((path) => !known.test(path)), []);
   }
 });
 
@@ -119,10 +117,7 @@ test("publishLog() refuses a log that is not sound, wherever the fault is", asyn
       [LOG.slice(1), "Line 1: its sequence says position 2"],
       [LOG.toSpliced(400, 1), "Line 401: its sequence says position 402"],
       [LOG.with(400, LOG[400].replace("2026", "2025")), "Line 402: its previoushash is not"],
-      [
-        LOG.with(-1, LOG.at(-1)!.slice(0, -5)),
-        "Line 1300: The line is incomplete: its end is missing",
-      ],
+      [LOG.with(-1, LOG.at(-1)!.slice(0, -5)), "Line 1300: The line is incomplete: its end is"],
       [LOG.with(9, "x".repeat(65_536)), "Line 10: The line is longer than 65531 bytes"],
       [
         rewritten(LOG, 404, LOG[404].replace(/"actor":"\w+"/, '"actor":"operator"')),

@@ -1,12 +1,13 @@
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import { GUARD_KEYS } from "../../../src/keyspace.ts";
 import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
+import { openStore } from "../../../src/store/open_store.ts";
+import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import type { Key } from "../../../src/store/store.ts";
 import { NotAppliedError, StoreFullError } from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";
-import { openRealStore } from "../../support/real_store.ts";
 import { put, testStoreContract } from "../../support/store_contract.ts";
-import { TempStore } from "../../support/temp_store.ts";
 import { testIf } from "../../support/test_if.ts";
 import { utf8 } from "../../support/utf8.ts";
 
@@ -76,8 +77,14 @@ Deno.test("KvStore rejects a commit with StoreFullError if SQLite reports a full
 
 /** Opens a new file as a service does. */
 async function openFile() {
-  const temp = await TempStore.make();
-  const { kvPath: path } = temp;
-  const store = await openRealStore(path);
-  return { store, path, dispose: () => temp[Symbol.asyncDispose]() };
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/pets.sqlite3`;
+  const store = await openStore({ kind: "file", path, isDefault: false }, {
+    create: true,
+    accept: async () => {},
+    guardKeys: GUARD_KEYS,
+    runtime: systemRuntime,
+    onRefused: () => {},
+  });
+  return { store, path, dispose: () => Deno.remove(folder, { recursive: true }) };
 }
