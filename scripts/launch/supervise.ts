@@ -6,7 +6,7 @@ import { stderrLogger } from "../../src/runtime/stderr_logger.ts";
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_LIMIT_MS = 5_000;
 
-/** Time for a start, in milliseconds. If two fail within this time of the launcher, a setting or the store is wrong. */
+/** Time for a start, in milliseconds. */
 const START_LIMIT_MS = 10_000;
 
 /**
@@ -16,7 +16,7 @@ const START_LIMIT_MS = 10_000;
 export function supervise(count: number, start: (number: number) => Deno.ChildProcess) {
   const running = new Set<Deno.ChildProcess>();
   const stopping = new AbortController();
-  let failedStarts = 0;
+  let earlyErrors = 0;
   const stop = (signal: Deno.Signal): void => {
     stopping.abort();
     for (const process of running) {
@@ -37,10 +37,11 @@ export function supervise(count: number, start: (number: number) => Deno.ChildPr
       if (count === 1 || stopping.signal.aborted) return exitCodeOf({ code, signal });
       const level = code === 0 ? "info" : "error";
       stderrLogger(level, "process_ended", { process: number, code, signal });
-      const now = performance.now();
-      if (code > 0 && signal === null && now < START_LIMIT_MS) failedStarts++;
-      if (failedStarts > 1) throw new Error("Two processes could not start");
-      if (now - startedAt > START_LIMIT_MS) delayMs = BACKOFF_FIRST_MS;
+      const launcherAgeMs = performance.now();
+      // Two errors at the start of the launcher mean that a setting or the store is wrong.
+      if (code > 0 && signal === null && launcherAgeMs < START_LIMIT_MS) earlyErrors++;
+      if (earlyErrors > 1) throw new Error("Processes ended with an error twice during the start");
+      if (launcherAgeMs - startedAt > START_LIMIT_MS) delayMs = BACKOFF_FIRST_MS;
       delayMs = Math.min(delayMs, BACKOFF_LIMIT_MS);
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
     }

@@ -29,8 +29,9 @@ export const APPEND_LIMIT_MS = 3_500;
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
 
-/** Commits that are not applied are reported this long after the first began, as a lock is usually shorter; then at most so often. */
+/** Commits that are not applied are reported after this time, in milliseconds: a lock is usually shorter. */
 const SHORT_LOCK_MS = 500;
+/** Time between two such reports, in milliseconds. */
 const NOT_APPLIED_REPORT_MS = 10_000;
 
 /** Time between two probes of a full disk, and number of probes between two reports. */

@@ -77,7 +77,7 @@ export class PetReader {
     return this.#cachesFor(head).pets.get(id) ?? this.#readPet(id, head);
   }
 
-  /** As {@linkcode get}, for a change: the line at the position of the record must be the event that made the pet so. */
+  /** As {@linkcode get}, for a change: the line at the position of the record must be the event that made the pet as it is. */
   async getProven(id: number, entry: HeadEntry): Promise<PetRecord | undefined> {
     const pet = await this.get(id, entry);
     if (pet === undefined) return undefined;
@@ -142,10 +142,11 @@ export class PetReader {
       const isUnfiltered = query.status === undefined && query.categoryId === undefined &&
         !query.ids;
       const newest = newestOf(query, head);
-      const wrong = pets.findIndex(({ id, position }, index) =>
+      const firstUnexpected = pets.findIndex(({ id, position }, index) =>
         id !== newest - index || position > head.position
       );
-      const hasEveryId = wrong === -1 && pets.length === Math.min(newest, query.limit + 1);
+      const hasEveryId = firstUnexpected === -1 &&
+        pets.length === Math.min(newest, query.limit + 1);
       if (isUnfiltered && hasEveryId) return pageOf(pets, query, head);
       const { head: now } = await this.#readNewestHead();
       // One list is read at one moment. So the last attempt shows a page of one status, although pets have changed since.
@@ -155,7 +156,7 @@ export class PetReader {
         if (twice === undefined && (!isUnfiltered || hasGaps(head))) {
           return pageOf(pets, query, head);
         }
-        const missing = newest - (wrong === -1 ? pets.length : wrong);
+        const missing = newest - (firstUnexpected === -1 ? pets.length : firstUnexpected);
         const key = petKeyOf(head, "", twice?.id ?? missing);
         throw damagedError(key, "is missing, or is there twice");
       }

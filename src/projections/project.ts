@@ -79,7 +79,7 @@ function idempotencyRecordOf({ actor, idempotencyKey, position, time }: Recorded
 export interface PetRecord {
   id: number;
   text: string;
-  /** Position of the event that made the pet so. */
+  /** Position of the last event that added or changed the pet. */
   position: number;
   /** The entity tag of the text, once it was needed. */
   tag?: string;

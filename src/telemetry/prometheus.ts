@@ -8,12 +8,12 @@ import { COUNTERS, DURATIONS, GAUGES, type Instrumentation, kindOf } from "./ins
 /** Time between two samples of the delay of the event loop, in milliseconds. */
 const SAMPLE_MS = 100;
 
-type Samples = [suffix: string, value: number][];
+type Samples = [labels: string, value: number][];
 type Read = () => Samples | number | undefined | Promise<number | undefined>;
 
 /**
- * Returns the instrumentation, which passes everything on to `next`, and the handler of `GET /metrics`. `storeFile` is
- * empty if the store is not a file. A client from npm (prom-client 15.1.3) costs a request 1 µs, and this half of it.
+ * Returns the instrumentation, which also calls `next`, and the handler of `GET /metrics`. `storeFile` is empty if the
+ * store is not a file. A client from npm (prom-client 15.1.3) costs 1 µs for each request, this code 0.5 µs.
  */
 export function prometheus(runtime: Runtime, storeFile: string, next: Instrumentation) {
   const [responses, storeCalls, delays] = [histogram(), histogram(), histogram()];
@@ -39,12 +39,13 @@ export function prometheus(runtime: Runtime, storeFile: string, next: Instrument
     const read = () => [...counts].map(([labels, count]): Samples[0] => [`{${labels}}`, count]);
     metrics.push(["counter", `${name}_total`, help, read]);
   }
+  const startMs = runtime.monotonicNow();
   const sampleDelay = (dueMs: number) => {
     const nowMs = runtime.monotonicNow();
     delays.add("", Math.max(0, nowMs - dueMs) / 1_000);
     runtime.setTimer(SAMPLE_MS, () => sampleDelay(nowMs + SAMPLE_MS));
   };
-  sampleDelay(Infinity);
+  runtime.setTimer(SAMPLE_MS, () => sampleDelay(startMs + SAMPLE_MS));
   const instrumentation: Instrumentation = {
     ...next,
     onResponse(operation = "unknown", status, seconds) {
@@ -71,12 +72,12 @@ export function prometheus(runtime: Runtime, storeFile: string, next: Instrument
   async function handler({ method, url }: Request): Promise<Response> {
     const isFound = method === "GET" && URL.parse(url)?.pathname === "/metrics";
     if (!isFound) return new Response("Use GET /metrics\n", { status: 404 });
-    const texts = metrics.map(async ([type, suffix, help, read]) => {
-      const name = `animal_store_${suffix.replaceAll(".", "_")}`;
+    const texts = metrics.map(async ([type, metric, help, read]) => {
+      const name = `animal_store_${metric.replaceAll(".", "_")}`;
       // A value that cannot be read now is left out.
       const value = await Promise.try(read).catch(() => undefined) ?? [];
       const samples: Samples = typeof value === "number" ? [["", value]] : value;
-      const lines = samples.map(([suffix, value]) => `${name}${suffix} ${value}\n`);
+      const lines = samples.map(([labels, value]) => `${name}${labels} ${value}\n`);
       return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
     });
     const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };

@@ -56,5 +56,8 @@ test("with PROCESSES, a port in use is refused, and two that cannot start end al
   }
   const failed = await start("0", "4", "/missing");
   assertEquals(failed.code, 2);
-  assertMatch(failed.stderr, /^error: Cannot open the store [^]*\nerror: Two processes could not /);
+  assertMatch(
+    failed.stderr,
+    /^error: Cannot open the store [^]*\nerror: Processes ended with an error /,
+  );
 });
