@@ -46,6 +46,10 @@ export class Findings {
     const firstLine = faults.find(({ kind }) => kind === "line")?.position ?? Infinity;
     const lastSound = Math.min(firstLine - 1, position);
     const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => this.counts[kind]);
+    /** For each kind of fault found, the most urgent first. */
+    const advice: Partial<Record<FaultKind, string>> = Object.fromEntries(
+      kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)]),
+    );
     return {
       sound: faults.length === 0,
       /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
@@ -53,8 +57,7 @@ export class Findings {
       hash: lastHash,
       pets: petCount(head),
       counts: this.counts,
-      /** Advice for each kind of fault found, the most urgent first. */
-      advice: Object.fromEntries(kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)])),
+      advice,
       /** Absent if no fault has a position. */
       firstBadPosition: faults[0]?.position,
       /** The first faults of each kind, in order of their positions. */

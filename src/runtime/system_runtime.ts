@@ -12,7 +12,7 @@ export const systemRuntime: Runtime = {
   newId: () => monotonicUlid(),
 };
 
-/** Timers from this time on share system timers: most are limits, and one for each call would cost more than the call. */
+/** Timers from this time on share system timers: they are limits, rarely reached, and one for each call would cost more than it. */
 const SHARED_FROM_MS = 1_000;
 /** How late they may fire, in milliseconds. */
 const SHARED_STEP_MS = 50;

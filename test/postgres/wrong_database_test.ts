@@ -75,8 +75,9 @@ test("a role with few rights: it cannot create the schema, and needs nothing but
     address,
     "the role may not create the schema animal_store; see deno task schema",
   );
-  const schema = await expectTask(["schema", "--role", "service"], { kvPath: ":memory:" });
-  const [created, grants] = schema.split(/(?=grant usage on schema)/);
+  const schema = await runTask(["schema", "--role", "service"], { kvPath: ":memory:" });
+  assertEquals([schema.code, schema.stderr], [0, ""]);
+  const [created, grants] = schema.stdout.split(/(?=grant usage on schema)/);
   await server().sql(created, database);
   await expectRefused(
     address,

@@ -81,7 +81,7 @@ test("backup --follow appends each event, keeps a second process out, and says h
     if (position === 0) return;
     if (position < 4) assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
     else {
-      const busy = new RegExp(`^error: Another process writes ${file}\n$`);
+      const busy = new RegExp(`^error: Another process writes ${RegExp.escape(file)}\n$`);
       await expectTaskFails(2, busy, ["backup", file], temp);
       follower.kill("SIGINT");
     }

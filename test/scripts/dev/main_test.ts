@@ -48,7 +48,9 @@ test("dev listens on loopback, and ends with one line if the port is in use and 
     const inUse = "the port is in use; set PORT to another";
     const taken = `Cannot listen on 127.0.0.1:${port} \\(HOST, PORT\\): ${inUse}`;
     await fails(taken, temp.kvPath, { PORT: String(port), HOST: "" });
-    const isFolder = `Cannot open the store ${temp.folder} \\(KV_PATH\\): it is a folder`;
+    const isFolder = `Cannot open the store ${
+      RegExp.escape(temp.folder)
+    } \\(KV_PATH\\): it is a folder`;
     await fails(isFolder, temp.folder, { PORT: "0", HOST: "" });
   }));
 

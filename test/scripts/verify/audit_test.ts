@@ -143,33 +143,38 @@ type Lines = (from: number, to: number) => string;
  * record. Line 11 issues a key, line 12 revokes one, the others add pets.
  */
 const DAMAGES: [(lines: Lines) => Record<number, string | undefined>, number, ...string[]][] = [
+  // A line is missing within a record.
   [
     (lines) => ({ 14: lines(8, 9) + lines(11, 14) }),
     10,
     "Line 10: its sequence says position 11, but 10 was expected",
   ],
+  // The last record is missing.
   [
     () => ({ 33: undefined }),
     30,
     "Lines 30 to 33 are missing, although the head is at position 33",
   ],
+  // A record is cut within a line.
   [
     (lines) => ({ 14: lines(8, 12).slice(0, -50) }),
     8,
     "The record at position 14 does not hold exactly lines 8 to 14",
   ],
+  // A line is moved to the next record.
   [
     (lines) => ({ 14: lines(8, 13), 15: lines(14, 15) }),
     14,
     "The record at position 14 does not hold exactly lines 8 to 14",
     "Line 15: its sequence says position 14, but 15 was expected",
   ],
-  // A lower position.
+  // A record is stored under a lower position.
   [
     (lines) => ({ 13: lines(8, 14), 14: undefined }),
     14,
     "The record at position 13 does not hold exactly lines 8 to 13",
   ],
+  // A line names a position far beyond it.
   [
     (lines) => ({ 14: lines(8, 12) + lines(13, 14).replace('"sequence":"0', '"sequence":"9') }),
     13,
