@@ -2,10 +2,9 @@
 const AWAY = [0, 408, 429, 502, 503, 504];
 const WRITE_TRIES = 8;
 const PAUSE_MS = 250;
-const SILENCE_LIMIT_MS = 40_000;
+const REQUEST_LIMIT_MS = 60_000;
 const DAY_BATCHES = 20;
 const EVENTS_KEPT = 1_000;
-const LOST = "Connection lost. Trying again …";
 export const HOUR_MS = 3_600_000;
 export const KINDS = { PetCreated: "added", PetUpdated: "changed", PetRemoved: "removed" };
 export const TABS = { "": "All", available: "Available", pending: "Pending", sold: "Sold" };
@@ -19,7 +18,7 @@ export function attempt(action) {
   const { signal } = session;
   const ends = { 401: close, 410: () => open(sessionStorage.apiKey) };
   const fail = ({ status, message }) => ends[status]?.(message) ?? set({ message });
-  return action().catch((error) => signal.aborted || fail(error)).finally(state.draw);
+  return action().catch((error) => signal.aborted ? undefined : fail(error)).finally(state.draw);
 }
 
 /** Reads all and follows the store. A key is often pasted with its scheme. */
@@ -27,13 +26,12 @@ export function open(key) {
   sessionStorage.apiKey = key.replaceAll(/^\s*bearer\s+|[^!-~]/gi, "");
   session.abort();
   session = new AbortController();
-  Object.assign(state, { pets: new Map(), order: [], busy: new Map(), position: undefined });
-  Object.assign(state, { events: [], hours: {}, counts: {} });
+  Object.assign(state, { busy: new Map(), position: undefined, events: [], hours: {}, counts: {} });
   return attempt(async () => {
     // There is no animal 0, and the patch is empty, so this writes nothing.
     const probe = write("PATCH", "pets/0", {}).catch(({ status }) => status !== 403);
     const [mayWrite] = await Promise.all([probe, load()]);
-    set({ mayWrite, isOpen: true, opened: state.position, isNew: true, message: "" });
+    set({ mayWrite, isOpen: true, opened: state.position, message: "" });
     for (const work of [follow, count, loadDay]) attempt(() => work(session.signal));
   });
 }
@@ -48,17 +46,17 @@ export function close(message = "") {
 
 /** Repeats a request while the service is away, a write only some times. Rejects with its Error. */
 async function send(path, { headers, ...options } = {}) {
-  const { signal } = session;
+  const { signal: closed } = session;
   headers = { ...headers, authorization: `Bearer ${sessionStorage.apiKey}` };
   for (let tries = 1;; tries++) {
+    const signal = AbortSignal.any([closed, AbortSignal.timeout(REQUEST_LIMIT_MS)]);
     const response = await fetch(`v1/${path}`, { ...options, headers, signal })
       .catch(() => Response.error());
     if (response.ok) return response;
-    const error = await response.json().catch(() => ({ message: "The service does not respond" }));
-    const { status } = Object.assign(error, { status: response.status });
-    const isLast = signal.aborted || (options.method && tries === WRITE_TRIES);
-    if (isLast || !AWAY.includes(status)) throw error;
-    set(status === 0 ? { connection: LOST } : { message: error.message });
+    const error = await response.json().catch(() => ({ message: "Connection lost" }));
+    const isLast = closed.aborted || (options.method && tries === WRITE_TRIES);
+    if (isLast || !AWAY.includes(response.status)) throw error;
+    set({ connection: `${error.message}. Trying again …` });
     const backOffMs = Math.min(5_000, PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2);
     await wait(Math.max(backOffMs, response.headers.get("retry-after") * 1_000));
   }
@@ -74,63 +72,57 @@ export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-")
 export async function request(path, options) {
   const response = await send(path, options);
   // The host of the link may be one that only other clients can reach.
-  const next = /<[^?]*(\?[^>]*)>; rel="next"/.exec(response.headers.get("link"))?.[1];
+  const next = /<[^?]*\/([^>]*)>; rel="next"/.exec(response.headers.get("link"))?.[1];
   return { headers: response.headers, next, body: parse(await response.text() || "null") };
 }
 
-/** Sends a write. With the same key, it does nothing twice. */
-export function write(method, path, pet, more, key = newKey()) {
-  const headers = { "content-type": "application/json", "idempotency-key": key, ...more };
+/** Sends a write. With the same Idempotency-Key, it does nothing twice. */
+export function write(method, path, pet, more) {
+  const headers = { "content-type": "application/json", "idempotency-key": newKey(), ...more };
   return request(path, { method, body: pet && bodyOf(pet), headers });
 }
 
 /** Lists the animals of a status or a category, or of both. */
 export function load(change) {
   const filter = { ...state.filter, ...change };
-  Object.assign(state, { filter, next: undefined, end: Infinity });
-  rearrange(() => state.pets.clear());
+  set({ filter, next: undefined, end: Infinity, pets: new Map(), order: [] });
   const parameters = Object.entries(filter).filter(([, value]) => value !== "");
-  return loadPage(`?${new URLSearchParams([["limit", 100], ...parameters])}`);
+  return loadPage(`pets?${new URLSearchParams([["limit", 100], ...parameters])}`);
 }
 
 export const loadMore = () => state.next && !state.isLoading && attempt(() => loadPage(state.next));
-async function loadPage(query) {
+async function loadPage(path) {
   const { filter } = state;
   state.isLoading = true;
-  const page = request(`pets${query}`).finally(() => state.isLoading = false);
-  const { headers, next, body } = await page;
+  const { headers, next, body } = await request(path).finally(() => state.isLoading = false);
   if (filter !== state.filter) return;
   const position = headers.get("x-feed-position");
   state.position ??= position;
   Object.assign(state, { next, end: next ? body.at(-1).id : 0 });
   // The stream may have been ahead of this page.
   const later = state.events.filter(({ id }) => id > position).reverse();
-  rearrange(() => [...body.map((data) => ({ data })), ...later].forEach(apply));
+  update([...body.map((data) => ({ data })), ...later]);
 }
 
-/** Changes the listed animals. What is in view keeps its place. */
-function rearrange(change) {
-  const { firstRow, order: { [firstRow]: anchor }, rowHeight } = state;
-  change();
-  set({ order: [...state.pets.keys()].sort((a, b) => b - a) });
+/** Updates the part of the list that is loaded. What is in view keeps its place. */
+function update(events) {
+  const { end, filter, firstRow, order: { [firstRow]: anchor }, pets, rowHeight } = state;
+  for (const { type, data: { previous: _, ...pet } } of events) {
+    const isLike = Object.keys(filter).every((it) => ["", pet[it]].includes(filter[it]));
+    if (type !== "PetRemoved" && pet.id >= end && isLike) pets.set(pet.id, pet);
+    else pets.delete(pet.id);
+  }
+  set({ order: [...pets.keys()].sort((a, b) => b - a) });
   const row = state.order.findIndex((id) => id <= anchor);
   if (row >= 0) scrollBy(0, (row - firstRow) * rowHeight);
 }
 
-/** Lists the animal of an event if the part of the list that is loaded has it. */
-function apply({ type, data: { previous: _, ...pet } }) {
-  const { filter, end, pets } = state;
-  const isLike = Object.keys(filter).every((it) => ["", pet[it]].includes(filter[it]));
-  if (type !== "PetRemoved" && pet.id >= end && isLike) pets.set(pet.id, pet);
-  else pets.delete(pet.id);
-}
-
 /** Counts the animals of each tab, and again after events. */
 async function count(signal) {
-  for (; !signal.aborted; await wait(PAUSE_MS)) {
-    const tabs = state.isNew ? Object.keys(TABS) : [];
-    state.isNew = false;
-    for (const status of tabs) {
+  for (let counted = ""; !signal.aborted; await wait(PAUSE_MS)) {
+    if (counted === state.position) continue;
+    counted = state.position;
+    for (const status of Object.keys(TABS)) {
       const { headers } = await request(`pets?limit=1${status && `&status=${status}`}`);
       set({ counts: { ...state.counts, [status]: Number(headers.get("x-total-count")) } });
     }
@@ -143,35 +135,28 @@ async function follow(signal) {
   for (; !signal.aborted; await wait(PAUSE_MS)) {
     const { body } = await send(`events?lastEventId=${state.position}`, { headers });
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    await readEvents(reader).catch(() => signal.aborted || set({ connection: LOST }));
-  }
-}
-
-async function readEvents(reader) {
-  for (let rest = "";;) {
-    const timer = setTimeout(() => reader.cancel(), SILENCE_LIMIT_MS);
-    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
-    if (done) return;
-    const messages = (rest + value).split("\n\n");
-    rest = messages.pop();
-    const events = messages.flatMap((it) => /\ndata: ([^]*)/.exec(it)?.slice(1).map(parse) ?? []);
-    state.connection = "Connected";
-    state.isNew ||= events.length > 0;
-    state.position = events.at(-1)?.id ?? state.position;
-    remember(events);
-    rearrange(() => events.forEach(apply));
+    // A lost stream ends as one does that had its time: the next request tells them apart.
+    const read = () => reader.read().catch(() => ({ done: true }));
+    for (let rest = "", chunk; !(chunk = await read()).done;) {
+      const lines = (rest + chunk.value).split("\n");
+      rest = lines.pop();
+      const events = lines.flatMap((it) => it.startsWith("data: ") ? parse(it.slice(6)) : []);
+      Object.assign(state, { connection: "Connected", position: events.at(-1)?.id ?? state.position });
+      remember(events);
+      update(events);
+    }
   }
 }
 
 /** Reads the events of the last day before the first list, in a limited number of batches. */
 async function loadDay() {
-  let query = `?limit=1000&since=${new Date(Date.now() - 24 * HOUR_MS).toISOString()}`;
+  let path = `events?limit=1000&since=${new Date(Date.now() - 24 * HOUR_MS).toISOString()}`;
   for (let batch = 0; batch < DAY_BATCHES; batch++) {
-    const { body, next } = await request(`events${query}`);
+    const { body, next } = await request(path);
     const events = body.filter(({ id }) => id <= state.opened);
     if (events.length === 0) return;
     remember(events);
-    query = next;
+    path = next;
   }
   set({ message: "The last 24 hours had too many events to count them all" });
 }
@@ -186,21 +171,18 @@ function remember(events) {
   }
 }
 
-/** Changes an animal, or without `patch` removes it. If it is not as `shown`, `ask` decides. */
-export async function change(shown, patch, ask) {
+/** Changes an animal, or without `patch` removes it. If it is not as `shown`, only returns it. */
+export async function change(shown, patch) {
+  const path = `pets/${shown.id}`;
+  const { body: now, headers } = await request(path);
+  if (JSON.stringify(now) !== JSON.stringify(shown)) return { conflict: now };
+  const listed = state.pets.get(now.id);
   const [method, type] = patch ? ["PATCH", "PetUpdated"] : ["DELETE", "PetRemoved"];
-  for (const path = `pets/${shown.id}`;;) {
-    const listed = state.pets.get(shown.id);
-    const { body: now, headers } = await request(path);
-    if (JSON.stringify(now) === JSON.stringify(shown)) {
-      const condition = { "if-match": headers.get("etag") };
-      const outcome = await write(method, path, patch, condition).catch((error) => error);
-      const event = { type, data: outcome.body ?? now };
-      // If the list has another one by now, the stream was faster.
-      if (outcome.headers && state.pets.get(shown.id) === listed) rearrange(() => apply(event));
-      if (outcome.headers) return true;
-      if (outcome.status !== 412) throw outcome;
-    } else if (await ask(now)) shown = now;
-    else return false;
-  }
+  const condition = { "if-match": headers.get("etag") };
+  const outcome = await write(method, path, patch, condition).catch((error) => error);
+  if (outcome.status === 412) return change(shown, patch);
+  if (!outcome.headers) throw outcome;
+  // If the list has another one by now, the stream was faster.
+  if (state.pets.get(now.id) === listed) update([{ type, data: outcome.body ?? now }]);
+  return {};
 }
