@@ -1,13 +1,13 @@
 // The page: it draws what `store.js` knows, and turns what the reader does into calls of it.
 import { HOUR_MS, KINDS, set, state, TABS } from "./store.js";
-import { attempt, change, close, load, loadMore, newKey, open, request, write } from "./store.js";
+import { attempt, change, load, loadMore, newKey, open, request, restart, write } from "./store.js";
 
 const { html, render } = globalThis.htmPreact;
 const EVENTS_SHOWN = 50;
 const CHANGES = { available: "became available", pending: "became pending", sold: "was sold" };
 const LABELS = { ...TABS, "": "No status" };
 const options = () => Object.keys(LABELS).map((it) => html`<option value=${it}>${LABELS[it]}<//>`);
-const clock = new Intl.DateTimeFormat([], { timeStyle: "short" });
+const timeOf = new Intl.DateTimeFormat([], { timeStyle: "short" }).format;
 const SIBLINGS = { ArrowRight: "nextSibling", ArrowLeft: "previousSibling" };
 const onTabKey = ({ key, target: { [SIBLINGS[key]]: tab } }) => tab?.focus(tab.click());
 const list = (filter) => attempt(() => load(filter));
@@ -16,25 +16,25 @@ const dialog = () => document.querySelector("dialog");
 const submit = (action) => (event) =>
   action(Object.fromEntries(new FormData(event.target)), event.preventDefault());
 
-/** Draws the page. If the control that had the focus is gone, its row or the next one gets it. */
+/** Draws the page. If the control that had the focus is gone, another one in its row gets it. */
 state.draw = () => {
   const row = document.activeElement.closest("[data-id]");
-  const next = row?.nextSibling;
   render(App(), document.body);
-  if (!row || document.activeElement !== document.body) return;
-  (row.isConnected ? row : next)?.querySelector("input, button").focus({ preventScroll: true });
+  const isLost = document.activeElement === document.body;
+  if (isLost) row?.querySelector("input, button").focus({ preventScroll: true });
 };
 addEventListener("resize", state.draw);
 addEventListener("scroll", () => {
   state.draw();
   if (document.documentElement.scrollHeight - scrollY < 2 * innerHeight) loadMore();
 });
-addEventListener("hashchange", start);
+addEventListener("hashchange", () => location.reload());
 addEventListener("DOMContentLoaded", start);
 
 /** Opens the store with the key of this tab, or with the one in the address, which is removed. */
 function start() {
   const key = new URLSearchParams(location.hash.slice(1)).get("key") ?? sessionStorage.apiKey;
+  state.message = history.state?.message;
   history.replaceState(null, "", location.pathname + location.search);
   key ? open(key) : state.draw();
 }
@@ -42,19 +42,17 @@ function start() {
 const App = () => html`
   <header>
     <h1>Animal Store</h1> <a href="docs">API reference</a>
-    ${state.isOpen && html`<button onClick=${() => close()}>Close</button>`}
+    ${state.isOpen && html`<button onClick=${() => restart()}>Close</button>`}
   </header>
   ${state.isOpen ? Page() : KeyForm()}
   <footer>
     <p role="status"><b>${state.connection}</b> ${state.message}</p>
     ${state.next && html`<button onClick=${loadMore}>Load more</button>`}
   </footer>
-  <dialog aria-labelledby="title" onClose=${() => set({ question: undefined })}>
-    ${state.question?.()}
-  </dialog>`;
+  <dialog aria-labelledby="title">${state.question?.()}</dialog>`;
 
 const KeyForm = () => html`
-  <main class="card"><form onSubmit=${submit(({ key }) => open(key))}>
+  <main class="card"><form onSubmit=${submit(({ key }) => restart("", key))}>
     <p>See the animals, sell one, and watch what happens. The key stays in this tab.</p>
     <label>API key <input name="key" type="password" autocomplete="off" autofocus /></label>
     <button class="primary">Open</button>
@@ -76,16 +74,15 @@ const Page = () => html`
     </aside>
   </main>`;
 
-const Tab = (status) => html`
-  <button role="tab" id="tab-${status}" aria-controls="animals" onClick=${() => list({ status })}
-    aria-selected=${status === state.filter.status}
-    tabindex=${status === state.filter.status ? 0 : -1}>
-    ${TABS[status]} <b>${state.counts[status]?.toLocaleString()}</b>
+const Tab = (it) => html`
+  <button role="tab" id="tab-${it}" aria-controls="animals" onClick=${() => list({ status: it })}
+    aria-selected=${it === state.filter.status} tabindex=${it === state.filter.status ? 0 : -1}>
+    ${TABS[it]} <b>${state.counts[it]?.toLocaleString()}</b>
   </button>`;
 
 /** The list. Only the rows in view are drawn, and those that have the focus or are edited. */
 function Animals() {
-  const { edits, filter, next, order, pets } = state;
+  const { counts, edits, filter, next, order, pets } = state;
   const height = state.rowHeight = innerWidth < 960 ? 112 : 60;
   const top = document.getElementById("rows")?.getBoundingClientRect().top ?? 0;
   const first = state.firstRow = Math.floor(-top / height);
@@ -103,7 +100,7 @@ function Animals() {
       <ul id="rows" style="height: ${order.length * height}px">
         ${order.flatMap((id, row) => isDrawn(id, row) ? Row(id, row) : [])}
       </ul>
-      ${order.length === 0 && html`<p>No animal to show.</p>`}
+      ${order.length === 0 && html`<p>No ${counts[""] === 0 ? "animals yet" : "such animals"}.</p>`}
     </div>`;
 }
 
@@ -161,6 +158,7 @@ function show(title, content, no, yes, action) {
       <button type="button" onClick=${() => dialog().close()}>${no}</button>
     </form>`;
   set({ question, message: "" });
+  dialog().onclose = () => set({ question: undefined });
   dialog().showModal();
 }
 
@@ -201,7 +199,7 @@ function showDetail(pet) {
 }
 
 const Events = (events) => html`<ol>${events.map(({ id, time, type, data }) => html`
-  <li key=${id}><time>${clock.format(new Date(time))}</time> ${sentenceOf(type, data)}</li>`)}</ol>`;
+  <li key=${id}><time>${timeOf(new Date(time))}</time> ${sentenceOf(type, data)}</li>`)}</ol>`;
 
 function sentenceOf(type, { id, name, categoryId, status, previous }) {
   const changes = previous ? [] : [`was ${KINDS[type]}`];
@@ -224,7 +222,7 @@ function Day() {
       ${[0, 1, 2].map((kind) => html`<path class="kind-${kind}" d=${barsOf(kind)} />`)}
     </svg>
     <p id="day">
-      <time>${clock.format(first * HOUR_MS)}</time> ${Object.values(KINDS).map((word, kind) =>
+      <time>${timeOf(first * HOUR_MS)}</time> ${Object.values(KINDS).map((word, kind) =>
         html`<span class="kind-${kind}">${totalOf(kind)} ${word}</span> `)} <time>now</time>
     </p>`;
 }

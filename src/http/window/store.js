@@ -9,52 +9,48 @@ export const HOUR_MS = 3_600_000;
 export const KINDS = { PetCreated: "added", PetUpdated: "changed", PetRemoved: "removed" };
 export const TABS = { "": "All", available: "Available", pending: "Pending", sold: "Sold" };
 /** `draw` shows it, and sets `rowHeight` and `firstRow`, the row at the top of the window. */
-export const state = { filter: { status: "", categoryId: "" }, edits: new Map() };
+export const state = { filter: { status: "", categoryId: "" }, counts: {}, events: [], hours: {},
+  edits: new Map(), busy: new Map() };
 export const set = (change) => state.draw(Object.assign(state, change));
-let session = new AbortController();
+let key;
 
-/** Does something. If it fails, says why; 401 ends the session, after 410 the log is another. */
+/** Does something. If it fails, says why. 401 needs another key, and after 410 the log is another. */
 export function attempt(action) {
-  const { signal } = session;
-  const ends = { 401: close, 410: () => open(sessionStorage.apiKey) };
-  const fail = ({ status, message }) => ends[status]?.(message) ?? set({ message });
-  return action().catch((error) => signal.aborted ? undefined : fail(error)).finally(state.draw);
+  const ends = { 401: restart, 410: (message) => restart(message, key) };
+  const fail = ({ status, message }) => ends[status] ? ends[status](message) : set({ message });
+  return action().catch(fail).finally(state.draw);
+}
+
+/** Loads the page again, with a key or without one. The new page shows the message. */
+export function restart(message, apiKey) {
+  delete sessionStorage.apiKey;
+  Object.assign(sessionStorage, apiKey && { apiKey });
+  history.replaceState({ message }, "");
+  location.reload();
 }
 
 /** Reads all and follows the store. A key is often pasted with its scheme. */
-export function open(key) {
-  sessionStorage.apiKey = key.replaceAll(/^\s*bearer\s+|[^!-~]/gi, "");
-  session.abort();
-  session = new AbortController();
-  Object.assign(state, { busy: new Map(), position: undefined, events: [], hours: {}, counts: {} });
+export function open(apiKey) {
+  key = sessionStorage.apiKey = apiKey.replaceAll(/^\s*bearer\s+|[^!-~]/gi, "");
   return attempt(async () => {
     // There is no animal 0, and the patch is empty, so this writes nothing.
     const probe = write("PATCH", "pets/0", {}).catch(({ status }) => status !== 403);
     const [mayWrite] = await Promise.all([probe, load()]);
-    set({ mayWrite, isOpen: true, opened: state.position, message: "" });
-    for (const work of [follow, count, loadDay]) attempt(() => work(session.signal));
+    set({ mayWrite, isOpen: true, opened: state.position });
+    for (const work of [follow, count, loadDay]) attempt(work);
   });
-}
-
-/** Forgets the key, and says why. */
-export function close(message = "") {
-  session.abort();
-  delete sessionStorage.apiKey;
-  document.querySelector("dialog").close();
-  set({ isOpen: false, edits: new Map(), next: undefined, connection: "", message });
 }
 
 /** Repeats a request while the service is away, a write only some times. Rejects with its Error. */
 async function send(path, { headers, ...options } = {}) {
-  const { signal: closed } = session;
-  headers = { ...headers, authorization: `Bearer ${sessionStorage.apiKey}` };
+  headers = { ...headers, authorization: `Bearer ${key}` };
   for (let tries = 1;; tries++) {
-    const signal = AbortSignal.any([closed, AbortSignal.timeout(REQUEST_LIMIT_MS)]);
+    const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
     const response = await fetch(`v1/${path}`, { ...options, headers, signal })
       .catch(() => Response.error());
     if (response.ok) return response;
     const error = await response.json().catch(() => ({ message: "Connection lost" }));
-    const isLast = closed.aborted || (options.method && tries === WRITE_TRIES);
+    const isLast = options.method && tries === WRITE_TRIES;
     if (isLast || !AWAY.includes(response.status)) throw error;
     set({ connection: `${error.message}. Trying again …` });
     const backOffMs = Math.min(5_000, PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2);
@@ -118,8 +114,8 @@ function update(events) {
 }
 
 /** Counts the animals of each tab, and again after events. */
-async function count(signal) {
-  for (let counted = ""; !signal.aborted; await wait(PAUSE_MS)) {
+async function count() {
+  for (let counted = "";; await wait(PAUSE_MS)) {
     if (counted === state.position) continue;
     counted = state.position;
     for (const status of Object.keys(TABS)) {
@@ -130,9 +126,9 @@ async function count(signal) {
 }
 
 /** Follows the store with one stream after the other. */
-async function follow(signal) {
+async function follow() {
   const headers = { accept: "text/event-stream" };
-  for (; !signal.aborted; await wait(PAUSE_MS)) {
+  for (;; await wait(PAUSE_MS)) {
     const { body } = await send(`events?lastEventId=${state.position}`, { headers });
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     // A lost stream ends as one does that had its time: the next request tells them apart.
@@ -141,7 +137,8 @@ async function follow(signal) {
       const lines = (rest + chunk.value).split("\n");
       rest = lines.pop();
       const events = lines.flatMap((it) => it.startsWith("data: ") ? parse(it.slice(6)) : []);
-      Object.assign(state, { connection: "Connected", position: events.at(-1)?.id ?? state.position });
+      state.connection = "Connected";
+      state.position = events.at(-1)?.id ?? state.position;
       remember(events);
       update(events);
     }
