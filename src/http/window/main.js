@@ -3,31 +3,31 @@ import { HOUR_MS, KINDS, set, state, TABS } from "./store.js";
 import { attempt, change, load, loadMore, newKey, open, request, restart, write } from "./store.js";
 
 const { html, render } = globalThis.htmPreact;
+const { body } = document;
 const EVENTS_SHOWN = 50;
 const CHANGES = { available: "became available", pending: "became pending", sold: "was sold" };
 const LABELS = { ...TABS, "": "No status" };
+const textOf = ({ name, categoryId, status = "" }) =>
+  `${name}, category ${categoryId}, ${LABELS[status].toLowerCase()}`;
 const options = () => Object.keys(LABELS).map((it) => html`<option value=${it}>${LABELS[it]}<//>`);
 const timeOf = new Intl.DateTimeFormat([], { timeStyle: "short" }).format;
 const SIBLINGS = { ArrowRight: "nextSibling", ArrowLeft: "previousSibling" };
 const onTabKey = ({ key, target: { [SIBLINGS[key]]: tab } }) => tab?.focus(tab.click());
 const list = (filter) => attempt(() => load(filter));
 const dialog = () => document.querySelector("dialog");
-/** Handles a form: gives its fields to `action`. */
-const submit = (action) => (event) =>
+const ask = (title, text, ...buttons) => show(title, () => html`<p>${text}</p>`, ...buttons);
+const onFields = (action) => (event) =>
   action(Object.fromEntries(new FormData(event.target)), event.preventDefault());
 
 /** Draws the page. If the control that had the focus is gone, another one in its row gets it. */
 state.draw = () => {
   const row = document.activeElement.closest("[data-id]");
-  render(App(), document.body);
-  const isLost = document.activeElement === document.body;
+  render(App(), body);
+  const isLost = document.activeElement === body;
   if (isLost) row?.querySelector("input, button").focus({ preventScroll: true });
 };
-addEventListener("resize", state.draw);
-addEventListener("scroll", () => {
-  state.draw();
-  if (document.documentElement.scrollHeight - scrollY < 2 * innerHeight) loadMore();
-});
+for (const type of ["resize", "scroll"]) addEventListener(type, state.draw);
+addEventListener("scroll", () => scrollY > body.scrollHeight - 2 * innerHeight && loadMore());
 addEventListener("hashchange", () => location.reload());
 addEventListener("DOMContentLoaded", start);
 
@@ -42,9 +42,9 @@ function start() {
 const App = () => html`
   <header>
     <h1>Animal Store</h1> <a href="docs">API reference</a>
-    ${state.isOpen && html`<button onClick=${() => restart()}>Close</button>`}
+    ${state.opened && html`<button onClick=${() => restart()}>Close</button>`}
   </header>
-  ${state.isOpen ? Page() : KeyForm()}
+  ${state.opened ? Page() : KeyForm()}
   <footer>
     <p role="status"><b>${state.connection}</b> ${state.message}</p>
     ${state.next && html`<button onClick=${loadMore}>Load more</button>`}
@@ -52,7 +52,7 @@ const App = () => html`
   <dialog aria-labelledby="title">${state.question?.()}</dialog>`;
 
 const KeyForm = () => html`
-  <main class="card"><form onSubmit=${submit(({ key }) => restart("", key))}>
+  <main class="card"><form onSubmit=${onFields(({ key }) => restart("", key))}>
     <p>See the animals, sell one, and watch what happens. The key stays in this tab.</p>
     <label>API key <input name="key" type="password" autocomplete="off" autofocus /></label>
     <button class="primary">Open</button>
@@ -106,8 +106,8 @@ function Animals() {
 
 function Animal(pet) {
   const { id, name, categoryId, status = "" } = pet;
-  const { status: shown = status } = state.busy.get(id) ?? {};
-  const onStatus = ({ target }) => alter(pet, { status: target.value || null });
+  const { status: next = status } = state.busy.get(id) ?? {};
+  const onPick = ({ target }) => alter(pet, { status: target.value || null });
   const onEdit = () => set({ edits: state.edits.set(id, pet) });
   const onRemove = () =>
     ask(`Remove ${name}?`, "It cannot be brought back.", "Keep", "Remove", () => alter(pet));
@@ -115,10 +115,8 @@ function Animal(pet) {
     <button class="name" onClick=${() => showDetail(pet)}>${name}</button>
     <span>Category ${categoryId}</span>
     ${state.mayWrite ? html`
-      <select aria-label="Status" class=${status} value=${shown ?? ""} onChange=${onStatus}>
-        ${options()}
-      </select>
-      <button class="edit" onClick=${onEdit}>Edit<//> <button onClick=${onRemove}>Remove<//>`
+      <select aria-label="Status" class=${status} value=${next} onChange=${onPick}>${options()}<//>
+      <button onClick=${onEdit}>Edit<//> <button onClick=${onRemove}>Remove<//>`
     : html`<span class=${status}>${LABELS[status]}</span>`}`;
 }
 
@@ -126,7 +124,7 @@ function Animal(pet) {
 function Edit(base) {
   const end = () => state.draw(state.edits.delete(base.id));
   return html`
-    <form onSubmit=${submit((fields) => alter(base, fields))}
+    <form onSubmit=${onFields((fields) => alter(base, fields))}
       onKeyDown=${({ key }) => key === "Escape" && end()}>
       <input name="name" aria-label="Name" defaultValue=${base.name} />
       <input name="categoryId" aria-label="Category" defaultValue=${base.categoryId} />
@@ -134,17 +132,14 @@ function Edit(base) {
     </form>`;
 }
 
-/** Changes an animal, or removes it if `patch` is absent. If it is not as `shown`, asks. */
-async function alter(shown, patch) {
-  const { id, name } = shown;
-  if (state.busy.has(id)) return;
-  set({ busy: state.busy.set(id, patch ?? {}) });
-  const end = () => state.busy.delete(id);
-  const outcome = await attempt(() => change(shown, patch).finally(end));
-  if (!outcome) return;
-  state.edits.delete(id);
-  const { conflict: now } = outcome;
-  set({ message: now ? "" : `${name} was ${patch ? "changed" : "removed"}` });
+/** Changes an animal, or removes it if `patch` is absent. If it is not so any more, asks. */
+async function alter(pet, patch) {
+  if (state.busy.has(pet.id)) return;
+  set({ busy: state.busy.set(pet.id, patch ?? {}) });
+  const now = await attempt(() => change(pet, patch).finally(() => state.busy.delete(pet.id)));
+  if (now === undefined) return;
+  state.edits.delete(pet.id);
+  set({ message: now ? "" : `${pet.name} was ${patch ? "changed" : "removed"}` });
   if (now) ask("Somebody else changed this animal", `It is now ${textOf(now)}.`, "Keep theirs",
     patch ? "Change anyway" : "Remove anyway", () => alter(now, patch));
 }
@@ -162,8 +157,6 @@ function show(title, content, no, yes, action) {
   dialog().showModal();
 }
 
-const ask = (title, text, ...buttons) => show(title, () => html`<p>${text}</p>`, ...buttons);
-
 function add() {
   // A second click sends the same key, so it adds nothing.
   const headers = { "idempotency-key": newKey() };
@@ -179,11 +172,8 @@ function add() {
     <label>Name <input name="name" autocomplete="off" /></label>
     <label>Category <input name="categoryId" autocomplete="off" /></label>
     <label>Status <select name="status">${options()}</select></label>
-    <p role="alert">${state.message}</p>`, "Cancel", "Save", submit(save));
+    <p role="alert">${state.message}</p>`, "Cancel", "Save", onFields(save));
 }
-
-const textOf = ({ name, categoryId, status = "" }) =>
-  `${name}, category ${categoryId}, ${LABELS[status].toLowerCase()}`;
 
 function showDetail(pet) {
   let [read, last] = [{ body: pet }, "none"];
@@ -221,8 +211,6 @@ function Day() {
     <svg role="img" aria-labelledby="day" viewBox="0 0 240 60" preserveAspectRatio="none">
       ${[0, 1, 2].map((kind) => html`<path class="kind-${kind}" d=${barsOf(kind)} />`)}
     </svg>
-    <p id="day">
-      <time>${timeOf(first * HOUR_MS)}</time> ${Object.values(KINDS).map((word, kind) =>
-        html`<span class="kind-${kind}">${totalOf(kind)} ${word}</span> `)} <time>now</time>
-    </p>`;
+    <p id="day"><time>${timeOf(first * HOUR_MS)}</time> ${Object.values(KINDS).map((word, kind) =>
+      html`<span class="kind-${kind}">${totalOf(kind)} ${word}</span> `)} <time>now</time></p>`;
 }

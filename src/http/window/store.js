@@ -14,7 +14,7 @@ export const state = { filter: { status: "", categoryId: "" }, counts: {}, event
 export const set = (change) => state.draw(Object.assign(state, change));
 let key;
 
-/** Does something. If it fails, says why. 401 needs another key, and after 410 the log is another. */
+/** Does something. If it fails, says why. After 401 the key is another, after 410 the log. */
 export function attempt(action) {
   const ends = { 401: restart, 410: (message) => restart(message, key) };
   const fail = ({ status, message }) => ends[status] ? ends[status](message) : set({ message });
@@ -36,7 +36,7 @@ export function open(apiKey) {
     // There is no animal 0, and the patch is empty, so this writes nothing.
     const probe = write("PATCH", "pets/0", {}).catch(({ status }) => status !== 403);
     const [mayWrite] = await Promise.all([probe, load()]);
-    set({ mayWrite, isOpen: true, opened: state.position });
+    set({ mayWrite, opened: state.position });
     for (const work of [follow, count, loadDay]) attempt(work);
   });
 }
@@ -45,13 +45,11 @@ export function open(apiKey) {
 async function send(path, { headers, ...options } = {}) {
   headers = { ...headers, authorization: `Bearer ${key}` };
   for (let tries = 1;; tries++) {
-    const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
-    const response = await fetch(`v1/${path}`, { ...options, headers, signal })
-      .catch(() => Response.error());
+    const init = { ...options, headers, signal: AbortSignal.timeout(REQUEST_LIMIT_MS) };
+    const response = await fetch(`v1/${path}`, init).catch(() => Response.error());
     if (response.ok) return response;
     const error = await response.json().catch(() => ({ message: "Connection lost" }));
-    const isLast = options.method && tries === WRITE_TRIES;
-    if (isLast || !AWAY.includes(response.status)) throw error;
+    if (!AWAY.includes(response.status) || options.method && tries === WRITE_TRIES) throw error;
     set({ connection: `${error.message}. Trying again …` });
     const backOffMs = Math.min(5_000, PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2);
     await wait(Math.max(backOffMs, response.headers.get("retry-after") * 1_000));
@@ -168,11 +166,11 @@ function remember(events) {
   }
 }
 
-/** Changes an animal, or without `patch` removes it. If it is not as `shown`, only returns it. */
+/** Changes an animal, or without `patch` removes it. Resolves to it if it is not as `shown`. */
 export async function change(shown, patch) {
   const path = `pets/${shown.id}`;
   const { body: now, headers } = await request(path);
-  if (JSON.stringify(now) !== JSON.stringify(shown)) return { conflict: now };
+  if (JSON.stringify(now) !== JSON.stringify(shown)) return now;
   const listed = state.pets.get(now.id);
   const [method, type] = patch ? ["PATCH", "PetUpdated"] : ["DELETE", "PetRemoved"];
   const condition = { "if-match": headers.get("etag") };
@@ -181,5 +179,5 @@ export async function change(shown, patch) {
   if (!outcome.headers) throw outcome;
   // If the list has another one by now, the stream was faster.
   if (state.pets.get(now.id) === listed) update([{ type, data: outcome.body ?? now }]);
-  return {};
+  return null;
 }
