@@ -64,7 +64,7 @@ const Page = () => html`
       <div role="tablist" onKeyDown=${onTabKey}>${Object.keys(TABS).map(Tab)}</div>
       <input aria-label="Filter by category" placeholder="Filter by category"
         value=${state.filter.categoryId}
-        onInput=${({ target }) => list({ categoryId: target.value.trim() })} size="12" />
+        onInput=${({ target }) => list({ categoryId: target.value.trim() })} size="14" />
       ${state.mayWrite && html`<button class="primary" onClick=${add}>Add an animal</button>`}
       ${Animals()}
     </section>
@@ -83,7 +83,7 @@ const Tab = (it) => html`
 /** The list. Only the rows in view are drawn, and those that have the focus or are edited. */
 function Animals() {
   const { counts, edits, filter, next, order, pets } = state;
-  const height = state.rowHeight = innerWidth < 960 ? 112 : 60;
+  const height = state.rowHeight = innerWidth < 1088 ? 112 : 60;
   const top = document.getElementById("rows")?.getBoundingClientRect().top ?? 0;
   const first = state.firstRow = Math.floor(-top / height);
   const inView = innerHeight / height;
