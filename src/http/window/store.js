@@ -2,63 +2,55 @@
 const AWAY = [0, 408, 429, 502, 503, 504];
 const WRITE_TRIES = 8;
 const PAUSE_MS = 250;
-const SILENCE_LIMIT_MS = 40_000;
+const REQUEST_LIMIT_MS = 60_000;
 const DAY_BATCHES = 20;
 const EVENTS_KEPT = 1_000;
-const LOST = "Connection lost. Trying again …";
 export const HOUR_MS = 3_600_000;
 export const KINDS = { PetCreated: "added", PetUpdated: "changed", PetRemoved: "removed" };
 export const TABS = { "": "All", available: "Available", pending: "Pending", sold: "Sold" };
 /** `draw` shows it, and sets `rowHeight` and `firstRow`, the row at the top of the window. */
-export const state = { filter: { status: "", categoryId: "" }, edits: new Map() };
+export const state = { filter: { status: "", categoryId: "" }, counts: {}, events: [], hours: {},
+  edits: new Map(), busy: new Map() };
 export const set = (change) => state.draw(Object.assign(state, change));
-let session = new AbortController();
+let key;
 
-/** Does something. If it fails, says why; 401 ends the session, after 410 the log is another. */
+/** Does something. If it fails, says why. After 401 the key is another, after 410 the log. */
 export function attempt(action) {
-  const { signal } = session;
-  const ends = { 401: close, 410: () => open(sessionStorage.apiKey) };
-  const fail = ({ status, message }) => ends[status]?.(message) ?? set({ message });
-  return action().catch((error) => signal.aborted || fail(error)).finally(state.draw);
+  const ends = { 401: restart, 410: (message) => restart(message, key) };
+  const fail = ({ status, message }) => ends[status] ? ends[status](message) : set({ message });
+  return action().catch(fail).finally(state.draw);
+}
+
+/** Loads the page again, with a key or without one. The new page shows the message. */
+export function restart(message, apiKey) {
+  delete sessionStorage.apiKey;
+  Object.assign(sessionStorage, apiKey && { apiKey });
+  history.replaceState({ message }, "");
+  location.reload();
 }
 
 /** Reads all and follows the store. A key is often pasted with its scheme. */
-export function open(key) {
-  sessionStorage.apiKey = key.replaceAll(/^\s*bearer\s+|[^!-~]/gi, "");
-  session.abort();
-  session = new AbortController();
-  Object.assign(state, { pets: new Map(), order: [], busy: new Map(), position: undefined });
-  Object.assign(state, { events: [], hours: {}, counts: {} });
+export function open(apiKey) {
+  key = sessionStorage.apiKey = apiKey.replaceAll(/^\s*bearer\s+|[^!-~]/gi, "");
   return attempt(async () => {
     // There is no animal 0, and the patch is empty, so this writes nothing.
     const probe = write("PATCH", "pets/0", {}).catch(({ status }) => status !== 403);
     const [mayWrite] = await Promise.all([probe, load()]);
-    set({ mayWrite, isOpen: true, opened: state.position, isNew: true, message: "" });
-    for (const work of [follow, count, loadDay]) attempt(() => work(session.signal));
+    set({ mayWrite, opened: state.position });
+    for (const work of [follow, count, loadDay]) attempt(work);
   });
-}
-
-/** Forgets the key, and says why. */
-export function close(message = "") {
-  session.abort();
-  delete sessionStorage.apiKey;
-  document.querySelector("dialog").close();
-  set({ isOpen: false, edits: new Map(), next: undefined, connection: "", message });
 }
 
 /** Repeats a request while the service is away, a write only some times. Rejects with its Error. */
 async function send(path, { headers, ...options } = {}) {
-  const { signal } = session;
-  headers = { ...headers, authorization: `Bearer ${sessionStorage.apiKey}` };
+  headers = { ...headers, authorization: `Bearer ${key}` };
   for (let tries = 1;; tries++) {
-    const response = await fetch(`v1/${path}`, { ...options, headers, signal })
-      .catch(() => Response.error());
+    const init = { ...options, headers, signal: AbortSignal.timeout(REQUEST_LIMIT_MS) };
+    const response = await fetch(`v1/${path}`, init).catch(() => Response.error());
     if (response.ok) return response;
-    const error = await response.json().catch(() => ({ message: "The service does not respond" }));
-    const { status } = Object.assign(error, { status: response.status });
-    const isLast = signal.aborted || (options.method && tries === WRITE_TRIES);
-    if (isLast || !AWAY.includes(status)) throw error;
-    set(status === 0 ? { connection: LOST } : { message: error.message });
+    const error = await response.json().catch(() => ({ message: "Connection lost" }));
+    if (!AWAY.includes(response.status) || options.method && tries === WRITE_TRIES) throw error;
+    set({ connection: `${error.message}. Trying again …` });
     const backOffMs = Math.min(5_000, PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2);
     await wait(Math.max(backOffMs, response.headers.get("retry-after") * 1_000));
   }
@@ -74,63 +66,57 @@ export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-")
 export async function request(path, options) {
   const response = await send(path, options);
   // The host of the link may be one that only other clients can reach.
-  const next = /<[^?]*(\?[^>]*)>; rel="next"/.exec(response.headers.get("link"))?.[1];
+  const next = /<[^?]*\/([^>]*)>; rel="next"/.exec(response.headers.get("link"))?.[1];
   return { headers: response.headers, next, body: parse(await response.text() || "null") };
 }
 
-/** Sends a write. With the same key, it does nothing twice. */
-export function write(method, path, pet, more, key = newKey()) {
-  const headers = { "content-type": "application/json", "idempotency-key": key, ...more };
+/** Sends a write. With the same Idempotency-Key, it does nothing twice. */
+export function write(method, path, pet, more) {
+  const headers = { "content-type": "application/json", "idempotency-key": newKey(), ...more };
   return request(path, { method, body: pet && bodyOf(pet), headers });
 }
 
 /** Lists the animals of a status or a category, or of both. */
 export function load(change) {
   const filter = { ...state.filter, ...change };
-  Object.assign(state, { filter, next: undefined, end: Infinity });
-  rearrange(() => state.pets.clear());
+  set({ filter, next: undefined, end: Infinity, pets: new Map(), order: [] });
   const parameters = Object.entries(filter).filter(([, value]) => value !== "");
-  return loadPage(`?${new URLSearchParams([["limit", 100], ...parameters])}`);
+  return loadPage(`pets?${new URLSearchParams([["limit", 100], ...parameters])}`);
 }
 
 export const loadMore = () => state.next && !state.isLoading && attempt(() => loadPage(state.next));
-async function loadPage(query) {
+async function loadPage(path) {
   const { filter } = state;
   state.isLoading = true;
-  const page = request(`pets${query}`).finally(() => state.isLoading = false);
-  const { headers, next, body } = await page;
+  const { headers, next, body } = await request(path).finally(() => state.isLoading = false);
   if (filter !== state.filter) return;
   const position = headers.get("x-feed-position");
   state.position ??= position;
   Object.assign(state, { next, end: next ? body.at(-1).id : 0 });
   // The stream may have been ahead of this page.
   const later = state.events.filter(({ id }) => id > position).reverse();
-  rearrange(() => [...body.map((data) => ({ data })), ...later].forEach(apply));
+  update([...body.map((data) => ({ data })), ...later]);
 }
 
-/** Changes the listed animals. What is in view keeps its place. */
-function rearrange(change) {
-  const { firstRow, order: { [firstRow]: anchor }, rowHeight } = state;
-  change();
-  set({ order: [...state.pets.keys()].sort((a, b) => b - a) });
+/** Updates the part of the list that is loaded. What is in view keeps its place. */
+function update(events) {
+  const { end, filter, firstRow, order: { [firstRow]: anchor }, pets, rowHeight } = state;
+  for (const { type, data: { previous: _, ...pet } } of events) {
+    const isLike = Object.keys(filter).every((it) => ["", pet[it]].includes(filter[it]));
+    if (type !== "PetRemoved" && pet.id >= end && isLike) pets.set(pet.id, pet);
+    else pets.delete(pet.id);
+  }
+  set({ order: [...pets.keys()].sort((a, b) => b - a) });
   const row = state.order.findIndex((id) => id <= anchor);
   if (row >= 0) scrollBy(0, (row - firstRow) * rowHeight);
 }
 
-/** Lists the animal of an event if the part of the list that is loaded has it. */
-function apply({ type, data: { previous: _, ...pet } }) {
-  const { filter, end, pets } = state;
-  const isLike = Object.keys(filter).every((it) => ["", pet[it]].includes(filter[it]));
-  if (type !== "PetRemoved" && pet.id >= end && isLike) pets.set(pet.id, pet);
-  else pets.delete(pet.id);
-}
-
 /** Counts the animals of each tab, and again after events. */
-async function count(signal) {
-  for (; !signal.aborted; await wait(PAUSE_MS)) {
-    const tabs = state.isNew ? Object.keys(TABS) : [];
-    state.isNew = false;
-    for (const status of tabs) {
+async function count() {
+  for (let counted = "";; await wait(PAUSE_MS)) {
+    if (counted === state.position) continue;
+    counted = state.position;
+    for (const status of Object.keys(TABS)) {
       const { headers } = await request(`pets?limit=1${status && `&status=${status}`}`);
       set({ counts: { ...state.counts, [status]: Number(headers.get("x-total-count")) } });
     }
@@ -138,40 +124,34 @@ async function count(signal) {
 }
 
 /** Follows the store with one stream after the other. */
-async function follow(signal) {
+async function follow() {
   const headers = { accept: "text/event-stream" };
-  for (; !signal.aborted; await wait(PAUSE_MS)) {
+  for (;; await wait(PAUSE_MS)) {
     const { body } = await send(`events?lastEventId=${state.position}`, { headers });
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    await readEvents(reader).catch(() => signal.aborted || set({ connection: LOST }));
-  }
-}
-
-async function readEvents(reader) {
-  for (let rest = "";;) {
-    const timer = setTimeout(() => reader.cancel(), SILENCE_LIMIT_MS);
-    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
-    if (done) return;
-    const messages = (rest + value).split("\n\n");
-    rest = messages.pop();
-    const events = messages.flatMap((it) => /\ndata: ([^]*)/.exec(it)?.slice(1).map(parse) ?? []);
-    state.connection = "Connected";
-    state.isNew ||= events.length > 0;
-    state.position = events.at(-1)?.id ?? state.position;
-    remember(events);
-    rearrange(() => events.forEach(apply));
+    // A lost stream ends as one does that had its time: the next request tells them apart.
+    const read = () => reader.read().catch(() => ({ done: true }));
+    for (let rest = "", chunk; !(chunk = await read()).done;) {
+      const lines = (rest + chunk.value).split("\n");
+      rest = lines.pop();
+      const events = lines.flatMap((it) => it.startsWith("data: ") ? parse(it.slice(6)) : []);
+      state.connection = "Connected";
+      state.position = events.at(-1)?.id ?? state.position;
+      remember(events);
+      update(events);
+    }
   }
 }
 
 /** Reads the events of the last day before the first list, in a limited number of batches. */
 async function loadDay() {
-  let query = `?limit=1000&since=${new Date(Date.now() - 24 * HOUR_MS).toISOString()}`;
+  let path = `events?limit=1000&since=${new Date(Date.now() - 24 * HOUR_MS).toISOString()}`;
   for (let batch = 0; batch < DAY_BATCHES; batch++) {
-    const { body, next } = await request(`events${query}`);
+    const { body, next } = await request(path);
     const events = body.filter(({ id }) => id <= state.opened);
     if (events.length === 0) return;
     remember(events);
-    query = next;
+    path = next;
   }
   set({ message: "The last 24 hours had too many events to count them all" });
 }
@@ -186,21 +166,18 @@ function remember(events) {
   }
 }
 
-/** Changes an animal, or without `patch` removes it. If it is not as `shown`, `ask` decides. */
-export async function change(shown, patch, ask) {
+/** Changes an animal, or without `patch` removes it. Resolves to it if it is not as `shown`. */
+export async function change(shown, patch) {
+  const path = `pets/${shown.id}`;
+  const { body: now, headers } = await request(path);
+  if (JSON.stringify(now) !== JSON.stringify(shown)) return now;
+  const listed = state.pets.get(now.id);
   const [method, type] = patch ? ["PATCH", "PetUpdated"] : ["DELETE", "PetRemoved"];
-  for (const path = `pets/${shown.id}`;;) {
-    const listed = state.pets.get(shown.id);
-    const { body: now, headers } = await request(path);
-    if (JSON.stringify(now) === JSON.stringify(shown)) {
-      const condition = { "if-match": headers.get("etag") };
-      const outcome = await write(method, path, patch, condition).catch((error) => error);
-      const event = { type, data: outcome.body ?? now };
-      // If the list has another one by now, the stream was faster.
-      if (outcome.headers && state.pets.get(shown.id) === listed) rearrange(() => apply(event));
-      if (outcome.headers) return true;
-      if (outcome.status !== 412) throw outcome;
-    } else if (await ask(now)) shown = now;
-    else return false;
-  }
+  const condition = { "if-match": headers.get("etag") };
+  const outcome = await write(method, path, patch, condition).catch((error) => error);
+  if (outcome.status === 412) return change(shown, patch);
+  if (!outcome.headers) throw outcome;
+  // If the list has another one by now, the stream was faster.
+  if (state.pets.get(now.id) === listed) update([{ type, data: outcome.body ?? now }]);
+  return null;
 }
