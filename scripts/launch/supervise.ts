@@ -6,16 +6,18 @@ import { stderrLogger } from "../../src/runtime/stderr_logger.ts";
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_LIMIT_MS = 5_000;
 
-/** Time for a start, in milliseconds. */
+/** A launcher or a process that is older has started, in milliseconds. */
 const START_LIMIT_MS = 10_000;
 
 /**
- * Runs a program once, or as several processes with numbers from 1, each of which starts again if it ends. `stop` sends
- * a signal to all. `ended` resolves to the exit code, and rejects if the processes cannot start.
+ * Runs a program once, or as several processes with numbers from 1, each of which starts again if it ends before `stop`,
+ * which sends a signal to all. `ended` resolves to the highest exit code. It rejects if processes end with an error twice
+ * while the launcher starts.
  */
 export function supervise(count: number, start: (number: number) => Deno.ChildProcess) {
   const running = new Set<Deno.ChildProcess>();
   const stopping = new AbortController();
+  const begunAt = performance.now();
   let earlyErrors = 0;
   const stop = (signal: Deno.Signal): void => {
     stopping.abort();
@@ -32,16 +34,17 @@ export function supervise(count: number, start: (number: number) => Deno.ChildPr
       const startedAt = performance.now();
       const process = start(number);
       running.add(process);
-      const { code, signal } = await process.status;
+      const { signal, ...status } = await process.status;
+      const code = exitCodeOf({ ...status, signal });
       running.delete(process);
-      if (count === 1 || stopping.signal.aborted) return exitCodeOf({ code, signal });
+      if (count === 1 || stopping.signal.aborted) return code;
       const level = code === 0 ? "info" : "error";
       stderrLogger(level, "process_ended", { process: number, code, signal });
-      const launcherAgeMs = performance.now();
-      // Two errors at the start of the launcher mean that a setting or the store is wrong.
-      if (code > 0 && signal === null && launcherAgeMs < START_LIMIT_MS) earlyErrors++;
+      const endedAt = performance.now();
+      // Two errors at the start mean that a setting or the store is wrong. A process that was killed says nothing.
+      if ([1, 2].includes(code) && endedAt - begunAt < START_LIMIT_MS) earlyErrors++;
       if (earlyErrors > 1) throw new Error("Processes ended with an error twice during the start");
-      if (launcherAgeMs - startedAt > START_LIMIT_MS) delayMs = BACKOFF_FIRST_MS;
+      if (endedAt - startedAt > START_LIMIT_MS) delayMs = BACKOFF_FIRST_MS;
       delayMs = Math.min(delayMs, BACKOFF_LIMIT_MS);
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
     }

@@ -103,7 +103,7 @@ export async function serve(
     await Promise.all([shutDown(service, server), metricsServer?.shutdown()]);
     report("info", "stopped");
   });
-  // The launcher keeps the pipe open. If it is killed, nothing else would stop this process.
+  // The launcher keeps the pipe open. When the launcher exits or is killed, the pipe ends, and so must this process.
   if (config.process) process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
   await Promise.race([refused, onListening(service, server.addr)]);
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.

@@ -12,9 +12,9 @@ const PAGES_LIMIT = 20_000;
 const PETS_LIMIT = 50_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Maximum number of attempts to read a page while pets are changed, and the time in milliseconds for a new one. */
+/** A page is read at most so many times, and not again after this time in milliseconds. */
 const READ_ATTEMPTS = 30;
-const READ_AGAIN_MS = 1_000;
+const READ_LIMIT_MS = 1_000;
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */
@@ -132,11 +132,12 @@ export class PetReader {
 
   /**
    * Reads a page from the lists of pets. These are not read at one moment, so a pet that changes may be found in two of
-   * them, or in none. The page shows the pets of a head in two cases: a second read of the head shows that no pet was
-   * changed or removed since; or the page has every id once, and none of its pets was changed since.
+   * them, or in none. The page is right if a second read of the head shows no change or removal of any pet since. A page
+   * of all pets is also right if it has every id once, and none of its pets was changed after the head. Otherwise the
+   * page is read again, as of the newer head.
    */
   async #readPage(query: PageQuery, head: Head): Promise<Page> {
-    const deadline = this.#monotonicNow() + READ_AGAIN_MS;
+    const deadline = this.#monotonicNow() + READ_LIMIT_MS;
     for (let attempt = 1;; attempt++) {
       const pets = await this.#readPets(query, head);
       const isUnfiltered = query.status === undefined && query.categoryId === undefined &&
@@ -149,7 +150,7 @@ export class PetReader {
         pets.length === Math.min(newest, query.limit + 1);
       if (isUnfiltered && hasEveryId) return pageOf(pets, query, head);
       const { head: now } = await this.#readNewestHead();
-      // One list is read at one moment. So the last attempt shows a page of one status, although pets have changed since.
+      // One list is read at one moment, so after all attempts a page of one status is shown although pets have changed.
       const isLast = attempt === READ_ATTEMPTS && query.status !== undefined;
       if (now.generation === head.generation && (isLast || now.changePosition <= head.position)) {
         const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);

@@ -21,7 +21,7 @@ export interface ServiceConfig {
   /** How many processes the launcher starts, and the number of this one if it shares its port with others. */
   processes: number;
   process: number | undefined;
-  /** Where this process, in the launcher the first one, listens for Prometheus; `undefined` if it does not. */
+  /** The address for Prometheus, of this process or, in the launcher, of the first one; `undefined` if there is none. */
   metrics: Address | undefined;
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */

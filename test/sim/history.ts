@@ -21,7 +21,7 @@ export interface CreateOperation {
   idempotencyKey?: string;
 }
 
-/** What a request names that changes or removes a pet. */
+/** The parameters of a request that changes or removes a pet. */
 export interface Target {
   petId: number;
   ifMatch?: string;

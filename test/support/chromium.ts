@@ -11,7 +11,7 @@ import { openTestService, type TestService } from "./test_service.ts";
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const PREFIX = "/shop";
 
-/** What playwright-core gives, whose types are not there because it is imported only at run time. */
+/** Any object of playwright-core. It is imported at run time, so its types are not known. */
 // deno-lint-ignore no-explicit-any
 export type Page = any;
 

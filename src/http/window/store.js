@@ -1,4 +1,4 @@
-// What the page knows of the store. The key of this tab is `sessionStorage.apiKey`.
+// The state of the page, and its requests. The key of this tab is `sessionStorage.apiKey`.
 const AWAY = [0, 408, 429, 502, 503, 504];
 const WRITE_TRIES = 8;
 const PAUSE_MS = 250;
@@ -8,13 +8,13 @@ const EVENTS_KEPT = 1_000;
 export const HOUR_MS = 3_600_000;
 export const KINDS = { PetCreated: "added", PetUpdated: "changed", PetRemoved: "removed" };
 export const TABS = { "": "All", available: "Available", pending: "Pending", sold: "Sold" };
-/** `draw` shows it, and sets `rowHeight` and `firstRow`, the row at the top of the window. */
+/** `draw` shows this state, and sets `rowHeight` and `firstRow`, the row at the top of the view. */
 export const state = { filter: { status: "", categoryId: "" }, counts: {}, events: [], hours: {},
   edits: new Map(), busy: new Map() };
 export const set = (change) => state.draw(Object.assign(state, change));
 let key;
 
-/** Does something. If it fails, says why. After 401 the key is another, after 410 the log. */
+/** Runs an action. If it fails, shows why. 401 asks for a key; 410 means another log: reads it. */
 export function attempt(action) {
   const ends = { 401: restart, 410: (message) => restart(message, key) };
   const fail = ({ status, message }) => ends[status] ? ends[status](message) : set({ message });
@@ -49,7 +49,8 @@ async function send(path, { headers, ...options } = {}) {
     const response = await fetch(`v1/${path}`, init).catch(() => Response.error());
     if (response.ok) return response;
     const error = await response.json().catch(() => ({ message: "Connection lost" }));
-    if (!AWAY.includes(response.status) || options.method && tries === WRITE_TRIES) throw error;
+    const isAway = AWAY.includes(response.status) || !options.method && response.status >= 500;
+    if (!isAway || options.method && tries === WRITE_TRIES) throw error;
     set({ connection: `${error.message}. Trying again …` });
     const backOffMs = Math.min(5_000, PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2);
     await wait(Math.max(backOffMs, response.headers.get("retry-after") * 1_000));
@@ -98,7 +99,7 @@ async function loadPage(path) {
   update([...body.map((data) => ({ data })), ...later]);
 }
 
-/** Updates the part of the list that is loaded. What is in view keeps its place. */
+/** Updates the part of the list that is loaded. The rows in view keep their place. */
 function update(events) {
   const { end, filter, firstRow, order: { [firstRow]: anchor }, pets, rowHeight } = state;
   for (const { type, data: { previous: _, ...pet } } of events) {
@@ -129,7 +130,7 @@ async function follow() {
   for (;; await wait(PAUSE_MS)) {
     const { body } = await send(`events?lastEventId=${state.position}`, { headers });
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    // A lost stream ends as one does that had its time: the next request tells them apart.
+    // A stream ends after its time limit, or if it is lost. Then the next request shows which.
     const read = () => reader.read().catch(() => ({ done: true }));
     for (let rest = "", chunk; !(chunk = await read()).done;) {
       const lines = (rest + chunk.value).split("\n");
@@ -166,7 +167,7 @@ function remember(events) {
   }
 }
 
-/** Changes an animal, or without `patch` removes it. Resolves to it if it is not as `shown`. */
+/** Changes an animal, or without `patch` removes it. If it is not as `shown`, resolves to it. */
 export async function change(shown, patch) {
   const path = `pets/${shown.id}`;
   const { body: now, headers } = await request(path);

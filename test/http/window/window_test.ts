@@ -45,7 +45,12 @@ testInBrowser("the window keeps a key in its tab", async ({ service, address, op
 
 testInBrowser("the window adds, sells, changes and removes", async ({ service, network, open }) => {
   const keys: (string | null)[] = [];
+  let failures = 0;
   network.handler = async (request, connection) => {
+    const isStream = request.headers.get("accept") === "text/event-stream";
+    if (isStream && failures++ === 0) {
+      return Response.json({ message: "It fails" }, { status: 500 });
+    }
     const response = await service.handler(request, connection);
     if (request.method !== "POST") return response;
     const count = keys.push(request.headers.get("idempotency-key"));

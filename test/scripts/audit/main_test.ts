@@ -99,7 +99,7 @@ test("audit --checkpoint: with the checkpoint that an instance logs after a roll
     heads.advance(await readHead(store));
     await assertRejects(() => heads.fresh(), HeadLostError);
     older.close();
-    // What remains is sound.
+    // The rest is sound.
     await expectTask(["audit"], { kvPath });
 
     const seen = `${folder}/seen.json`;

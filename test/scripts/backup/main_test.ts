@@ -10,7 +10,7 @@ import { testIf } from "../../support/test_if.ts";
 const isPermitted = permitted("env", "net", "read", "run", "write");
 const test = testIf(isPermitted);
 
-/** What a backup prints of a log: the position and the hash of its last line. */
+/** The output of a backup: the position and the hash of the last line of a log. */
 function endOf(log: string): string {
   const lines = log.trimEnd().split("\n");
   return `${JSON.stringify({ position: lines.length, hash: sha256Hex(lines.at(-1)!) })}\n`;

@@ -1,4 +1,5 @@
-import { assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
+import { supervise } from "../../../scripts/launch/supervise.ts";
 import { LoadClient } from "../../support/load_client.ts";
 import { runTask } from "../../support/run_task.ts";
 import { LAUNCHED, ServiceProcess } from "../../support/service_process.ts";
@@ -39,6 +40,11 @@ test("a killed process starts again after a delay that doubles, and nothing ackn
   // It resolves when the last process that inherited standard error has ended.
   assertEquals(await service.stop("SIGKILL"), 137);
   assertEquals(linesOf(service, "stopped").map((line) => line.process).sort(), [1, 2, 3]);
+});
+
+test("supervise() gives up if two processes end as a program that could not run and hangs at its exit", async () => {
+  const start = () => new Deno.Command("sh", { args: ["-c", "kill -PROF $$"] }).spawn();
+  await assertRejects(() => supervise(2, start).ended, Error, "error twice during the start");
 });
 
 test("with PROCESSES, a port in use is refused, and two that cannot start end all", async () => {
