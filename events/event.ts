@@ -6,9 +6,17 @@
 import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { assertNever } from "./assert_never.ts";
-import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, ULID } from "./api_key.ts";
+import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, Sha256Hex, ULID } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
-import { ADDED_FIELDS, encodePatch, encodePet, Pet, PetPatch, plainFields } from "./pet.ts";
+import {
+  encodePatch,
+  encodePet,
+  Pet,
+  PET_RELEASES,
+  PetPatch,
+  plainFields,
+  releasesOf,
+} from "./pet.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
@@ -45,6 +53,8 @@ export interface EventMetadata {
   time: string;
   /** Id of the API key that caused it, or {@linkcode OPERATOR}. */
   actor: string;
+  /** Position of the last event of the same subject; absent on its first event, and in lines before format 6. */
+  predecessor?: number;
   /** HMAC-SHA-256 (hex) of the `Idempotency-Key` under the API key; before format 4, its SHA-256. */
   idempotencyKey?: string;
 }
@@ -69,22 +79,39 @@ export interface RecordedLine {
   line: Uint8Array;
 }
 
-/** The schemas. `added`: the members that versions 2, 3 … have added. An event has the lowest version possible. */
-const TYPES: Record<EventType, { schema: string; data: z.ZodObject; added: readonly string[] }> = {
-  PetCreated: { schema: schemaOf("PetCreated"), data: Pet, added: ADDED_FIELDS },
-  PetUpdated: { schema: schemaOf("PetUpdated"), data: PetUpdatedData, added: ADDED_FIELDS },
-  PetRemoved: { schema: schemaOf("PetRemoved"), data: Pet, added: ADDED_FIELDS },
-  ApiKeyIssued: { schema: schemaOf("ApiKeyIssued"), data: KeyIssuedData, added: ["readOnly"] },
-  ApiKeyRevoked: { schema: schemaOf("ApiKeyRevoked"), data: KeyRevokedData, added: [] },
+interface TypeOfEvent {
+  /** The name of the schema, without the version. */
+  schema: string;
+  data: z.ZodObject;
+  /** The versions of the schema, in order. Since format 6, a version is named after the release that added it. */
+  versions: readonly string[];
+}
+
+const TYPES: Record<EventType, TypeOfEvent> = {
+  PetCreated: typeOf("PetCreated", Pet, PET_RELEASES),
+  PetUpdated: typeOf("PetUpdated", PetUpdatedData, PET_RELEASES),
+  PetRemoved: typeOf("PetRemoved", Pet, PET_RELEASES),
+  ApiKeyIssued: typeOf("ApiKeyIssued", KeyIssuedData, ["2"]),
+  ApiKeyRevoked: typeOf("ApiKeyRevoked", KeyRevokedData, []),
 };
+
+function typeOf(type: EventType, data: z.ZodObject, added: readonly string[]): TypeOfEvent {
+  const versions = ["1", ...added].sort(compareVersions);
+  return { schema: schemaOf(type), data, versions };
+}
+
+function compareVersions(one: string, other: string): number {
+  return one.localeCompare(other, "en", { numeric: true });
+}
 
 export const EVENT_TYPES = Object.keys(TYPES) as EventType[];
 
 /** The line of an event, without the line break. */
 export function encodeEvent(event: RecordedEvent): string {
-  const { id, actor, idempotencyKey: key, previousHash } = event;
+  const { id, actor, idempotencyKey: key, previousHash, predecessor: before } = event;
+  const predecessor = before === undefined ? "" : `"predecessor":"${sequenceOf(before)}",`;
   const idempotencyKey = key === undefined ? "" : `,"idempotencykey":"${key}"`;
-  return `${attributesOf(event, id)},"actor":"${actor}"${idempotencyKey},` +
+  return `${attributesOf(event, id, predecessor)},"actor":"${actor}"${idempotencyKey},` +
     `"previoushash":"${previousHash}","data":${encodeData(event)}}`;
 }
 
@@ -94,10 +121,10 @@ export function encodePublicEvent({ event, line }: RecordedLine, id: string): st
     `"data":${decoder.decode(dataOf(line))}}`;
 }
 
-/** The members that the line of an event and its text for clients begin with. */
-function attributesOf(event: RecordedEvent, id: string): string {
+/** The members that the line of an event and its text for clients begin with. Only the line has `predecessor`. */
+function attributesOf(event: RecordedEvent, id: string, predecessor = ""): string {
   return `{"specversion":"1.0","id":"${id}","source":"${EVENT_SOURCE}","type":"${event.type}",` +
-    `"time":"${event.time}","sequence":"${sequenceOf(event.position)}",` +
+    `"time":"${event.time}","sequence":"${sequenceOf(event.position)}",${predecessor}` +
     `"subject":"${subjectOf(event)}","dataschema":"${dataschemaOf(event)}"`;
 }
 
@@ -123,6 +150,22 @@ export function petTextOf({ event, line }: RecordedLine): Uint8Array {
   return text;
 }
 
+/** The pet after an event of it; `undefined` if the event removed the pet. */
+export function petAfter(event: PetEvent): Pet | undefined {
+  switch (event.type) {
+    case "PetCreated":
+      return event.data;
+    case "PetUpdated": {
+      const { previous: _, ...pet } = event.data;
+      return pet;
+    }
+    case "PetRemoved":
+      return undefined;
+    default:
+      return assertNever(event);
+  }
+}
+
 /** Whether a line that {@linkcode encodeEvent} has written has that `previoushash`. Its event is not decoded. */
 export function followsHash(line: Uint8Array, hash: string): boolean {
   const end = line.indexOf(OPENING_BRACE, 1) - '","data":'.length;
@@ -132,22 +175,42 @@ export function followsHash(line: Uint8Array, hash: string): boolean {
 /** Throws `NewerVersionError` at an unknown type or version, `MalformedEventError` at what encodeEvent() cannot write. */
 export function decodeEvent(line: string): RecordedEvent {
   const match = LINE.exec(line);
-  if (match === null) throw malformed(line);
-  const [, id, type, time, sequence, subject, schema, version, actor, ...rest] = match;
+  if (match === null) throw newerVersionErrorOf(line) ?? malformed(line);
+  const [, id, type, time, sequence, before, subject, schema, version, actor, ...rest] = match;
   const [idempotencyKey, previousHash, data] = rest;
   const position = Number(sequence);
-  const known = Object.hasOwn(TYPES, type) ? TYPES[type as EventType] : undefined;
-  if (schema !== (known?.schema ?? schemaOf(type))) throw malformed(line);
-  if (known === undefined || !isKnownSchema(type, Number(version))) {
-    const what = known === undefined ? `event type ${type}` : `schema ${schema}:${version}`;
-    throw new NewerVersionError(what, position, previousHash);
+  if (schema !== schemaOf(type)) throw malformed(line);
+  if (!isKnownSchema(type, version)) {
+    throw new NewerVersionError(schema, version, position, previousHash);
   }
-  const body = { type, data: decodeData(known.data, data, line) } as EventBody;
+  const body = { type, data: decodeData(TYPES[type as EventType].data, data, line) } as EventBody;
+  const predecessor = before === undefined ? undefined : Number(before);
   const isExact = encodeData(body) === data && subjectOf(body) === subject &&
-    dataschemaOf(body) === `${schema}:${version}` && Instant.safeParse(time).success;
+    schemaVersionOf(body) === version && Instant.safeParse(time).success &&
+    (predecessor === undefined || predecessor >= 1 && predecessor < position);
   if (!isExact) throw malformed(line);
-  const optional = idempotencyKey === undefined ? {} : { idempotencyKey };
-  return { ...body, id, time, actor, position, previousHash, ...optional };
+  const event: RecordedEvent = { ...body, id, time, actor, position, previousHash };
+  if (predecessor !== undefined) event.predecessor = predecessor;
+  if (idempotencyKey !== undefined) event.idempotencyKey = idempotencyKey;
+  return event;
+}
+
+/** The error about a line of another form, if the version of its schema says that a newer version wrote it. */
+function newerVersionErrorOf(line: string): NewerVersionError | undefined {
+  const parsed = NewerLine.safeParse(tryParseJson(line));
+  if (!parsed.success) return undefined;
+  const { type, sequence, dataschema, previoushash } = parsed.data;
+  const [, schema, version] = /^(.*):([^:]*)$/.exec(dataschema)!;
+  if (schema !== schemaOf(type) || isKnownSchema(type, version)) return undefined;
+  return new NewerVersionError(schema, version, Number(sequence), previoushash);
+}
+
+function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A line is not an event of this log. The message is a single line. */
@@ -159,22 +222,37 @@ export class MalformedEventError extends Error {
   }
 }
 
+/** The version of the schema is the name of the release that added it, so the message can name that release. */
 export class NewerVersionError extends MalformedEventError {
   readonly position: number;
   readonly previousHash: string;
 
-  constructor(what: string, position: number, previousHash: string) {
-    super(`A newer version wrote the line: ${what} is not known`);
+  constructor(schema: string, version: string, position: number, previousHash: string) {
+    super(
+      `A newer version wrote the line: its schema ${schema}:${version} needs version ${version}`,
+    );
     this.position = position;
     this.previousHash = previousHash;
   }
 }
 
+/** The version of a schema: 1 or 2, or since format 6 a release such as 6.1. */
+const VERSION = "[1-9]\\d*(?:\\.\\d+)*";
+
+/** The members that each version has in its lines, and that tell which version wrote one. */
+const NewerLine = z.object({
+  source: z.literal(EVENT_SOURCE),
+  type: z.string(),
+  sequence: z.string().regex(new RegExp(`^\\d{${SEQUENCE_DIGITS}}$`)),
+  dataschema: z.string().regex(new RegExp(`:${VERSION}$`)),
+  previoushash: Sha256Hex,
+});
+
 /** Matches a line as {@linkcode encodeEvent} writes it. A pattern, not a schema, because the log is long. */
 const LINE = new RegExp(
   `^{"specversion":"1\\.0","id":"(${ULID})","source":"${EVENT_SOURCE}","type":"((?:[A-Z][a-z]*)+)",` +
-    `"time":"([^"]*)","sequence":"(\\d{${SEQUENCE_DIGITS}})","subject":"([^"]*)",` +
-    `"dataschema":"([^"]*):([1-9]\\d*)","actor":"(${ULID}|${OPERATOR})"` +
+    `"time":"([^"]*)","sequence":"(\\d{${SEQUENCE_DIGITS}})"(?:,"predecessor":"(\\d{${SEQUENCE_DIGITS}})")?,"subject":"([^"]*)",` +
+    `"dataschema":"([^"]*):(${VERSION})","actor":"(${ULID}|${OPERATOR})"` +
     `(?:,"idempotencykey":"(${SHA256_HEX})")?,"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
   "s",
 );
@@ -216,15 +294,23 @@ function malformed(line: string): MalformedEventError {
   return new MalformedEventError(`The line differs from ${form}`);
 }
 
+export function petSubject(id: number): string {
+  return `pets/${id}`;
+}
+
+export function keySubject(keyId: string): string {
+  return `keys/${keyId}`;
+}
+
 export function subjectOf(body: EventBody): string {
   switch (body.type) {
     case "PetCreated":
     case "PetUpdated":
     case "PetRemoved":
-      return `pets/${body.data.id}`;
+      return petSubject(body.data.id);
     case "ApiKeyIssued":
     case "ApiKeyRevoked":
-      return `keys/${body.data.keyId}`;
+      return keySubject(body.data.keyId);
     default:
       return assertNever(body);
   }
@@ -234,17 +320,38 @@ function dataschemaOf(body: EventBody): string {
   return `${TYPES[body.type].schema}:${schemaVersionOf(body)}`;
 }
 
-/** The lowest version of the schema of the event's type that has all members of its data. */
-export function schemaVersionOf({ type, data }: EventBody): number {
-  const { added } = TYPES[type];
-  if (added.length === 0) return 1;
-  const previous = "previous" in data ? data.previous : {};
-  const members: Record<string, unknown> = { ...previous, ...data };
-  return 2 + added.findLastIndex((member) => members[member] !== undefined);
+/** The lowest version of the schema of the event's type that has all that its data has. */
+export function schemaVersionOf(body: EventBody): string {
+  const { versions } = TYPES[body.type];
+  if (versions.length === 1) return versions[0];
+  return ["1", ...neededVersionsOf(body)].sort(compareVersions).at(-1)!;
 }
 
-export function isKnownSchema(type: string, version: number): boolean {
-  return Object.hasOwn(TYPES, type) && version <= 1 + TYPES[type as EventType].added.length;
+/** The versions that have added what the data has. */
+function neededVersionsOf({ type, data }: EventBody): string[] {
+  switch (type) {
+    case "PetCreated":
+    case "PetRemoved":
+      return releasesOf(data);
+    case "PetUpdated":
+      return [...releasesOf(data), ...releasesOf(data.previous)];
+    case "ApiKeyIssued":
+      return data.readOnly === undefined ? [] : ["2"];
+    case "ApiKeyRevoked":
+      return [];
+    default:
+      return assertNever(type);
+  }
+}
+
+export function isKnownSchema(type: string, version: string): boolean {
+  return Object.hasOwn(TYPES, type) && TYPES[type as EventType].versions.includes(version);
+}
+
+/** Whether one version of the schema of a type comes after another. Both are known. */
+export function isLaterSchema(type: EventType, version: string, other: string): boolean {
+  const { versions } = TYPES[type];
+  return versions.indexOf(version) > versions.indexOf(other);
 }
 
 /** The name of a type's schema, without the version: `urn:animal-store:pet-created` for `PetCreated`. */

@@ -6,7 +6,19 @@ import { INT64_MAX, INT64_MIN, parseExactJson } from "./int64.ts";
 /** Longest `name`, in Unicode code points. */
 export const NAME_MAX_LENGTH = 1_000;
 
+/** The release that added a field, by the schema of the field. The fields of version 1 have none. */
+const RELEASE_OF_FIELD = new Map<z.ZodType, string>();
+
+/** Declares that a release, for example 6.1, has added the field. A line with the field names that release. */
+export function addedIn<Schema extends z.ZodType>(release: string, field: Schema): Schema {
+  RELEASE_OF_FIELD.set(field, release);
+  return field;
+}
+
 export const PET_STATUSES = ["available", "pending", "sold"] as const;
+
+/** The release that added a status, for example `{ reserved: "6.1" }`. The statuses of version 1 have none. */
+const RELEASE_OF_STATUS: Partial<Record<PetStatus, string>> = {};
 
 export const PetStatus = z.enum(PET_STATUSES, {
   error: `must be one of ${PET_STATUSES.join(", ")}`,
@@ -96,8 +108,20 @@ export function reversePatch(before: Pet, after: Pet): PetPatch {
   return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
 }
 
-/** The fields that versions 2, 3 … of the schema have added to the first three, one each. */
-export const ADDED_FIELDS: readonly string[] = FIELDS.slice(3);
+/** The releases that have added a field or a status. */
+export const PET_RELEASES: readonly string[] = [
+  ...new Set([...RELEASE_OF_FIELD.values(), ...Object.values(RELEASE_OF_STATUS)]),
+];
+
+/** The releases that a pet or a patch needs, because they have added one of its fields, or its status. */
+export function releasesOf(fields: NewPet | PetPatch): string[] {
+  if (PET_RELEASES.length === 0) return [];
+  const releases = FIELDS
+    .filter((name) => fields[name] !== undefined)
+    .map((name) => RELEASE_OF_FIELD.get(NewPet.shape[name]));
+  releases.push(RELEASE_OF_STATUS[fields.status!]);
+  return releases.filter((release) => release !== undefined);
+}
 
 /** The only JSON text of a pet, in the log, the projections and responses. Equal pets have equal text. */
 export function encodePet(pet: Pet): string {

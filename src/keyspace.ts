@@ -55,8 +55,14 @@ export function petKeysOf(pet: Pet, former: PetPatch = {}): ProjectionKey[] {
   return [petKey(list, id), petByCategoryKey(categoryId, list, id)];
 }
 
-export function keyByTokenKey(tokenHash: string, ...position: number[]) {
-  return ["key_by_token", tokenHash, ...position];
+/** The key of the record with what an API key was issued with. It never changes. */
+export function issuedKeyKey(tokenHash: string) {
+  return ["issued_key", tokenHash];
+}
+
+/** The key of the record with the last event of an API key. A key without both records is refused. */
+export function keyStateKey(tokenHash: string) {
+  return ["key_state", tokenHash];
 }
 
 export function eventByIdempotencyKeyKey(actor: string, key: string, ...position: number[]) {
@@ -66,21 +72,31 @@ export function eventByIdempotencyKeyKey(actor: string, key: string, ...position
 /** The key of a record of an Idempotency-Key, up to its generation and its kind. */
 export const SOME_IDEMPOTENCY_KEY = projectionKey(1, eventByIdempotencyKeyKey("", "")).slice(0, 3);
 
-/** The number of texts between the kind of a record key and its number. */
-const TEXTS_OF_KEY = new Map<unknown, number>([
-  ["pet", 1],
-  ["pet_by_category", 2],
-  ["key_by_token", 1],
-  ["event_by_idempotency_key", 2],
+/** What follows the kind in a record key: some texts, and for most kinds a number. */
+const SHAPES = new Map<unknown, { texts: number; hasNumber: boolean }>([
+  ["pet", { texts: 1, hasNumber: true }],
+  ["pet_by_category", { texts: 2, hasNumber: true }],
+  ["issued_key", { texts: 1, hasNumber: false }],
+  ["key_state", { texts: 1, hasNumber: false }],
+  ["event_by_idempotency_key", { texts: 2, hasNumber: true }],
 ]);
 
 /** Whether a key has the form of a record key. The record itself may not exist. */
 export function isProjectionKey(key: Key): key is ProjectionKey {
   const [kind, ...texts] = key;
-  const number = texts.pop();
-  return Number.isSafeInteger(number) && number as number >= 1 &&
-    texts.length === TEXTS_OF_KEY.get(kind) && texts.every((text) => typeof text === "string") &&
+  const shape = SHAPES.get(kind);
+  if (shape === undefined) return false;
+  if (shape.hasNumber) {
+    const number = texts.pop();
+    if (!Number.isSafeInteger(number) || number as number < 1) return false;
+  }
+  return texts.length === shape.texts && texts.every((text) => typeof text === "string") &&
     (!isPetKind(kind) || (PET_LISTS as unknown[]).includes(texts.at(-1)));
+}
+
+/** Whether the key is that of a record of an API key, of which the last event decides. */
+export function isApiKeyKind(kind: unknown): boolean {
+  return kind === "issued_key" || kind === "key_state";
 }
 
 export function isPetKind(kind: unknown): boolean {

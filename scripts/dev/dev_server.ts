@@ -45,7 +45,7 @@ try {
   const reason = reasonOf(error);
   printError(reason);
   // The source may be an older version for a moment, after a `git checkout`.
-  exit(reason.includes("of a newer version") ? EXIT.refused : EXIT.couldNotRun);
+  exit(reason.includes("of the newer version") ? EXIT.refused : EXIT.couldNotRun);
 }
 
 /** Moves a store and its development key into a new folder next to it. */

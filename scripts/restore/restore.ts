@@ -14,7 +14,13 @@ import {
   type ProjectionRecord,
   retainedMutations,
 } from "../../src/keyspace.ts";
-import { decodeHeadRecord, encodeHead, type Head, type RestoreMark } from "../../src/log/head.ts";
+import {
+  changePositionOf,
+  decodeHeadRecord,
+  encodeHead,
+  type Head,
+  type RestoreMark,
+} from "../../src/log/head.ts";
 import { eventOf, splitLines } from "../../src/log/lines.ts";
 import { LogVerifier } from "../verify/log_verifier.ts";
 import { linesOf } from "../../src/log/read_log.ts";
@@ -58,7 +64,7 @@ export async function restore(
   const { mark, replaceMark } = await takeMark(store, runtime, head);
   // An earlier state of a pet would be written only to be replaced, which takes most of the time.
   const isLast = ({ key, content }: ProjectionRecord) =>
-    head.changePosition === 0 || !isPetKind(key[0]) ||
+    changePositionOf(head) === 0 || !isPetKind(key[0]) ||
     content !== undefined && positionIn(content) === pets.valueAt(key.at(-1) as number);
   const seal = (lines: readonly RecordedLine[]) => ({
     restored: lines.at(-1)!.event.position,

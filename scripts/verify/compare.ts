@@ -6,16 +6,19 @@
 import { Buffer } from "node:buffer";
 import { isPetEvent, type RecordedLine } from "../../events/event.ts";
 import { hasCategory } from "../../events/pet.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import {
+  isApiKeyKind,
   isPetKind,
   isProjectionKey,
   petListOf,
   type ProjectionKey,
   projectionKey,
+  type ProjectionRecord,
 } from "../../src/keyspace.ts";
 import { DigestTable } from "./digest_table.ts";
 import type { Findings } from "./findings.ts";
-import { readHead } from "../../src/log/head.ts";
+import { lastPetIdOf, readHead } from "../../src/log/head.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import { CLOCK_TOLERANCE_MS, LogVerifier } from "./log_verifier.ts";
 import { LogDamagedError, readEventAt, readLog } from "../../src/log/read_log.ts";
@@ -40,7 +43,9 @@ type Difference = keyof typeof DIFFERS;
 /** The sound lines of a log, of which it keeps digests of the records that follow from them. */
 export class SoundLog {
   readonly verifier = new LogVerifier();
-  /** The records that are not of pets, and when they expire, by the positions of their events. */
+  /** The records of API keys, by their keys as texts. A log has few. */
+  readonly apiKeys = new Map<string, ProjectionRecord>();
+  /** The other records, and when they expire, by the positions of their events. */
   readonly others = new DigestTable();
 
   /** Takes the next lines, after the verifier has. */
@@ -48,8 +53,10 @@ export class SoundLog {
     const records = project(
       lines.filter(({ event }) => !isPetEvent(event) || event.idempotencyKey !== undefined),
     );
-    for (const { key, content, expiresAt = Infinity } of records) {
-      if (isPetKind(key[0])) continue;
+    for (const record of records) {
+      const { key, content, expiresAt = Infinity } = record;
+      if (isApiKeyKind(key[0])) this.apiKeys.set(formatKey(key), record);
+      if (isPetKind(key[0]) || isApiKeyKind(key[0])) continue;
       this.others.set(key.at(-1) as number, keyAndContent(key, content), expiresAt);
     }
   }
@@ -85,6 +92,7 @@ export class Comparison {
   /** By the ids of the pets, and by the positions of the other records: the records that were there, even if altered. */
   #petsSeen: Uint8Array;
   #othersSeen: Uint8Array;
+  #apiKeysSeen = new Set<string>();
   /** The keys of the records that events after those of the log have written or removed, up to a position. */
   #laterKeys = new Set<string>();
   #laterTo: number;
@@ -92,7 +100,7 @@ export class Comparison {
   constructor(deps: ComparisonDeps) {
     const { head } = deps.log.verifier;
     this.#deps = deps;
-    this.#petsSeen = new Uint8Array(head.lastPetId + 1);
+    this.#petsSeen = new Uint8Array(lastPetIdOf(head) + 1);
     this.#othersSeen = new Uint8Array(head.position + 1);
     this.#laterTo = head.position;
   }
@@ -112,7 +120,7 @@ export class Comparison {
   async finish(progress = async () => {}): Promise<void> {
     const { store, log: { verifier: { pets, head } }, generation } = this.#deps;
     await this.#followLater();
-    for (let id = 1; id <= head.lastPetId; id++) {
+    for (let id = 1; id <= lastPetIdOf(head); id++) {
       const position = pets.valueAt(id);
       if (this.#petsSeen[id] === ALL_SEEN || position < 1) continue;
       const made = await readEventAt(store, position);
@@ -122,6 +130,10 @@ export class Comparison {
         this.#addUnlessLater("missing", projectionKey(generation, key));
       }
       await progress();
+    }
+    for (const [name, { key }] of this.#deps.log.apiKeys) {
+      if (this.#apiKeysSeen.has(name)) continue;
+      this.#addUnlessLater("missing", projectionKey(generation, key));
     }
     await this.#findOthers(progress);
   }
@@ -154,7 +166,9 @@ export class Comparison {
       for (const { position, line } of lines.filter(({ position }) => isMissing(position))) {
         const event = eventOf(line)!;
         const records = project([{ event, line }]);
-        const { key, expiresAt } = records.find(({ key }) => !isPetKind(key[0]))!;
+        const { key, expiresAt } = records.find(({ key }) =>
+          !isPetKind(key[0]) && !isApiKeyKind(key[0])
+        )!;
         // With a tolerance, because clocks differ slightly.
         const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
         const isExcused = expiresAt !== undefined && Date.parse(event.time) > latestMs;
@@ -170,6 +184,7 @@ export class Comparison {
     const key = entry.key.slice(2);
     if (!isProjectionKey(key)) return "extra";
     const content = checkedContent(entry);
+    if (isApiKeyKind(key[0])) return this.#differenceOfApiKey(key, content);
     const number = key.at(-1) as number;
     const isPet = isPetKind(key[0]);
     const position = isPet ? pets.valueAt(number) : number;
@@ -190,6 +205,14 @@ export class Comparison {
     if (isPet) this.#petsSeen[number] |= SEEN[key[0]];
     else this.#othersSeen[number] = 1;
     return isRight ? undefined : "altered";
+  }
+
+  #differenceOfApiKey(key: ProjectionKey, content?: Uint8Array): Difference | undefined {
+    const name = formatKey(key);
+    const expected = this.#deps.log.apiKeys.get(name);
+    if (expected === undefined) return "extra";
+    this.#apiKeysSeen.add(name);
+    return bytesEqual(content, expected.content!) ? undefined : "altered";
   }
 
   /** Reads the events up to the head of now. So all that was written before is known. */
@@ -223,8 +246,9 @@ export class Comparison {
     const what = isPet
       ? `Pet ${id} in the list ${list}${ofCategory} of generation ${generation}`
       : `Record ${formatKey(key)}`;
-    // The key of another record ends with the position of the event that makes it.
-    const position = isPet || difference === "extra" ? undefined : Number(id);
+    // The key of a record of an Idempotency-Key ends with the position of its event.
+    const hasPosition = !isPet && !isApiKeyKind(name) && difference !== "extra";
+    const position = hasPosition ? Number(id) : undefined;
     const ofEvent = position === undefined ? "" : ` (event ${position})`;
     const message = `${what} ${DIFFERS[difference]}${ofEvent}`;
     this.#deps.findings.add(`record_${difference}`, message, position);

@@ -2,6 +2,7 @@
 
 import { assertNever } from "../../events/assert_never.ts";
 import {
+  isPetEvent,
   MalformedEventError,
   NewerVersionError,
   OPERATOR,
@@ -9,13 +10,14 @@ import {
   petTextOf,
   type RecordedEvent,
   type RecordedLine,
+  subjectOf,
 } from "../../events/event.ts";
 import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
 import { DigestTable } from "./digest_table.ts";
-import { EMPTY_HEAD, headAfter } from "../../src/log/head.ts";
+import { addEvent, draftOf, EMPTY_HEAD } from "../../src/log/head.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
@@ -45,7 +47,7 @@ const IDEMPOTENCY_KEYS_KEPT = 100_000;
  */
 export class LogVerifier {
   /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
-  head = EMPTY_HEAD;
+  head = draftOf(EMPTY_HEAD);
   /** Of the line that is verified. */
   #faults: string[] = [];
   /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
@@ -60,6 +62,8 @@ export class LogVerifier {
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
+  /** Whether a line so far names a predecessor. Lines before format 6 do not. */
+  #namesPredecessors = false;
   #lastTime = "";
   /** Position of the last event whose time precedes the one before by over {@linkcode CLOCK_TOLERANCE_MS}. */
   #clockSetBackAt = 0;
@@ -86,9 +90,8 @@ export class LogVerifier {
     if (isMalformed) this.#lose();
     else this.#checkBody({ event: read, line });
     const hash = this.#lastHash = sha256Hex(line);
-    this.head = isMalformed
-      ? { ...this.head, position, lastHash: hash }
-      : headAfter(this.head, read, hash);
+    if (isMalformed) this.head = { ...this.head, position, lastHash: hash };
+    else addEvent(this.head, read, hash);
     return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
   }
 
@@ -127,6 +130,7 @@ export class LogVerifier {
       this.#faults.push(`its id ${id} is that of an earlier event`);
     }
     this.#watchClock(event);
+    this.#checkPredecessor(event);
     switch (event.type) {
       case "PetCreated":
         this.#checkPetId(event.data.id);
@@ -144,6 +148,28 @@ export class LogVerifier {
       default:
         return assertNever(event);
     }
+  }
+
+  /** Checks that the line names the last event of its subject, if that event is known. */
+  #checkPredecessor(event: RecordedEvent): void {
+    const { predecessor } = event;
+    if (predecessor !== undefined) this.#namesPredecessors = true;
+    const last = this.#lastPositionOf(event);
+    if (last === undefined || predecessor === last) return;
+    if (predecessor === undefined && (last === 0 || !this.#namesPredecessors)) return;
+    const named = predecessor === undefined ? "names no predecessor" : `names ${predecessor}`;
+    const right = last === 0 ? "had no event before" : `had its last event at position ${last}`;
+    this.#faults.push(`it ${named}, but its subject ${subjectOf(event)} ${right}`);
+  }
+
+  /** Position of the last event of the same subject before this one; 0 without one, `undefined` if that is not known. */
+  #lastPositionOf(event: RecordedEvent): number | undefined {
+    const last = isPetEvent(event)
+      ? this.pets.valueAt(event.data.id)
+      : this.#keys.get(event.data.keyId)?.position ?? 0;
+    // The other checks report an event after a removal.
+    if (last === REMOVED) return undefined;
+    return last === 0 && !this.#isComplete ? undefined : last;
   }
 
   #checkPetId(id: number): void {
@@ -237,7 +263,7 @@ export class LogVerifier {
     if (this.#keys.has(keyId) || this.#tokenHashes.has(tokenHash)) {
       this.#faults.push(`key ${keyId} or its token was issued before`);
     }
-    this.#keys.set(keyId, issuedKey(event.data, time));
+    this.#keys.set(keyId, issuedKey(event.data, time, event.position));
     this.#tokenHashes.add(tokenHash);
   }
 
@@ -254,7 +280,14 @@ export class LogVerifier {
     if (key.tokenHash !== tokenHash) {
       this.#faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
     }
-    revoke(key, revocationOf(event));
+    const revocation = revocationOf(event);
+    const { revokedAt: earlier = Infinity } = key;
+    // The record of a key has only its last event.
+    if (!revocation.isAtOnce && Date.parse(revocation.revokedAt) > earlier) {
+      this.#faults.push(`it revokes key ${keyId} at a later time than an event before`);
+    }
+    revoke(key, revocation);
+    key.position = event.position;
   }
 
   #checkOperator({ actor }: RecordedEvent): void {

@@ -1,9 +1,12 @@
-import { assertNever } from "../../events/assert_never.ts";
-import { encodeEvent, type RecordedEvent, type RecordedLine } from "../../events/event.ts";
-import type { Pet } from "../../events/pet.ts";
+import {
+  encodeEvent,
+  type RecordedEvent,
+  type RecordedLine,
+  subjectOf,
+} from "../../events/event.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, type ProjectionRecord, retainedMutations } from "../keyspace.ts";
-import { encodeHead, type Head, headAfter, type HeadEntry } from "../log/head.ts";
+import { addEvent, draftOf, encodeHead, type Head, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
@@ -19,11 +22,15 @@ export interface Base extends HeadEntry {
   readAt: number;
 }
 
-/** A command, what it adds to the log after the commands before it, and the head after that. */
+/** An event, its line, and the SHA-256 (hex) of that. */
+interface HashedLine extends RecordedLine {
+  hash: string;
+}
+
+/** A command, and what it adds to the log after the commands before it. */
 interface Member {
   queued: QueuedCommand;
-  lines: RecordedLine[];
-  next: Head;
+  lines: HashedLine[];
 }
 
 /** Commands that share one commit on `base`, and the head after it. Retries send the same commit. */
@@ -64,39 +71,38 @@ export async function planBatch(plan: Plan): Promise<Batch | undefined> {
 function decideAll(plan: Plan, preparations: readonly PromiseSettledResult<void>[]): Member[] {
   const { base, candidates, store: { limits }, waiting } = plan;
   const members: Member[] = [];
-  /** The pets that members change, as the last of them leaves each. */
-  const changedPets = new Map<number | undefined, Pet>();
-  /** The Idempotency-Keys of members, and the pets that they remove: other commands of these wait. */
-  const taken = new Set<string | number | undefined>();
+  /** The last event of each subject. */
+  const lastEvents = new Map<string | undefined, RecordedEvent>();
+  const idempotencyKeys = new Set<string>();
   const deferred: QueuedCommand[] = [];
-  let next = base.head;
+  const head = draftOf(base.head);
   let bytes = 0;
   let count = 0;
+  let isComplete = false;
   for (const queued of candidates) {
-    // Commands after an API key event must be prepared on a head with that event. More lines never fit.
-    if (next.keyPosition !== base.head.keyPosition || bytes > limits.commitBytes) break;
+    // More lines never fit.
+    if (isComplete || bytes > limits.commitBytes) break;
     const preparation = preparations[count++];
     if (queued.isSettled) continue;
-    const { petId, idempotencyKey } = queued.command;
-    if (taken.has(idempotencyKey) || taken.has(petId)) {
+    const { subject, idempotencyKey, isLast = false } = queued.command;
+    if (idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey)) {
       deferred.push(queued);
       continue;
     }
-    const changed = changedPets.get(petId);
-    const member = memberAfter(next, queued, preparation, changed);
+    const last = lastEvents.get(subject);
+    const member = memberAfter(head, queued, preparation, last);
     if (typeof member === "function") {
       // An outcome without events that depends on this commit can be given only after it.
-      if (changed === undefined) finish(plan, queued, member);
+      if (last === undefined) finish(plan, queued, member);
       else deferred.push(queued);
       continue;
     }
     members.push(member);
-    next = member.next;
-    if (idempotencyKey !== undefined) taken.add(idempotencyKey);
-    for (const { event, line } of member.lines) {
-      const pet = changedPetOf(event);
-      if (pet !== undefined) changedPets.set(pet.id, pet);
-      if (event.type === "PetRemoved") taken.add(event.data.id);
+    isComplete = isLast;
+    if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
+    for (const { event, line, hash } of member.lines) {
+      addEvent(head, event, hash);
+      lastEvents.set(subjectOf(event), event);
       bytes += line.length;
     }
   }
@@ -141,8 +147,9 @@ function sealMost(plan: Plan, members: readonly Member[]): Batch | undefined {
 function seal({ base, project, runtime }: Plan, members: readonly Member[]): Batch {
   const { position, generation } = base.head;
   const lines = members.flatMap(({ lines }) => lines);
-  const { next } = members.at(-1)!;
-  expectToFollow(base.head, lines, next);
+  expectToFollow(base.head, lines);
+  const next = draftOf(base.head);
+  for (const { event, hash } of lines) addEvent(next, event, hash);
   const logRecords = logMutations(position + 1, lines.map(({ line }) => line));
   const mutations: Mutation[] = [
     ...logRecords,
@@ -157,46 +164,30 @@ function memberAfter(
   head: Head,
   queued: QueuedCommand,
   preparation: PromiseSettledResult<void>,
-  changed: Pet | undefined,
+  last: RecordedEvent | undefined,
 ): Member | (() => void) {
   try {
     if (preparation.status === "rejected") throw preparation.reason;
-    const lines: RecordedLine[] = [];
-    let next = head;
-    for (const decided of queued.command.decide(head, changed)) {
+    const lines: HashedLine[] = [];
+    let { position, lastHash: previousHash } = head;
+    for (const decided of queued.command.decide(head, last)) {
       expectRightClock(decided.time);
-      const event = { ...decided, position: next.position + 1, previousHash: next.lastHash };
+      position++;
+      const event: RecordedEvent = { ...decided, position, previousHash };
       const line = encoder.encode(encodeEvent(event));
-      next = headAfter(next, event, sha256Hex(line));
-      lines.push({ event, line });
+      previousHash = sha256Hex(line);
+      lines.push({ event, line, hash: previousHash });
     }
-    return lines.length === 0 ? () => queued.resolve([]) : { queued, lines, next };
+    return lines.length === 0 ? () => queued.resolve([]) : { queued, lines };
   } catch (reason) {
     return () => queued.refuse(reason);
   }
 }
 
-/** The changed pet, on which later commands of the same commit are decided. None of them can know the id of a new pet. */
-function changedPetOf({ type, data }: RecordedEvent): Pet | undefined {
-  switch (type) {
-    case "PetUpdated":
-      return data;
-    case "PetCreated":
-    case "PetRemoved":
-    case "ApiKeyIssued":
-    case "ApiKeyRevoked":
-      return undefined;
-    default:
-      return assertNever(type);
-  }
-}
-
-/** Throws unless the lines of a commit follow a head without a gap, up to the next head. */
-function expectToFollow(head: Head, lines: readonly RecordedLine[], next: Head): void {
-  const { position, lastHash, lastPetId } = head;
+/** Throws unless the lines of a commit follow a head without a gap. */
+function expectToFollow({ position, lastHash }: Head, lines: readonly RecordedLine[]): void {
   const isGapless = lines.every(({ event }, index) => event.position === position + 1 + index);
-  const hasGrown = next.position === position + lines.length && next.lastPetId >= lastPetId;
-  if (isGapless && hasGrown && lines[0].event.previousHash === lastHash) return;
+  if (isGapless && lines[0].event.previousHash === lastHash) return;
   throw new Error(`A commit of ${lines.length} lines does not follow position ${position}`);
 }
 

@@ -1,18 +1,19 @@
 import type { EventBody, EventMetadata, RecordedEvent } from "../../events/event.ts";
-import type { Pet } from "../../events/pet.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 
 /** A request to append events. */
 export interface Command {
-  /** The pet that the command may change. */
-  readonly petId?: number;
+  /** The subject of the event that the command may decide, unless it is a new one: pets/7. */
+  readonly subject?: string;
   /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
   readonly idempotencyKey?: string;
+  /** Commands after one with events must be prepared on the head with these: an API key may have changed. */
+  readonly isLast?: true;
   /** Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. */
   prepare(base: HeadEntry): Promise<void> | void;
-  /** May run again, so ids and times must be fixed. `changed` is the pet as an earlier command of the commit left it. */
-  decide(head: Head, changed?: Pet): readonly (EventBody & EventMetadata)[];
+  /** May run again, so ids and times must be fixed. `last` is the event of the subject that the commit already has. */
+  decide(head: Head, last?: RecordedEvent): readonly (EventBody & EventMetadata)[];
 }
 
 /** A command that waits for its outcome. Only the first outcome counts. */

@@ -1,8 +1,13 @@
 /** The commands of clients: they add, change or remove a pet, on behalf of an API key, once for each Idempotency-Key. */
 
-import type { EventBody, EventMetadata, PetEvent } from "../../events/event.ts";
 import {
-  decodePet,
+  type EventBody,
+  type EventMetadata,
+  petAfter,
+  type PetEvent,
+  petSubject,
+} from "../../events/event.ts";
+import {
   encodePet,
   type NewPet,
   patchPet,
@@ -15,7 +20,7 @@ import type { Command } from "../append/command.ts";
 import { hmacSha256Hex } from "../encoding/sha256.ts";
 import { eventByIdempotencyKeyKey, projectionKey } from "../keyspace.ts";
 import type { ApiKey } from "../log/api_keys.ts";
-import type { Head, HeadEntry } from "../log/head.ts";
+import { type Head, type HeadEntry, lastPetIdOf } from "../log/head.ts";
 import type { ApiKeyReader } from "../keys/api_key_reader.ts";
 import { decodeRecord, proveRecord } from "../projections/project.ts";
 import type { PetReader } from "../projections/pet_reader.ts";
@@ -55,15 +60,16 @@ export interface WrittenPet {
 }
 
 /** The rule of a request: at most one event, decided on the state of a head. */
-interface Rule extends Pick<Command, "petId"> {
+interface Rule extends Pick<Command, "subject"> {
   prepare?(base: HeadEntry): Promise<void>;
   /** Throws, as prepare() rejects, if the request must be refused. */
-  decide(head: Pick<Head, "lastPetId">, changed?: Pet): PetEventBody | undefined;
+  decide(head: Pick<Head, "types">, last?: PetEvent): DecidedPetEvent | undefined;
   /** Whether an earlier event with the same Idempotency-Key is the outcome of the same request. */
   isOutcome(event: PetEventBody): boolean;
 }
 
 type PetEventBody = Extract<EventBody, { type: PetEvent["type"] }>;
+type DecidedPetEvent = PetEventBody & Pick<EventMetadata, "predecessor">;
 
 /** Rejects as {@linkcode Appender.append}, or with `invalid_credentials`, `read_only_key`, `idempotency_key_reused`. */
 export async function createPet(deps: WritePetDeps, request: WritePetRequest & { pet: NewPet }) {
@@ -73,7 +79,7 @@ export async function createPet(deps: WritePetDeps, request: WritePetRequest & {
 export function additionRule(pet: NewPet): Rule {
   const petOf = (id: number): Pet => ({ id, ...pet });
   return {
-    decide: ({ lastPetId }) => ({ type: "PetCreated", data: petOf(lastPetId + 1) }),
+    decide: (head) => ({ type: "PetCreated", data: petOf(lastPetIdOf(head) + 1) }),
     isOutcome: ({ type, data }) =>
       type === "PetCreated" && encodePet(data) === encodePet(petOf(data.id)),
   };
@@ -83,13 +89,13 @@ export function additionRule(pet: NewPet): Rule {
 export async function updatePet(deps: WritePetDeps, request: UpdatePetRequest) {
   const rule = changeRule(deps, request);
   const written = await writePet(deps, request, rule);
-  return written ?? { id: request.petId, text: rule.text, isDuplicate: false };
+  return written ?? { id: request.petId, text: rule.text(), isDuplicate: false };
 }
 
 export function changeRule(
   deps: ProvenPets,
   { patch, ...target }: Omit<UpdatePetRequest, "token">,
-): Rule & { text: string } {
+): Rule & { text(): string } {
   const decide = (before: Pet): PetEventBody | undefined => {
     const after = patchPet(before, patch);
     const previous = reversePatch(before, after);
@@ -113,31 +119,38 @@ export function removalRule(deps: ProvenPets, target: Omit<RemovePetRequest, "to
 }
 
 type ProvenPets = {
-  pets: { getProven(id: number, base: HeadEntry): Promise<{ text: string } | undefined> };
+  pets: { getProven(id: number, base: HeadEntry): Promise<PetEvent | undefined> };
 };
 
-/** A rule for a pet that must exist. `text` is that of the pet as of the last prepare(). */
+/** A rule for a pet that must exist. `text()` is that of the pet as of the last prepare(). */
 function ruleOf(
   { pets }: ProvenPets,
   { petId, isExpected = () => true }: Omit<RemovePetRequest, "token">,
   decide: (before: Pet) => PetEventBody | undefined,
   isOutcome: Rule["isOutcome"],
-): Rule & { text: string } {
+): Rule & { text(): string } {
+  const expectPet = (event: PetEvent | undefined): Pet => {
+    const pet = event && petAfter(event);
+    if (pet !== undefined) return pet;
+    throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
+  };
+  /** The event that made the pet as it is at the head of the last prepare(). */
+  let prepared: PetEvent | undefined;
   return {
-    text: "",
-    petId,
+    subject: petSubject(petId),
+    text: () => encodePet(expectPet(prepared)),
     async prepare(base) {
-      const found = await pets.getProven(petId, base);
-      if (found === undefined) {
-        throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
-      }
-      this.text = found.text;
+      prepared = await pets.getProven(petId, base);
+      expectPet(prepared);
     },
-    decide(_head, changed) {
-      const before = changed ?? decodePet(this.text);
-      if (isExpected(encodePet(before))) return decide(before);
-      const message = "If-Match does not name the ETag of the animal; a weak one (W/) never does";
-      throw new ServiceError("precondition_failed", message);
+    decide(_head, last = prepared) {
+      const before = expectPet(last);
+      if (!isExpected(encodePet(before))) {
+        const message = "If-Match does not name the ETag of the animal; a weak one (W/) never does";
+        throw new ServiceError("precondition_failed", message);
+      }
+      const body = decide(before);
+      return body && { ...body, predecessor: last!.position };
     },
     isOutcome: (event) => event.data.id === petId && isOutcome(event),
   };
@@ -162,7 +175,7 @@ async function writePet(
     ...(logged === undefined ? {} : { idempotencyKey: logged }),
   };
   const command: Command & { earlier?: PetEvent } = {
-    petId: rule.petId,
+    subject: rule.subject,
     idempotencyKey: logged,
     /** If an event of this Idempotency-Key is stored after the look-up, the head moves, so this commit fails. */
     async prepare(base) {
@@ -179,9 +192,11 @@ async function writePet(
       }
       if (this.earlier === undefined && prepared.status === "rejected") throw prepared.reason;
     },
-    decide(head, changed) {
-      const body = this.earlier === undefined ? rule.decide(head, changed) : undefined;
-      return body === undefined ? [] : [{ ...metadata, ...body }];
+    decide(head, last) {
+      const decided = this.earlier === undefined
+        ? rule.decide(head, last as PetEvent | undefined)
+        : undefined;
+      return decided === undefined ? [] : [{ ...metadata, ...decided }];
     },
   };
   const [appended] = await appender.append(command);
@@ -213,5 +228,5 @@ async function findEarlier(
   const [entry] = await store.list({ prefix }, { limit: 1, reverse: true });
   // The store keeps a record for some time after it expires.
   if (entry === undefined || Date.parse(decodeRecord(entry).expiresAt) <= now) return undefined;
-  return await proveRecord(store, entry) as PetEvent;
+  return await proveRecord(store, entry, entry.key.at(-1) as number) as PetEvent;
 }

@@ -2,9 +2,9 @@ import { isToken } from "./token.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type ApiKey, issuedKey, revoke, stateOf } from "../log/api_keys.ts";
-import type { Head } from "../log/head.ts";
+import { type Head, keyPositionOf } from "../log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { keyByTokenKey, projectionKey } from "../keyspace.ts";
+import { issuedKeyKey, keyStateKey, projectionKey } from "../keyspace.ts";
 import { BoundedCache } from "../projections/bounded_cache.ts";
 import { damagedError, decodeRecord, proveRecord } from "../projections/project.ts";
 import { scan } from "../store/scan.ts";
@@ -18,8 +18,9 @@ const MALFORMED_TOKEN =
 
 interface CachedKey {
   key: ApiKey;
-  /** When the key was read. While `generation` and `keyPosition` are the same, so is the key. */
-  head: Head;
+  /** Those of the head at which the key was read. While they are the same, so is the key. */
+  generation: number;
+  keyPosition: number;
   /** When the expiry or the revocation of the key takes effect, whichever is first. */
   endsAt: number;
   /** The same as monotonic time. From then on, the cached key is refused, even if the wall clock was set back. */
@@ -58,10 +59,11 @@ export class ApiKeyReader {
     throw new ServiceError("invalid_credentials", `The API key is ${state}`);
   }
 
-  #cachedAt(token: string, { keyPosition, generation }: Head): CachedKey | undefined {
+  #cachedAt(token: string, head: Head): CachedKey | undefined {
     const cached = this.#byToken.get(token);
-    const at = cached?.head;
-    return at?.keyPosition === keyPosition && at.generation === generation ? cached : undefined;
+    const isCurrent = cached?.generation === head.generation &&
+      cached.keyPosition === keyPositionOf(head);
+    return isCurrent ? cached : undefined;
   }
 
   async #read(token: string, head: Head): Promise<CachedKey> {
@@ -76,7 +78,9 @@ export class ApiKeyReader {
     const { isRevoked, expiresAt = Infinity, revokedAt = Infinity } = key;
     const endsAt = isRevoked ? -Infinity : Math.min(expiresAt, revokedAt);
     const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - this.#runtime.now();
-    return this.#byToken.set(token, { key, head, endsAt, endsAtMonotonicMs });
+    const { generation } = head;
+    const keyPosition = keyPositionOf(head);
+    return this.#byToken.set(token, { key, generation, keyPosition, endsAt, endsAtMonotonicMs });
   }
 
   #isAlive({ endsAt, endsAtMonotonicMs }: CachedKey, now: number): boolean {
@@ -84,9 +88,22 @@ export class ApiKeyReader {
   }
 }
 
-/** All keys ever issued, in no particular order. */
+/** All keys ever issued, in no particular order. Rejects with `projection_damaged`. */
 export async function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
-  return keysOf(await entriesBelow(store, projectionKey(generation, ["key_by_token"])));
+  const [issued, states] = await Promise.all(
+    [issuedKeyKey, keyStateKey].map((keyOf) => {
+      const prefix = projectionKey(generation, keyOf("").slice(0, 1));
+      return entriesBelow(store, prefix);
+    }),
+  );
+  const stateOfToken = new Map(states.map((entry) => [tokenHashOf(entry), entry]));
+  const keys = issued.map((entry) => {
+    const state = stateOfToken.get(tokenHashOf(entry)) ?? null;
+    stateOfToken.delete(tokenHashOf(entry));
+    return keyOf(generation, entry, state);
+  });
+  for (const state of stateOfToken.values()) keyOf(generation, null, state);
+  return keys;
 }
 
 /** The key with an id, proven by the log; `undefined` if none has it. */
@@ -95,30 +112,39 @@ export async function findApiKey(store: Store, head: Head, keyId: string) {
   return found && await readProvenKey(store, head, found.tokenHash);
 }
 
-/** Reads the key with that token hash. Each of its records must follow from its event. */
+/** Reads the key with that token hash. Both of its records must be there, and follow from their events. */
 async function readProvenKey(store: Store, { generation }: Head, tokenHash: string) {
-  const entries = await entriesBelow(store, projectionKey(generation, keyByTokenKey(tokenHash)));
-  await Promise.all(entries.map((entry) => proveRecord(store, entry)));
-  return keysOf(entries).at(0);
+  const keys = [issuedKeyKey(tokenHash), keyStateKey(tokenHash)];
+  const [issued, state] = await store.getMany(keys.map((key) => projectionKey(generation, key)));
+  if (issued === null && state === null) return undefined;
+  const key = keyOf(generation, issued, state);
+  await Promise.all([issued!, state!].map((entry) => {
+    return proveRecord(store, entry, decodeRecord(entry).position);
+  }));
+  return key;
 }
 
 async function entriesBelow(store: Store, prefix: Key): Promise<StoreEntry[]> {
   return (await Array.fromAsync(scan(store, { prefix }))).flat();
 }
 
-/** Builds keys from their records, which the store returns in order of token and position. */
-function keysOf(entries: StoreEntry[]): ApiKey[] {
-  const keys: ApiKey[] = [];
-  for (const entry of entries) {
-    const record = decodeRecord(entry);
-    const tokenHash = entry.key[3] as string;
-    if ("issuedAt" in record) {
-      keys.push(issuedKey({ ...record, tokenHash }, record.issuedAt));
-    } else {
-      const key = keys.at(-1);
-      if (key?.tokenHash !== tokenHash) throw damagedError(entry.key, "has no record of its issue");
-      revoke(key, record);
-    }
+function tokenHashOf({ key }: StoreEntry): string {
+  return key.at(-1) as string;
+}
+
+/** Makes a key from its two records. Throws `projection_damaged` if one of them is missing. */
+function keyOf(generation: number, issued: StoreEntry | null, state: StoreEntry | null): ApiKey {
+  if (issued === null) {
+    const missing = projectionKey(generation, issuedKeyKey(tokenHashOf(state!)));
+    throw damagedError(missing, "is missing");
   }
-  return keys;
+  const tokenHash = tokenHashOf(issued);
+  if (state === null) {
+    throw damagedError(projectionKey(generation, keyStateKey(tokenHash)), "is missing");
+  }
+  const { issuedAt, ...terms } = decodeRecord(issued);
+  const { position, ...revocation } = decodeRecord(state);
+  const key = issuedKey({ ...terms, tokenHash }, issuedAt, position);
+  if (revocation.revokedAt !== undefined) revoke(key, revocation);
+  return key;
 }

@@ -41,7 +41,7 @@ export async function issueKey(
   const issued = draftApiKey(runtime);
   const event = issuedEvent(issued, runtime.now(), terms);
   await show?.(issued);
-  await appender.append({ prepare: () => {}, decide: () => [event] });
+  await appender.append({ isLast: true, prepare: () => {}, decide: () => [event] });
   return issued;
 }
 
@@ -82,6 +82,7 @@ export async function rotateKey(
   let rotation!: Rotation;
   let shown: Promise<void> | undefined;
   await appender.append({
+    isLast: true,
     async prepare({ head }) {
       const predecessor = rotatable(await findApiKey(store, head, keyId), keyId, now);
       const { issuedAt, expiresAt = Infinity } = predecessor;
@@ -94,10 +95,16 @@ export async function rotateKey(
     },
     decide() {
       const { successor: { expiresAt }, predecessor, retiresAt } = rotation;
-      const { tokenHash, isReadOnly } = predecessor;
+      const { tokenHash, isReadOnly, position } = predecessor;
       const terms = { label: label ?? predecessor.label, expiresAt, isReadOnly };
       const data = { keyId, tokenHash, effectiveAt: new Date(retiresAt).toISOString() };
-      return [issuedEvent(issued, now, terms), { ...revocation, type: "ApiKeyRevoked", data }];
+      const revoked = {
+        ...revocation,
+        predecessor: position,
+        type: "ApiKeyRevoked",
+        data,
+      } as const;
+      return [issuedEvent(issued, now, terms), revoked];
     },
   });
   return rotation;
@@ -121,13 +128,15 @@ export async function revokeKey(
   const id = runtime.newId();
   const time = new Date(runtime.now()).toISOString();
   await appender.append({
+    isLast: true,
     async prepare({ head }) {
       found = await findApiKey(store, head, keyId);
     },
     decide() {
       if (found === undefined || found.isRevoked) return [];
-      const data = { keyId, tokenHash: found.tokenHash, effectiveAt: time };
-      return [{ id, time, actor: OPERATOR, type: "ApiKeyRevoked", data }];
+      const { tokenHash, position: predecessor } = found;
+      const data = { keyId, tokenHash, effectiveAt: time };
+      return [{ id, time, actor: OPERATOR, predecessor, type: "ApiKeyRevoked", data }];
     },
   });
   return found;

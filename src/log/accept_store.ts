@@ -1,21 +1,28 @@
 /** Checks of a store that was just opened. Each rejects with `StoreRefusedError` if the store must not be used. */
 
+import type { EventType } from "../../events/event.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
 import { StoreRefusedError } from "../store/store_errors.ts";
 import type { Store } from "../store/store.ts";
-import { decodeHeadRecord, type Head, readHead } from "./head.ts";
-import { linesOf } from "./read_log.ts";
+import {
+  decodeHeadRecord,
+  EMPTY_HEAD,
+  type Head,
+  lastPetIdOf,
+  petCount,
+  readHead,
+} from "./head.ts";
+import { linesOf, readEventAt } from "./read_log.ts";
 
-/** Accepts a store with a head, and an empty store. */
+/** Accepts a store whose head follows from the end of its log, and an empty store. */
 export async function acceptLog(store: Store): Promise<void> {
   await acceptUnlessRestoring(store);
   // In this order, because another instance may write the first event meanwhile.
   if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return;
   const entry = await store.get(HEAD_KEY);
   const record = decodeHeadRecord(entry?.value);
-  if (record.kind === "head" && await isHeadBehind(store, record.head)) {
-    throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
-  }
+  if (record.kind === "head") return await acceptHead(store, record.head);
   if (record.kind !== "foreign") return;
   const damaged = "its head record is damaged, or not one of Animal Store; run deno task audit";
   if (entry !== null) throw new StoreRefusedError(damaged);
@@ -33,6 +40,50 @@ export async function acceptUnlessRestoring(store: Store): Promise<void> {
   throw new StoreRefusedError(
     "a restore into it is under way or was interrupted; run it again to its end, with the same export",
   );
+}
+
+/** A wrong head would break the chain of hashes with the next commit, or give the id of a pet again. */
+async function acceptHead(store: Store, head: Head): Promise<void> {
+  if (await isHeadBehind(store, head)) {
+    throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
+  }
+  const fault = await faultOfHead(store, head);
+  if (fault === undefined) return;
+  throw new StoreRefusedError(`its head record is wrong: ${fault}; run deno task audit`);
+}
+
+/** What shows that a head does not follow from the log, as far as the last line of each type tells. */
+async function faultOfHead(store: Store, head: Head): Promise<string | undefined> {
+  const { position, lastHash, types } = head;
+  if (position === 0) {
+    const isEmpty = lastHash === EMPTY_HEAD.lastHash && Object.keys(types).length === 0;
+    return isEmpty ? undefined : "it names events, but the log has none";
+  }
+  const last = await readEventAt(store, position);
+  if (last === undefined) return `the log has no sound line at position ${position}`;
+  if (sha256Hex(last.line) !== lastHash) return "it does not have the hash of the last line";
+  for (const [type, { last: at }] of Object.entries(types)) {
+    const found = at === position ? last : await readEventAt(store, at);
+    if (found?.event.type !== type) return `position ${at} of the log has no ${type}`;
+  }
+  if (types[last.event.type]?.last !== position) {
+    return "it does not have the type of the last line";
+  }
+  const countOfEvents = Object.values(types).reduce((sum, { count }) => sum + count, 0);
+  if (countOfEvents !== position) return `it counts ${countOfEvents} events of ${position}`;
+  return await faultOfCounts(store, head);
+}
+
+async function faultOfCounts(store: Store, head: Head): Promise<string | undefined> {
+  const countOf = (type: EventType) => head.types[type]?.count ?? 0;
+  const lastAddition = head.types.PetCreated?.last;
+  const added = lastAddition === undefined ? undefined : await readEventAt(store, lastAddition);
+  const newest = added?.event.type === "PetCreated" ? added.event.data.id : 0;
+  if (newest !== lastPetIdOf(head)) {
+    return `it counts ${lastPetIdOf(head)} additions, but the newest pet has the id ${newest}`;
+  }
+  const left = countOf("PetCreated") - countOf("PetRemoved");
+  if (petCount(head) !== left) return `its lists have ${petCount(head)} pets instead of ${left}`;
 }
 
 /** Whether the log has lines after the head, although nobody appends. Such a head was put back, or garbled. */

@@ -7,6 +7,8 @@ export interface ApiKey {
   id: string;
   label: string;
   tokenHash: string;
+  /** Position of its last event. */
+  position: number;
   issuedAt: number;
   expiresAt?: number;
   /** Whether the key must not write pets. */
@@ -17,10 +19,10 @@ export interface ApiKey {
   isRevoked?: true;
 }
 
-/** The key that an event issues at that time. */
-export function issuedKey(data: KeyIssuedData, issuedAt: string): ApiKey {
+/** The key that the event at that position issues at that time. */
+export function issuedKey(data: KeyIssuedData, issuedAt: string, position: number): ApiKey {
   const { keyId: id, label, tokenHash, expiresAt, readOnly } = data;
-  const key: ApiKey = { id, label, tokenHash, issuedAt: Date.parse(issuedAt) };
+  const key: ApiKey = { id, label, tokenHash, position, issuedAt: Date.parse(issuedAt) };
   if (expiresAt !== undefined) key.expiresAt = Date.parse(expiresAt);
   if (readOnly) key.isReadOnly = true;
   return key;

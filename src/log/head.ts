@@ -4,9 +4,13 @@ import { z } from "zod";
 import { Sha256Hex, Ulid } from "../../events/api_key.ts";
 import { assertNever } from "../../events/assert_never.ts";
 import {
+  EVENT_TYPES,
+  type EventType,
   GENESIS_HASH,
   isKnownSchema,
+  isLaterSchema,
   type RecordedEvent,
+  schemaOf,
   schemaVersionOf,
 } from "../../events/event.ts";
 import { decodeJson, encodeJson } from "../encoding/json.ts";
@@ -16,27 +20,30 @@ import { checkedContent, withChecksum } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { otherVersionReason } from "../store/store_errors.ts";
 
-/** The version of the keyspace that this service reads and writes. Versions 1 to 4 were of earlier releases. */
-const STORE_FORMAT = 5;
+/** The version of the keyspace that this service reads and writes. Versions 1 to 5 were of earlier releases. */
+const STORE_FORMAT = 6;
 
 const Count = z.int().min(0);
+
+/** The events of one type. */
+const TypeSummary = z.strictObject({
+  /** The highest version of the schema. */
+  version: z.string(),
+  count: z.int().min(1),
+  /** Position of the last one. */
+  last: z.int().min(1),
+});
 
 const Head = z.strictObject({
   format: z.literal(STORE_FORMAT),
   /** Position of the last event; 0 in an empty log. */
   position: Count,
-  /** Id of the newest pet; 0 without pets. */
-  lastPetId: Count,
-  /** Number of pets in each list. An audit compares them, so a wrong one does not make the store unusable. */
-  counts: z.strictObject(Object.fromEntries(PET_LISTS.map((list) => [list, z.int()]))),
   /** SHA-256 (hex) of the last line. */
   lastHash: Sha256Hex,
-  /** Position of the last change or removal of a pet; 0 without one. */
-  changePosition: Count,
-  /** Position of the last API key event; 0 without one. */
-  keyPosition: Count,
-  /** The highest version of the schema in the log, for each type of its events. */
-  schemas: z.record(z.string(), z.int().min(1)),
+  /** The events of each type, without the types that have none. */
+  types: z.partialRecord(z.enum(EVENT_TYPES), TypeSummary),
+  /** Number of pets in each list, without the empty lists. */
+  counts: z.partialRecord(z.enum(PET_LISTS), z.int()),
   /** Generation of the projections that requests read. */
   generation: Count,
   /** The generation that was served before, while it still has records. */
@@ -67,18 +74,37 @@ export interface HeadEntry {
 export const EMPTY_HEAD: Head = {
   format: STORE_FORMAT,
   position: 0,
-  lastPetId: 0,
-  counts: Object.fromEntries(PET_LISTS.map((list) => [list, 0])),
   lastHash: GENESIS_HASH,
-  changePosition: 0,
-  keyPosition: 0,
-  schemas: {},
+  types: {},
+  counts: {},
   generation: 1,
 };
 
-/** Number of pets. Ids have gaps if it is smaller than `lastPetId`. */
-export function petCount({ counts }: Head): number {
-  return Object.values(counts).reduce((sum, count) => sum + count);
+/** Id of the newest pet; 0 without pets. Each addition has the next id. */
+export function lastPetIdOf({ types }: Pick<Head, "types">): number {
+  return types.PetCreated?.count ?? 0;
+}
+
+/** Position of the last change or removal of a pet; 0 without one. */
+export function changePositionOf({ types }: Pick<Head, "types">): number {
+  return Math.max(types.PetUpdated?.last ?? 0, types.PetRemoved?.last ?? 0);
+}
+
+/** Position of the last event of an API key; 0 without one. */
+export function keyPositionOf({ types }: Pick<Head, "types">): number {
+  return Math.max(types.ApiKeyIssued?.last ?? 0, types.ApiKeyRevoked?.last ?? 0);
+}
+
+/** Number of pets in a list. */
+export function countOf({ counts }: Pick<Head, "counts">, list: string): number {
+  return counts[list] ?? 0;
+}
+
+/** Number of pets. Ids have gaps if it is smaller than that of the newest pet. */
+export function petCount({ counts }: Pick<Head, "counts">): number {
+  let sum = 0;
+  for (const list in counts) sum += counts[list]!;
+  return sum;
 }
 
 /** Reads the head. Rejects as {@linkcode headEntryOf} throws. */
@@ -109,40 +135,51 @@ export function encodeHead(head: Head | RestoreMark): Uint8Array {
   return withChecksum(HEAD_KEY, encodeJson(head));
 }
 
-/** The head after one more event, whose line has that SHA-256 (hex). */
-export function headAfter(head: Head, event: RecordedEvent, lastHash: string): Head {
+/** A copy of a head, to which {@linkcode addEvent} adds events. */
+export function draftOf(head: Head): Head {
+  const types: Head["types"] = {};
+  for (const [type, summary] of Object.entries(head.types)) {
+    types[type as EventType] = { ...summary };
+  }
+  return { ...head, types, counts: { ...head.counts } };
+}
+
+/** Adds an event, whose line has that SHA-256 (hex), to a draft. In place, because a log has many events. */
+export function addEvent(draft: Head, event: RecordedEvent, lastHash: string): void {
   const { type, position } = event;
-  const next = { ...head, position, lastHash };
+  draft.position = position;
+  draft.lastHash = lastHash;
   const version = schemaVersionOf(event);
-  if ((head.schemas[type] ?? 0) < version) next.schemas = { ...head.schemas, [type]: version };
+  const summary = draft.types[type] ??= { version, count: 0, last: 0 };
+  if (isLaterSchema(type, version, summary.version)) summary.version = version;
+  summary.count++;
+  summary.last = position;
   switch (type) {
-    case "PetCreated": {
-      const list = petListOf(event.data.status);
-      next.lastPetId = event.data.id;
-      next.counts = { ...head.counts, [list]: head.counts[list] + 1 };
-      return next;
-    }
+    case "PetCreated":
+      addTo(draft.counts, petListOf(event.data.status), 1);
+      break;
     case "PetUpdated": {
       const { status, previous } = event.data;
-      next.changePosition = position;
-      if (previous.status === undefined) return next;
-      const [from, to] = [petListOf(previous.status), petListOf(status)];
-      next.counts = { ...head.counts, [from]: head.counts[from] - 1, [to]: head.counts[to] + 1 };
-      return next;
+      if (previous.status === undefined) break;
+      addTo(draft.counts, petListOf(previous.status), -1);
+      addTo(draft.counts, petListOf(status), 1);
+      break;
     }
-    case "PetRemoved": {
-      const list = petListOf(event.data.status);
-      next.changePosition = position;
-      next.counts = { ...head.counts, [list]: head.counts[list] - 1 };
-      return next;
-    }
+    case "PetRemoved":
+      addTo(draft.counts, petListOf(event.data.status), -1);
+      break;
     case "ApiKeyIssued":
     case "ApiKeyRevoked":
-      next.keyPosition = position;
-      return next;
+      break;
     default:
-      return assertNever(type);
+      assertNever(type);
   }
+}
+
+function addTo(counts: Head["counts"], list: string, change: number): void {
+  const count = (counts[list] ?? 0) + change;
+  if (count === 0) delete counts[list];
+  else counts[list] = count;
 }
 
 type HeadRecord =
@@ -167,15 +204,26 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
     }
     if (format === "restore") return { kind: "restore_mark", mark: RestoreMark.parse(record) };
     if (Number.isSafeInteger(format) && format !== STORE_FORMAT) {
-      return otherFormat(otherVersionReason(`it has format ${format}`, format > STORE_FORMAT));
+      // The first number of a version is the format of its store.
+      const newer = format > STORE_FORMAT ? String(format) : undefined;
+      return otherFormat(otherVersionReason(`it has format ${format}`, newer));
     }
-    const head = Head.parse(record);
-    const unknown = Object.entries(head.schemas).find(([type, it]) => !isKnownSchema(type, it));
-    if (unknown === undefined) return { kind: "head", head };
-    const shown = `its log has events of the schema ${unknown.join(":")}`;
-    return otherFormat(otherVersionReason(shown, true));
+    const unknown = unknownSchemaIn(record);
+    if (unknown === undefined) return { kind: "head", head: Head.parse(record) };
+    const shown = `its log has events of the schema ${unknown.schema}`;
+    return otherFormat(otherVersionReason(shown, unknown.version));
   } catch {
     return { kind: "foreign" };
+  }
+}
+
+/**
+ * The schema of a type of events that this version does not know, in a head with the checksum of one. A newer version
+ * that adds to the head or to its counts must also add a schema version, or use another format.
+ */
+function unknownSchemaIn({ types }: { types: Record<string, { version: string }> }) {
+  for (const [type, { version }] of Object.entries(types)) {
+    if (!isKnownSchema(type, version)) return { schema: `${schemaOf(type)}:${version}`, version };
   }
 }
 

@@ -1,7 +1,16 @@
+import type { PetEvent } from "../../events/event.ts";
 import { encodePet, type PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { PET_LISTS, petByCategoryKey, petKey, petListOf, projectionKey } from "../keyspace.ts";
-import { type Head, type HeadEntry, petCount, readHead } from "../log/head.ts";
+import {
+  changePositionOf,
+  countOf,
+  type Head,
+  type HeadEntry,
+  lastPetIdOf,
+  petCount,
+  readHead,
+} from "../log/head.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
 import { BoundedCache } from "./bounded_cache.ts";
@@ -47,7 +56,7 @@ export interface Page {
 const lengthOf = ({ text }: { text: string }) => text.length;
 
 /** The pets and pages that were read at one generation and `changePosition`. They are valid until a pet changes. */
-function newCaches({ generation, changePosition }: Pick<Head, "generation" | "changePosition">) {
+function newCaches(generation: number, changePosition: number) {
   const pets = new BoundedCache<PetRecord>(PETS_LIMIT, TEXT_LIMIT, lengthOf);
   const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, lengthOf);
   return { generation, changePosition, pets, pages, reading: new Map<string, Promise<Page>>() };
@@ -58,7 +67,7 @@ export class PetReader {
   #store: Store;
   #readNewestHead: () => Promise<HeadEntry>;
   #monotonicNow: () => number;
-  #caches = newCaches({ generation: 0, changePosition: 0 });
+  #caches = newCaches(0, 0);
 
   /** `readNewestHead` reads the head, and rejects if it cannot be trusted. */
   constructor(
@@ -73,18 +82,18 @@ export class PetReader {
 
   /** Returns the pet with an id, or `undefined` if that pet does not exist. Rejects with `projection_damaged`. */
   get(id: number, { head }: { head: Head }) {
-    if (id < 1 || id > head.lastPetId) return undefined;
+    if (id < 1 || id > lastPetIdOf(head)) return undefined;
     return this.#cachesFor(head).pets.get(id) ?? this.#readPet(id, head);
   }
 
-  /** As {@linkcode get}, for a change: the line at the position of the record must be the event that made the pet as it is. */
-  async getProven(id: number, entry: HeadEntry): Promise<PetRecord | undefined> {
+  /** The event that made the pet as it is, for a change: the line at the position that the pet's record names. */
+  async getProven(id: number, entry: HeadEntry): Promise<PetEvent | undefined> {
     const pet = await this.get(id, entry);
     if (pet === undefined) return undefined;
     const { event } = await readProof(this.#store, pet.position);
     const isProven = (event.type === "PetCreated" || event.type === "PetUpdated") &&
       event.data.id === id && encodePet(event.data) === pet.text;
-    if (isProven) return pet;
+    if (isProven) return event;
     throw damagedError(petKeyOf(entry.head, "", id), "does not follow from its event");
   }
 
@@ -108,8 +117,8 @@ export class PetReader {
   #cachesFor(head: Head) {
     const { generation, changePosition } = this.#caches;
     const isOlder = generation < head.generation ||
-      generation === head.generation && changePosition < head.changePosition;
-    if (isOlder) this.#caches = newCaches(head);
+      generation === head.generation && changePosition < changePositionOf(head);
+    if (isOlder) this.#caches = newCaches(head.generation, changePositionOf(head));
     return this.#caches;
   }
 
@@ -152,7 +161,9 @@ export class PetReader {
       const { head: now } = await this.#readNewestHead();
       // One list is read at one moment, so after all attempts a page of one status is shown although pets have changed.
       const isLast = attempt === READ_ATTEMPTS && query.status !== undefined;
-      if (now.generation === head.generation && (isLast || now.changePosition <= head.position)) {
+      if (
+        now.generation === head.generation && (isLast || changePositionOf(now) <= head.position)
+      ) {
         const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
         if (twice === undefined && (!isUnfiltered || hasGaps(head))) {
           return pageOf(pets, query, head);
@@ -191,8 +202,8 @@ export class PetReader {
 }
 
 /** The id of the newest pet that a page may have at a head. */
-function newestOf({ cursor = Infinity }: PageQuery, { lastPetId }: Head): number {
-  return Math.min(cursor - 1, lastPetId);
+function newestOf({ cursor = Infinity }: PageQuery, head: Head): number {
+  return Math.min(cursor - 1, lastPetIdOf(head));
 }
 
 function pageOf(pets: PetRecord[], { limit, cursor, categoryId, ids }: PageQuery, head: Head) {
@@ -212,12 +223,12 @@ export function headOf(page: Page, { head }: HeadEntry): Head {
 /** How many pets match a query at the head that its page shows; `undefined` if only a scan could tell. */
 export function totalOf({ status, categoryId, ids }: PageQuery, { total }: Page, head: Head) {
   if ((categoryId ?? ids) !== undefined) return total;
-  return status === undefined ? petCount(head) : head.counts[petListOf(status)];
+  return status === undefined ? petCount(head) : countOf(head, petListOf(status));
 }
 
 /** Whether pets were removed, so that ids are missing. */
 function hasGaps(head: Head): boolean {
-  return petCount(head) < head.lastPetId;
+  return petCount(head) < lastPetIdOf(head);
 }
 
 function petKeyOf({ generation }: Head, list: string, id: number) {

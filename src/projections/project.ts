@@ -6,7 +6,8 @@ import { decodeJson, encodeJson } from "../encoding/json.ts";
 import {
   eventByIdempotencyKeyKey,
   IDEMPOTENCY_LIFETIME_MS,
-  keyByTokenKey,
+  issuedKeyKey,
+  keyStateKey,
   petKeysOf,
   type ProjectionRecord,
 } from "../keyspace.ts";
@@ -48,15 +49,18 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
         if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
         break;
       case "ApiKeyIssued": {
-        const { keyId, label, tokenHash, expiresAt, readOnly } = event.data;
-        const content = encodeJson({ keyId, label, issuedAt: event.time, expiresAt, readOnly });
-        records.push({ key: keyByTokenKey(tokenHash, event.position), content });
+        const { data: { tokenHash, ...terms }, position, time } = event;
+        const issued = encodeJson({ position, issuedAt: time, ...terms });
+        const state = encodeJson({ position });
+        records.push({ key: issuedKeyKey(tokenHash), content: issued });
+        records.push({ key: keyStateKey(tokenHash), content: state });
         break;
       }
       case "ApiKeyRevoked": {
-        const { keyId, tokenHash } = event.data;
-        const content = encodeJson({ keyId, ...revocationOf(event) });
-        records.push({ key: keyByTokenKey(tokenHash, event.position), content });
+        isChanged = true;
+        const { data: { tokenHash }, position } = event;
+        const content = encodeJson({ position, ...revocationOf(event) });
+        records.push({ key: keyStateKey(tokenHash), content });
         break;
       }
       default:
@@ -118,9 +122,12 @@ function contentOf(entry: StoreEntry): Uint8Array {
   return content;
 }
 
-/** The event that made a record, at the position that its key ends with. Rejects with `projection_damaged`. */
-export async function proveRecord(store: Store, entry: StoreEntry): Promise<RecordedEvent> {
-  const position = entry.key.at(-1) as number;
+/** The event at a position, which must have made the record. Rejects with `projection_damaged`. */
+export async function proveRecord(
+  store: Store,
+  entry: StoreEntry,
+  position: number,
+): Promise<RecordedEvent> {
   const found = await readProof(store, position);
   const name = entry.key.slice(2).join();
   const made = project([found]).find(({ key }) => key.join() === name);
@@ -140,7 +147,11 @@ export async function readProof(store: Store, position: number): Promise<Recorde
 
 /** The error about a record of that key. */
 export function damagedError([, , kind, ...rest]: Key, fault: string): ServiceError {
-  const names = { key_by_token: "an API key", event_by_idempotency_key: "an Idempotency-Key" };
+  const names = {
+    issued_key: "an API key",
+    key_state: "an API key",
+    event_by_idempotency_key: "an Idempotency-Key",
+  };
   const what = names[kind as keyof typeof names] ?? `pet ${rest.at(-1)}`;
   const message = `The record of ${what} ${fault}`;
   return new ServiceError("projection_damaged", message, { cause: "run deno task replay" });

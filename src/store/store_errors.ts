@@ -29,12 +29,12 @@ export class StoreAwayError extends StoreError {}
 /** Nothing was stored, and another attempt does not help: no rights, another program's data, too large a commit. */
 export class StoreRefusedError extends StoreError {}
 
-/** The reason to refuse a store of another version of this program: what shows the version, and what to do. */
-export function otherVersionReason(shown: string, isNewer: boolean): string {
-  return isNewer
-    ? `${shown}, of a newer version; use that version`
-    : `${shown}, of an older version; export it with that version (deno task log > pets.jsonl), ` +
-      "then restore the export into a new store with this one";
+/** The reason to refuse a store of another version of this program: what shows it, and what to do. */
+export function otherVersionReason(shown: string, newerVersion: string | undefined): string {
+  return newerVersion === undefined
+    ? `${shown}, of an older version; export it with that version (deno task log > pets.jsonl), ` +
+      "then restore the export into a new store with this one"
+    : `${shown}, of the newer version ${newerVersion}; use that version or a later one`;
 }
 
 /** The disk of the store is full, so a commit stored nothing. Reads still work. */

@@ -339,11 +339,17 @@ test("append() tries a command without events again after a failed read of the h
 });
 
 test("append() commits no lines that leave a gap after the head, and acknowledges none that the head does not show", async ({ service, store }) => {
+  const { head } = await service.heads.read();
+  const { position } = head;
   const { decide, ...command } = addition(service);
-  const leavesGap = (head: Head) => decide(Object.assign(head, { position: head.position + 1 }));
+  const leavesGap = (draft: Head) => {
+    head.position = position + 1;
+    return decide(draft);
+  };
   const gapped = [addition(service), { ...command, decide: leavesGap }, addition(service)]
     .map((it) => assertRejects(() => service.appender.append(it), Error, "does not follow"));
   await Promise.all(gapped);
+  head.position = position;
   assertEquals(store.commits.length, 0);
   const { advance } = service.heads;
   service.heads.advance = () => {};

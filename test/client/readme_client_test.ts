@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { readHead } from "../../src/log/head.ts";
+import { lastPetIdOf, readHead } from "../../src/log/head.ts";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
@@ -31,7 +31,7 @@ testPermitted("net", "read", "run", "write", "env", "sys")(
       assertEquals(await client.add("one", rex), { id: 1, ...rex });
       assertEquals(await client.add("one", rex), { id: 1, ...rex });
       assertEquals(await client.add("two", rex), { id: 2, ...rex });
-      assertEquals((await readHead(service.store)).head.lastPetId, 2);
+      assertEquals(lastPetIdOf((await readHead(service.store)).head), 2);
     });
 
     await test.step("it lists all animals of a status, page by page", async () => {

@@ -1,7 +1,7 @@
 /** createPet(), updatePet() and removePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { decodeEvent, type PetEvent } from "../../events/event.ts";
+import { decodeEvent, GENESIS_HASH, type PetEvent } from "../../events/event.ts";
 import { encodePet, type NewPet } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
@@ -18,7 +18,7 @@ import {
 import { hmacSha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "../../src/keyspace.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
-import { EMPTY_HEAD } from "../../src/log/head.ts";
+import { addEvent, draftOf, EMPTY_HEAD } from "../../src/log/head.ts";
 import { PetReader } from "../../src/projections/pet_reader.ts";
 import { createService } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
@@ -113,15 +113,15 @@ const RULES: [given: Body[], when: When, then: object | string | undefined][] = 
   [[ADDED, REMOVED], ADA, { id: 2, ...ADA }],
 ];
 
+const METADATA = { id: "", time: "2026-01-01T00:00:00.000Z", actor: "" };
+
 /** The rule of a request, and what it decides on the pets after those events. */
 function ruleOf(given: Body[], when: When) {
-  const pets = new Map(
-    given.map(({ type, data }) => [
-      data.id,
-      type === "PetRemoved" ? undefined : { text: encodePet(data) },
-    ]),
-  );
-  const deps = { pets: { getProven: (id: number) => Promise.resolve(pets.get(id)) } };
+  const events = given.map((body, index) => {
+    return { ...body, ...METADATA, position: index + 1, previousHash: GENESIS_HASH };
+  });
+  const lastEventOf = (id: number) => events.findLast(({ data }) => data.id === id);
+  const deps = { pets: { getProven: (id: number) => Promise.resolve(lastEventOf(id)) } };
   const rule = "name" in when
     ? additionRule(when)
     : "patch" in when
@@ -129,7 +129,9 @@ function ruleOf(given: Body[], when: When) {
     : removalRule(deps, when);
   const decide = async () => {
     await rule.prepare?.({ head: EMPTY_HEAD, versionstamp: null });
-    return rule.decide({ lastPetId: pets.size });
+    const head = draftOf(EMPTY_HEAD);
+    for (const event of events) addEvent(head, event, GENESIS_HASH);
+    return rule.decide(head);
   };
   return { ...rule, decide };
 }

@@ -3,8 +3,11 @@ import { newToken } from "../../src/keys/token.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/keys/api_key_reader.ts";
-import { keyByTokenKey, projectionKey } from "../../src/keyspace.ts";
+import { issuedKeyKey, keyStateKey, projectionKey } from "../../src/keyspace.ts";
 import type { Head } from "../../src/log/head.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { putRecord } from "../support/set_record.ts";
+import { commit } from "../support/store_contract.ts";
 import { hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
 import { testWith } from "../support/test_with.ts";
@@ -38,13 +41,14 @@ test("authorize() reads a key once until the next key event, and cached() return
   const key = await authorize();
   assertEquals([key.id, key.label], [service.keyId, "test"]);
   await (await service.add({ name: "Rex", categoryId: 1 })).body?.cancel();
-  store.lists.length = 0;
+  const readsOfKeys = () => store.gets.filter((key) => key[2] === "key_state").length;
+  const reads = readsOfKeys();
   assertEquals([await cached(), await authorize()], [key, key]);
-  assertEquals(store.lists, []);
+  assertEquals(readsOfKeys(), reads);
   await issueKey(service, { label: "other" });
   assertEquals(await cached(), undefined);
   assertEquals(await authorize(), key);
-  assertGreater(store.lists.length, 0);
+  assertGreater(readsOfKeys(), reads);
 });
 
 test("authorize() ends a cached key in time, although the clock was set back by a day", async ({ service: { runtime }, service, keys, headNow, authorize }) => {
@@ -63,10 +67,10 @@ test("authorize() ends a cached key in time, although a slower read ended after 
   const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
   const head = await headNow();
   const slow = hold("after");
-  store.onList = slow.fault;
+  store.onGetMany = slow.fault;
   const reading = authorize(token, head);
   await slow.reached;
-  store.onList = (apply) => apply();
+  store.onGetMany = (apply) => apply();
   await authorize(token, head);
   runtime.jumpClock(-24 * 60 * 60_000);
   slow.release();
@@ -77,15 +81,48 @@ test("authorize() ends a cached key in time, although a slower read ended after 
 
 test("authorize() rejects a mistyped token without reading the store", async ({ service, store, keys, headNow, authorize }) => {
   const head = await headNow();
-  const lists = store.lists.length;
+  let reads = 0;
+  store.onGetMany = (apply) => {
+    reads++;
+    return apply();
+  };
   for (const token of ["", "nonsense", service.token.slice(0, -1), `${service.token}0`]) {
     await assertRejects(() => authorize(token, head), ServiceError, "is mistyped or cut off");
   }
-  assertEquals(store.lists.length, lists);
+  assertEquals(reads, 0);
   const unknown = newToken((length) => new Uint8Array(length).fill(255));
   await assertRejects(() => authorize(unknown, head), ServiceError, "The API key is not known");
-  assertEquals(store.lists.length, lists + 1);
+  assertEquals(reads, 1);
   assertEquals(keys.cached(unknown, head), undefined);
+});
+
+test("authorize() refuses a key of which a record is missing, revoked or not", async ({ service, headNow, authorize }) => {
+  const { token } = service;
+  const hash = sha256Hex(token);
+  for (const isRevoked of [false, true]) {
+    if (isRevoked) await revokeKey(service, service.keyId);
+    const head = await headNow();
+    for (const keyOf of [issuedKeyKey, keyStateKey]) {
+      const key = projectionKey(head.generation, keyOf(hash));
+      const { value } = (await service.store.get(key))!;
+      await putRecord(service.store, key);
+      const reader = new ApiKeyReader(service.store, service.runtime);
+      const lost = async () => await reader.authorize(token, head, service.runtime.now());
+      assertEquals((await assertRejects(lost, ServiceError)).code, "projection_damaged");
+      await commit(service.store, [{ type: "set", key, value: value as Uint8Array }]);
+    }
+    if (isRevoked) await assertRejects(() => authorize(token, head), ServiceError, "is revoked");
+    else await authorize(token, head);
+  }
+});
+
+test("authorize() does not know a key of which both records are missing", async ({ service, headNow, authorize }) => {
+  const head = await headNow();
+  for (const keyOf of [issuedKeyKey, keyStateKey]) {
+    await putRecord(service.store, projectionKey(head.generation, keyOf(sha256Hex(service.token))));
+  }
+  const unknown = () => authorize(service.token, head);
+  await assertRejects(unknown, ServiceError, "The API key is not known");
 });
 
 test("listApiKeys() returns all keys, also if they need several reads", async ({ service, headNow }) => {
@@ -104,7 +141,7 @@ test("listApiKeys() rejects with projection_damaged if the issue of a key is mis
   await revokeKey(service, service.keyId);
   const head = await headNow();
   const [{ tokenHash }] = await listApiKeys(service.store, head);
-  const key = projectionKey(head.generation, keyByTokenKey(tokenHash, 1));
+  const key = projectionKey(head.generation, issuedKeyKey(tokenHash));
   for (const damage of [{ type: "delete", key }, { type: "set", key, value: utf8("{") }] as const) {
     await service.store.commit({ checks: [], mutations: [damage] });
     const failure = await assertRejects(() => listApiKeys(service.store, head), ServiceError);

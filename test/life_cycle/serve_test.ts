@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
+import { lastPetIdOf } from "../../src/log/head.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
@@ -29,7 +30,7 @@ test("serve() on SIGTERM answers 503 to an incomplete body, and ends", async () 
   const ending = service.stop();
   assertMatch(await slow.answer(), /\nHTTP\/1.1 503 [^]*"code":"shutting_down"/);
   assertEquals(await ending, 0);
-  await temp.use(async ({ heads }) => assertEquals((await heads.fresh()).head.lastPetId, 0));
+  await temp.use(async ({ heads }) => assertEquals(lastPetIdOf((await heads.fresh()).head), 0));
 });
 
 test("serve() on SIGTERM under load finishes accepted requests and ends with exit code 0", async () => {
@@ -46,7 +47,7 @@ test("serve() on SIGTERM under load finishes accepted requests and ends with exi
   assertEquals(await stopped, 0);
   await temp.use(async (operator) => {
     await load.expectLogged(operator);
-    const { lastPetId } = (await operator.heads.fresh()).head;
+    const lastPetId = lastPetIdOf((await operator.heads.fresh()).head);
     assertEquals(lastPetId, load.acknowledged.size, "every stored pet was acknowledged");
   });
   const events = service.lines.map((line) => JSON.parse(line).event);

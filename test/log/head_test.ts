@@ -15,18 +15,19 @@ import {
 const HEAD: Head = {
   ...EMPTY_HEAD,
   position: 12_345_678_901,
-  lastPetId: 12_345,
   lastHash: "0123456789abcdef".repeat(4),
-  counts: { available: 12_340, none: 0, pending: 5, sold: 0 },
-  changePosition: 99,
-  keyPosition: 7,
-  schemas: { ApiKeyIssued: 2, PetUpdated: 1 },
+  types: {
+    ApiKeyIssued: { version: "2", count: 3, last: 7 },
+    PetCreated: { version: "1", count: 12_345, last: 12_345_678_901 },
+    PetUpdated: { version: "1", count: 9, last: 99 },
+  },
+  counts: { available: 12_340, pending: 5 },
   generation: 3,
 };
 
 const MARK: RestoreMark = {
   format: "restore",
-  storeFormat: 5,
+  storeFormat: 6,
   run: "01HZZZZZZZ0000000000000001",
   position: 9,
   lastHash: HEAD.lastHash,
@@ -56,9 +57,10 @@ Deno.test("decodeHeadRecord() says what to do with a store of another format", (
     [{ ...HEAD, format: 1, other: "fields" }, /format 1, .* export it with that version/],
     [{ ...HEAD, format: 3 }, /format 3, .* export it with that version/],
     [{ ...HEAD, format: 4 }, /format 4, .* export it with that version/],
-    [{ ...HEAD, format: 6 }, /format 6, .* use that version/],
+    [{ ...HEAD, format: 5 }, /format 5, .* export it with that version/],
+    [{ ...HEAD, format: 7 }, /format 7, of the newer version 7; use that version or a later one/],
     [oldMark, /an unfinished restore of another version/],
-    [{ ...MARK, storeFormat: 6 }, /an unfinished restore of another version/],
+    [{ ...MARK, storeFormat: 7 }, /an unfinished restore of another version/],
   ];
   for (const [record, advice] of others) {
     // Formats 1 to 3 were texts, and format 4 had no checksum.
@@ -67,16 +69,23 @@ Deno.test("decodeHeadRecord() says what to do with a store of another format", (
       assertOther(value, advice);
     }
   }
-  const newer = { ...HEAD, schemas: { PetSold: 1 } };
-  assertOther(encodeHead(newer), /events of the schema PetSold:1, .* use that version/);
-  const member = { ...HEAD, schemas: { PetCreated: 1, ApiKeyIssued: 3 } };
-  assertOther(encodeHead(member), /schema ApiKeyIssued:3, of a newer/);
+  const unknown = [{ PetSold: { version: "6.2" } }, { PetCreated: { version: "6.10" } }];
+  const messages = [
+    /schema urn:animal-store:pet-sold:6\.2, of the newer version 6\.2; use that/,
+    /schema urn:animal-store:pet-created:6\.10, of the newer version 6\.10; use that/,
+  ];
+  for (const [index, types] of unknown.entries()) {
+    // Whatever else that version has added to the head.
+    const newer = { ...HEAD, types, counts: { reserved: 1 }, more: 1 };
+    assertOther(withChecksum(HEAD_KEY, encodeJson(newer)), messages[index]);
+  }
 });
 
 Deno.test("headEntryOf() refuses a value that this service did not write", () => {
   const foreign = [undefined, 1, "", "{", "{}", "null", "[]", '"restore"', new Uint8Array(3)];
   const almost = [
     ...[{ ...HEAD, more: 1 }, { ...HEAD, position: -1 }, { ...HEAD, lastHash: "x" }],
+    { ...HEAD, counts: { reserved: 1 } },
     { ...MARK, restored: -1 },
   ];
   const unchecked = [HEAD, MARK].map((it) => encodeJson(it));

@@ -20,7 +20,14 @@ import {
   projectionKey,
   retainedMutations,
 } from "../../src/keyspace.ts";
-import { encodeHead, type Head, headAfter, type HeadEntry, readHead } from "../../src/log/head.ts";
+import {
+  addEvent,
+  draftOf,
+  encodeHead,
+  type Head,
+  type HeadEntry,
+  readHead,
+} from "../../src/log/head.ts";
 import { headOf, type PageQuery, PetReader, totalOf } from "../../src/projections/pet_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { ServiceError } from "../../src/service_error.ts";
@@ -62,7 +69,7 @@ class History {
     const base = this.entry;
     const pets = [...this.pets];
     const lines: RecordedLine[] = [];
-    let next: Head = { ...base.head, generation };
+    const next = draftOf({ ...base.head, generation });
     for (const { id = pets.length + 1, patch } of steps) {
       const before = pets[id - 1];
       const after = patchPet(before ?? { id, name: "Rex", categoryId: 1n }, patch ?? {});
@@ -77,7 +84,7 @@ class History {
       const event = { ...body, ...metadata, position, previousHash: next.lastHash };
       const line = encoder.encode(encodeEvent(event));
       lines.push({ event, line });
-      next = headAfter(next, event, sha256Hex(line));
+      addEvent(next, event, sha256Hex(line));
     }
     const mutations: Mutation[] = [
       ...logMutations(base.head.position + 1, lines.map(({ line }) => line)),

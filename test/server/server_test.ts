@@ -1,6 +1,7 @@
 import http2 from "node:http2";
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
+import { lastPetIdOf } from "../../src/log/head.ts";
 import { Server } from "../../src/server/server.ts";
 import { type Gauges, NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
@@ -165,7 +166,7 @@ testOnServer(
       const response = await connection.answer();
       assert(response === "" || /^HTTP\/1\.1 4\d\d /.test(response), `${framing}: ${response}`);
     }
-    assertEquals((await service.heads.fresh()).head.lastPetId, 0);
+    assertEquals(lastPetIdOf((await service.heads.fresh()).head), 0);
     const failures = service.reports.filter(([, event]) => event !== "credentials_refused");
     assertEquals(failures, []);
   },

@@ -1,13 +1,13 @@
 import type { EventBody } from "../../events/event.ts";
 import type { NewPet, Pet } from "../../events/pet.ts";
-import type { Head } from "../../src/log/head.ts";
+import { type Head, lastPetIdOf } from "../../src/log/head.ts";
 import type { Command } from "../../src/append/command.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 
 /** A command that appends the creation of a pet, without a request. */
 export function addPetCommand(runtime: Runtime, actor: string, pet: NewPet): Command {
-  return command(runtime, actor, ({ lastPetId }) => {
-    return { type: "PetCreated", data: { id: lastPetId + 1, ...pet } };
+  return command(runtime, actor, (head) => {
+    return { type: "PetCreated", data: { id: lastPetIdOf(head) + 1, ...pet } };
   });
 }
 

@@ -1,5 +1,6 @@
 import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
+import { lastPetIdOf } from "../../src/log/head.ts";
 import type { Command } from "../../src/append/command.ts";
 import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
 import { useRealStore } from "./real_store.ts";
@@ -19,7 +20,7 @@ export function fillStore(path: string, pets: number, soldShare?: number): Promi
     const { id: actor, token } = await issueKey(service, { label: "bench" });
     const { head } = await service.heads.fresh();
     const appendEach = async (commandFor: (id: number) => Command | undefined) => {
-      for (let first = head.lastPetId + 1; first <= pets; first += WAVE) {
+      for (let first = lastPetIdOf(head) + 1; first <= pets; first += WAVE) {
         const wave = Array.from({ length: Math.min(WAVE, pets - first + 1) }, (_, index) => {
           const command = commandFor(first + index);
           return command && appender.append(command);

@@ -4,6 +4,7 @@ import {
   type EventMetadata,
   GENESIS_HASH,
   OPERATOR,
+  subjectOf,
 } from "../../events/event.ts";
 import { patchPet, type Pet, PET_STATUSES, type PetPatch, reversePatch } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
@@ -75,11 +76,16 @@ export function liveKeyOf(lines: string[]): string {
   return issue === undefined ? "" : JSON.parse(issue).id;
 }
 
-/** Encodes events in that order, with correct hashes. */
+/** Encodes events in that order, with correct hashes and predecessors. */
 export function linesOf(events: (EventBody & EventMetadata)[]): string[] {
   let previousHash = GENESIS_HASH;
+  const lastPositions = new Map<string, number>();
   return events.map((event, index) => {
-    const line = encodeEvent({ ...event, position: index + 1, previousHash });
+    const position = index + 1;
+    const subject = subjectOf(event);
+    const predecessor = lastPositions.get(subject);
+    lastPositions.set(subject, position);
+    const line = encodeEvent({ predecessor, ...event, position, previousHash });
     previousHash = sha256Hex(line);
     return line;
   });

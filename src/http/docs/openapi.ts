@@ -96,7 +96,9 @@ const PatchBody = PetPatch.meta({
   minProperties: 1,
 });
 
-const DATASCHEMA_PATTERN = new RegExp(`^(${PET_EVENT_TYPES.map(schemaOf).join("|")}):\\d+$`);
+const DATASCHEMA_PATTERN = new RegExp(
+  `^(${PET_EVENT_TYPES.map(schemaOf).join("|")}):[1-9][0-9.]*$`,
+);
 
 /** An event as `encodePublicEvent` writes it. */
 const PetEvent = z.strictObject({

@@ -101,7 +101,7 @@ async function isPrepared(connection: Connection): Promise<boolean> {
   const [version, hasRights] = state;
   if (Number(version) !== SCHEMA_VERSION) {
     const shown = `its schema animal_store has version ${version}`;
-    refuse(otherVersionReason(shown, Number(version) > SCHEMA_VERSION));
+    refuse(otherVersionReason(shown, Number(version) > SCHEMA_VERSION ? version! : undefined));
   }
   if (hasRights !== "t") refuse(lacksRights);
   return true;

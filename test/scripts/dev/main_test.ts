@@ -59,20 +59,23 @@ test("dev waits for a change while the store is of a newer version; --reset move
     const folder = `${project}/.data`;
     const path = `${folder}/pets.sqlite3`;
     await Deno.mkdir(folder);
-    const newer: Head = { ...EMPTY_HEAD, position: 1, schemas: { PetCreated: 99 } };
+    const created = { version: "99.1", count: 1, last: 1 };
+    const newer: Head = { ...EMPTY_HEAD, position: 1, types: { PetCreated: created } };
     const setHead = (head: Head) =>
       changeFile(path, [{ type: "set", key: HEAD_KEY, value: encodeHead(head) }]);
     await setHead(newer);
     {
       await using dev = startDev(project, "");
-      await dev.reports(/^error: Cannot open .* of a newer version; use that version$/);
+      await dev.reports(
+        /^error: Cannot open .* of the newer version 99.1; use that version or a later one$/,
+      );
       await dev.reports(/^The service has ended; it starts again after the next change$/);
       await setHead(EMPTY_HEAD);
       await edit(project, (source) => `${source}\n`);
       await dev.serves();
       await setHead(newer);
       await edit(project, (source) => `${source}\n`);
-      await dev.reports(/of a newer version; use that version$/);
+      await dev.reports(/of the newer version 99.1; use that version or a later one$/);
       assertEquals(await dev.stop(), 0, "it was waiting");
     }
     await using dev = startDev(project, "", "--reset", "--seed", "3");

@@ -3,7 +3,7 @@ import type { EventBody } from "../../../events/event.ts";
 import { decodePet, patchPet, PET_STATUSES, reversePatch } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import type { Fault as AuditFault } from "../../../scripts/verify/findings.ts";
-import { readHead } from "../../../src/log/head.ts";
+import { lastPetIdOf, readHead } from "../../../src/log/head.ts";
 import { UnsoundError } from "../../../scripts/verify/log_verifier.ts";
 import { LogDamagedError } from "../../../src/log/read_log.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
@@ -313,7 +313,7 @@ async function write(sample: Sample, rounds: number): Promise<number> {
   /** The first pet that is there, from an id on. */
   const petFrom = async (start: number) => {
     const { head } = await readHead(store);
-    for (let id = 1 + start % head.lastPetId;; id = 1 + id % head.lastPetId) {
+    for (let id = 1 + start % lastPetIdOf(head);; id = 1 + id % lastPetIdOf(head)) {
       const found = await pets.get(id, { head });
       if (found !== undefined) return decodePet(found.text);
     }

@@ -45,7 +45,7 @@ Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : `one in ${SAMPLE_STEP}`
   const { runtime } = sample;
   const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
   const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
-  assertEquals(kinds.size, 6, "the sample has records of all kinds");
+  assertEquals(kinds.size, 7, "the sample has records of all kinds");
   const store = new ModelStore({ now: runtime.now });
   // Small reads, so that the records of a kind come in several of them.
   Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });

@@ -23,14 +23,17 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
   const verifier = new LogVerifier();
   for (const line of LINES) verifier.verify(encoder.encode(line));
   assertEquals(verifier.head, {
-    format: 5,
+    format: 6,
     position: 45,
-    lastPetId: 27,
     counts: { available: 7, none: 4, pending: 8, sold: 6 },
     lastHash: sha256Hex(LINES[44]),
-    changePosition: 45,
-    keyPosition: 42,
-    schemas: { ApiKeyIssued: 1, PetCreated: 1, PetUpdated: 1, ApiKeyRevoked: 1, PetRemoved: 1 },
+    types: {
+      ApiKeyIssued: { version: "1", count: 5, last: 41 },
+      PetCreated: { version: "1", count: 27, last: 44 },
+      PetUpdated: { version: "1", count: 7, last: 45 },
+      ApiKeyRevoked: { version: "1", count: 4, last: 42 },
+      PetRemoved: { version: "1", count: 2, last: 35 },
+    },
     generation: 1,
   });
 });
@@ -121,6 +124,32 @@ const wasRevoked = `its actor ${FIRST.id} was revoked before`;
 
 /** Events after the keys. The last one cannot have happened. All hashes are correct. */
 const IMPOSSIBLE: [fault: string, ...Event[]][] = [
+  [
+    "it names 6, but its subject pets/1 had its last event at position 5",
+    REX,
+    pet(1, FIRST.id, 2),
+    { ...change(2, { status: null }, { status: "sold" }), predecessor: 6 },
+  ],
+  [
+    "it names no predecessor, but its subject pets/1 had its last event at position 6",
+    REX,
+    SOLD,
+    { ...GONE, predecessor: undefined },
+  ],
+  [
+    "it names 5, but its subject pets/2 had no event before",
+    REX,
+    { ...pet(1, FIRST.id, 2), predecessor: 5 },
+  ],
+  [
+    `it names 2, but its subject keys/${FIRST.id} had its last event at position 1`,
+    { ...revoked(1, FIRST), predecessor: 2 },
+  ],
+  [
+    `it revokes key ${FIRST.id} at a later time than an event before`,
+    revoked(1, FIRST, 10),
+    revoked(2, FIRST, 11),
+  ],
   ["it adds pet 9, but pet 1 was expected", pet(1, FIRST.id, 9)],
   [`its id ${FIRST.id} is that of an earlier event`, { ...REX, id: FIRST.id }],
   ["its actor is the operator, but only a key adds, changes and removes pets", {
@@ -295,14 +324,28 @@ Deno.test("LogVerifier finds lines that are not events of this log, and continue
     [`${LINES[7]}\r`, /^8: The line differs from the bytes that the service writes, for example/],
     [LINES[7].replace("PetCreated", "PetSold"), /^8: The line differs /],
     [
-      LINES[7].replace("PetCreated", "PetSold").replace("pet-created", "pet-sold"),
-      /^8: A newer version wrote the line: event type PetSold is not known$/,
+      LINES[7].replace("PetCreated", "PetSold").replace("pet-created:1", "pet-sold:6.3"),
+      /^8: A newer version wrote the line: its schema urn:animal-store:pet-sold:6.3 needs version 6.3$/,
     ],
     [
-      LINES[7].replace("pet-created:1", "pet-created:2"),
-      /^8: A newer version wrote the line: schema urn:animal-store:pet-created:2 is not known$/,
+      LINES[7].replace("pet-created:1", "pet-created:6.10"),
+      /^8: A newer version wrote the line: its schema urn:animal-store:pet-created:6.10 needs version 6.10$/,
     ],
+    // Such a version may also have added a member.
+    [
+      LINES[7].replace("pet-created:1", "pet-created:7").replace('"actor"', '"more":1,"actor"'),
+      /^8: A newer version wrote the line: its schema urn:animal-store:pet-created:7 needs version 7$/,
+    ],
+    [LINES[7].replace('"actor"', '"more":1,"actor"'), /^8: The line differs /],
     [LINES[7].replace("pet-created:1", "pet-created:0"), /^8: The line differs /],
+    [
+      LINES[7].replace('0008",', '0008","predecessor":"0000000000000008",'),
+      /^8: The line differs /,
+    ],
+    [
+      LINES[7].replace('0008",', '0008","predecessor":"0000000000000000",'),
+      /^8: The line differs /,
+    ],
     [new Uint8Array([0xff]), /^8: The line is not valid UTF-8$/],
     ["x".repeat(LINE_LIMIT_BYTES + 1), /^8: The line is longer than 65531 bytes$/],
   ];
