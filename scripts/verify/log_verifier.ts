@@ -282,8 +282,9 @@ export class LogVerifier {
     }
     const revocation = revocationOf(event);
     const { revokedAt: earlier = Infinity } = key;
-    // The record of a key has only its last event.
-    if (!revocation.isAtOnce && Date.parse(revocation.revokedAt) > earlier) {
+    const isLater = !revocation.isAtOnce && Date.parse(revocation.revokedAt) > earlier;
+    // The service never wrote this, but no line before format 6 was refused for it.
+    if (isLater && event.predecessor !== undefined) {
       this.#faults.push(`it revokes key ${keyId} at a later time than an event before`);
     }
     revoke(key, revocation);

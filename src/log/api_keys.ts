@@ -34,9 +34,9 @@ export function revocationOf(event: { data: KeyRevokedData; time: string }) {
   return { revokedAt: effectiveAt, isAtOnce: Date.parse(effectiveAt) <= Date.parse(event.time) };
 }
 
-/** Adds a revocation to a key. The earliest one applies. */
+/** Adds a revocation to a key. The last one applies, which the service never writes with a later effect. */
 export function revoke(key: ApiKey, { revokedAt, isAtOnce }: ReturnType<typeof revocationOf>) {
-  key.revokedAt = Math.min(key.revokedAt ?? Infinity, Date.parse(revokedAt));
+  key.revokedAt = Date.parse(revokedAt);
   if (isAtOnce) key.isRevoked = true;
 }
 

@@ -9,7 +9,14 @@ import {
   type WriteOperation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import { drawRemoval, drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
+import {
+  COLORS,
+  drawRemoval,
+  drawUpdate,
+  noteResponse,
+  PET_STATUSES,
+  type Workload,
+} from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
@@ -94,16 +101,27 @@ class Client {
       else operations.push(this.#drawCreate(`${name}-${operations.length}`));
     }
     const { cluster } = this.#workload;
+    const drawSlot = () => random.integer(0, cluster.size - 1);
+    // One instance that gets them together puts several events of a pet into one commit.
+    const sharedSlot = random.chance(0.5) ? drawSlot() : undefined;
     await Promise.all(operations.map(async (operation) => {
-      if (random.chance(0.5)) await cluster.simulation.sleep(random.between(0, 20));
-      await this.#send(operation, this.#drawKey(), random.integer(0, cluster.size - 1));
+      const isLater = sharedSlot === undefined && random.chance(0.5);
+      if (isLater) await cluster.simulation.sleep(random.between(0, 20));
+      await this.#send(operation, this.#drawKey(), sharedSlot ?? drawSlot());
     }));
   }
 
   #drawCreate(name: string): CreateOperation {
     const random = this.#random;
     const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
-    return { kind: "create", name, categoryId: random.integer(-2, 2), status };
+    const operation: CreateOperation = {
+      kind: "create",
+      name,
+      categoryId: random.integer(-2, 2),
+      status,
+    };
+    if (this.#workload.hasColor && random.chance(0.5)) operation.color = random.pick(COLORS);
+    return operation;
   }
 
   #drawList(): ListOperation {

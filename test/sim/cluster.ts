@@ -266,8 +266,8 @@ function requestOf(operation: Operation, { token }: KeyInUse): Request {
     setHeader("content-type", "application/merge-patch+json");
     return new Request(url, { method: "PATCH", headers, body: JSON.stringify(operation.patch) });
   }
-  const { name, status, categoryId } = operation;
-  const body = JSON.stringify({ name, status, categoryId });
+  const { name, status, categoryId, color } = operation;
+  const body = JSON.stringify({ name, status, categoryId, color });
   return new Request(url, { method: "POST", headers, body });
 }
 

@@ -236,5 +236,6 @@ function idAt({ cluster: { oracle } }: Workload, position: number): string {
 /** What the feed makes of a line: another id, and no members that concern only the log. */
 function textForClients(line: CommittedLine): string {
   return line.text.replace(`"id":"${line.event.id}"`, `"id":"${feedIdOf(line)}"`)
+    .replace(/"predecessor":"\d+",/, "")
     .replace(/,"actor":.*?"previoushash":"\w{64}"/s, ',"datacontenttype":"application/json"');
 }

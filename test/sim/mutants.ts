@@ -51,21 +51,16 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "await command.prepare(base)":
         "void ((command as any).prepared ??= await command.prepare(base) ?? true)",
     },
-    "a pet is created after a key event within one commit": {
-      "next.keyPosition !== base.head.keyPosition || bytes": "bytes",
-    },
+    "a pet is created after a key event within one commit": { "isComplete || bytes": "bytes" },
     "two changes of a pet are decided on the same state": {
-      "memberAfter(next, queued, preparation, changed)":
-        "memberAfter(next, queued, preparation, undefined)",
+      "memberAfter(head, queued, preparation, last)":
+        "memberAfter(head, queued, preparation, undefined)",
     },
     "a request is refused by a change that no commit has stored": {
-      "if (changed === undefined) finish": "if (true) finish",
+      "if (last === undefined) finish": "if (true) finish",
     },
     "two concurrent requests with one Idempotency-Key share a commit": {
-      "taken.has(idempotencyKey)": "false",
-    },
-    "a command for a pet that the same commit removes is not deferred": {
-      "taken.has(petId)": "false",
+      "idempotencyKeys.has(idempotencyKey)": "false",
     },
     "a settled command is still appended": { "    if (queued.isSettled) continue;\n": "" },
     "a command that produced no events on a stale head is not requeued": {
@@ -74,15 +69,17 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/log/head.ts": {
     "a pet that was sold still counts under its former status": {
-      "head.counts[from] - 1": "head.counts[from]",
+      "addTo(draft.counts, petListOf(previous.status), -1);": "",
     },
-    "a removed pet still counts": { "head.counts[list] - 1": "head.counts[list]" },
+    "a removed pet still counts": {
+      'case "PetRemoved":\n      addTo(draft.counts, petListOf(event.data.status), -1);':
+        'case "PetRemoved":',
+    },
     "a removal does not outdate what instances have cached": {
-      "      next.changePosition = position;\n      next.counts": "      next.counts",
+      "types.PetRemoved?.last ?? 0);": "0);",
     },
     "a revocation does not move the key position of the head": {
-      'case "ApiKeyIssued":\n    case "ApiKeyRevoked":\n      next':
-        'case "ApiKeyRevoked":\n      return next;\n    case "ApiKeyIssued":\n      next',
+      "types.ApiKeyRevoked?.last ?? 0);": "0);",
     },
   },
   "src/log/head_reader.ts": {
@@ -100,13 +97,11 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/keys/api_key_reader.ts": {
     "a cached key is used after key events": {
-      "at?.keyPosition === keyPosition && at.generation === generation": "true",
+      "const isCurrent = cached?.generation === head.generation &&\n      cached.keyPosition === keyPositionOf(head);":
+        "const isCurrent = cached !== undefined;",
     },
   },
   "src/log/api_keys.ts": {
-    "the latest of several scheduled revocations applies": {
-      "Math.min(key.revokedAt ?? Infinity,": "Math.max(key.revokedAt ?? 0,",
-    },
     "an immediate revocation waits for the clock": { "if (isAtOnce) key.isRevoked = true;": "" },
   },
   "src/projections/pet_reader.ts": {
@@ -115,28 +110,28 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
     "a cached page below a cursor is used although the cursor was beyond the newest pet": {
       "newestOf(query, head);\n    // Node":
-        "((cursor ?? Infinity) < Infinity || head.lastPetId);\n    // Node",
+        "((cursor ?? Infinity) < Infinity || lastPetIdOf(head));\n    // Node",
     },
     "a pet beyond the head is read": {
-      "if (id < 1 || id > head.lastPetId) return undefined;": "",
+      "if (id < 1 || id > lastPetIdOf(head)) return undefined;": "",
     },
     "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "an instance does not follow the changes of others": {
-      "generation === head.generation && changePosition < head.changePosition": "false",
+      "generation === head.generation && changePosition < changePositionOf(head)": "false",
     },
     "a page that lost a pet stays cached": {
-      "this.#caches = newCaches(head)":
-        "this.#caches = { ...newCaches(head), pages: this.#caches.pages }",
+      "this.#caches = newCaches(head.generation, changePositionOf(head))":
+        "this.#caches = { ...newCaches(head.generation, changePositionOf(head)), pages: this.#caches.pages }",
     },
     "a pet stays cached after a change": {
-      "this.#caches = newCaches(head)":
-        "this.#caches = { ...newCaches(head), pets: this.#caches.pets }",
+      "this.#caches = newCaches(head.generation, changePositionOf(head))":
+        "this.#caches = { ...newCaches(head.generation, changePositionOf(head)), pets: this.#caches.pets }",
     },
     "a page that was changed while it was read is not read again": {
       "|| position > head.position": "",
     },
     "a page with gaps is of its head although pets were removed after it": {
-      "isLast || now.changePosition <= head.position": "true",
+      "isLast || changePositionOf(now) <= head.position": "true",
     },
     "a page with gaps that is read again is of the head of its request": {
       "      head = now;\n":
@@ -153,7 +148,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "&& next === undefined && cursor === undefined;": ";",
     },
     "a page does not stop at the newest pet of its head": {
-      "(cursor - 1, lastPetId)": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
+      "(cursor - 1, lastPetIdOf(head))": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
     },
   },
   "src/feed/event_feed.ts": {
@@ -218,9 +213,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "earlier !== undefined && !rule.isOutcome(earlier)": "false",
     },
     "a pet is not read again after the head changed": {
-      "const found = await pets": 'const found = this.text !== "" ? this : await pets',
+      "prepared = await pets": "prepared ??= await pets",
     },
-    "a condition is not checked": { "if (isExpected(encodePet(before))) return": "return" },
+    "a condition is not checked": { "if (!isExpected(encodePet(before)))": "if (false)" },
+    "a line names no predecessor": { ", predecessor: last!.position }": " }" },
     "a repeated removal is taken for one of another pet": {
       "event.data.id === petId && isOutcome(event)": "isOutcome(event)",
     },

@@ -30,7 +30,6 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
       issue: 3,
       revoke: 3,
       rotate: 2,
-      schedule: 0.5,
       export: 1.5,
       audit: 1,
       replay: isReplayer ? 5 : 0,
@@ -63,7 +62,6 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
         isAtOnce ? "revoke" : "rotate",
         (service): Promise<unknown> => {
           if (action === "revoke") return workload.code.revokeKey(service, key.keyId);
-          if (action === "schedule") return scheduleRevocations(service, key, random);
           return rotateKey(workload, service, key, overlapMs);
         },
         () => key.keyId,
@@ -178,28 +176,6 @@ async function rotateKey(
 ): Promise<void> {
   const { successor: { id, token } } = await code.rotateKey(service, keyId, { overlapMs });
   keys.push({ keyId: id, token, isKept: false, isReadOnly });
-}
-
-/** Revokes a key several times with later effect, as the log of another version may contain. */
-async function scheduleRevocations(
-  { appender, runtime }: Service,
-  { keyId, token }: KeyInUse,
-  random: Random,
-): Promise<void> {
-  const now = runtime.now();
-  const tokenHash = createHash("sha256").update(token).digest("hex");
-  const revocations = Array.from({ length: 3 }, () => ({
-    id: runtime.newId(),
-    time: new Date(now).toISOString(),
-    actor: "operator",
-    type: "ApiKeyRevoked" as const,
-    data: {
-      keyId,
-      tokenHash,
-      effectiveAt: new Date(now + random.between(100, 20_000)).toISOString(),
-    },
-  }));
-  await appender.append({ prepare() {}, decide: () => revocations });
 }
 
 /** Runs a command, which must have its event if it succeeds. */

@@ -17,6 +17,8 @@ export interface CommittedLine {
   step: number;
   at: number;
   node: Node;
+  /** Whether the commit also has an earlier event of the same subject. */
+  isShared: boolean;
 }
 
 /** A line that says how a pet is from then on, or that it was removed. */
@@ -51,7 +53,9 @@ export class Oracle {
   #simulation: Simulation;
   #violations: string[];
   #lastHash = GENESIS;
-  #schemas: Record<string, number> = {};
+  #types: Record<string, { version: string; count: number; last: number }> = {};
+  /** The last line of each subject. */
+  #lastOf = new Map<string, CommittedLine>();
   #head: StoredHead = { generation: 1 };
 
   constructor(simulation: Simulation, violations: string[]) {
@@ -131,15 +135,24 @@ export class Oracle {
   #addLine(text: string, node: Node): void {
     const position = this.lines.length + 1;
     const event = JSON.parse(text);
-    const { type, data, dataschema } = event;
-    const version = Number(dataschema.split(":").at(-1));
-    this.#schemas[type] = Math.max(version, this.#schemas[type] ?? 0);
+    const { type, data, dataschema, subject } = event;
+    const versions = [dataschema.split(":").at(-1), this.#types[type]?.version ?? "0"];
+    const version = versions.sort((one, other) => Number(other) - Number(one))[0];
+    const count = (this.#types[type]?.count ?? 0) + 1;
+    this.#types[type] = { version, count, last: position };
+    const before = this.#lastOf.get(subject);
+    const predecessor = before && String(before.position).padStart(16, "0");
+    if (event.predecessor !== predecessor) {
+      this.#violations.push(`${shortened(text)} does not name its predecessor ${predecessor}`);
+    }
     const sound = Number(event.sequence) === position && event.previoushash === this.#lastHash;
     if (!sound) this.#violations.push(`The hash chain breaks at ${position}`);
     this.#lastHash = createHash("sha256").update(text).digest("hex");
     const { step, now: at } = this.#simulation;
-    const line: CommittedLine = { position, text, event, step, at, node };
+    const isShared = before?.step === step;
+    const line: CommittedLine = { position, text, event, step, at, node, isShared };
     this.lines.push(line);
+    this.#lastOf.set(subject, line);
     if (type === "PetCreated") {
       if (data.id !== this.pets.length + 1) {
         this.#violations.push(`Pet ${data.id} was committed after ${this.pets.length} pets`);
@@ -166,26 +179,22 @@ export class Oracle {
   }
 
   #counts(): Record<string, number> {
-    const counts: Record<string, number> = { available: 0, none: 0, pending: 0, sold: 0 };
+    const counts: Record<string, number> = {};
     for (const states of this.pets) {
       const { isRemoved, event } = states.at(-1)!;
-      if (!isRemoved) counts[event.data.status ?? "none"]++;
+      const list = event.data.status ?? "none";
+      if (!isRemoved) counts[list] = (counts[list] ?? 0) + 1;
     }
     return counts;
   }
 
   #checkHead(head: StoredHead): void {
     const { lines } = this;
-    const lastOf = (pattern: RegExp) =>
-      lines.findLast(({ event }) => pattern.test(event.type))?.position ?? 0;
     const expected: Record<string, unknown> = {
       position: lines.length,
-      lastPetId: this.pets.length,
       counts: this.#counts(),
       lastHash: this.#lastHash,
-      keyPosition: lastOf(/^ApiKey/),
-      changePosition: lastOf(/^Pet(Updated|Removed)$/),
-      schemas: this.#schemas,
+      types: this.#types,
     };
     for (const [name, value] of Object.entries(expected)) {
       if (isDeepStrictEqual(head[name] ?? {}, value)) continue;

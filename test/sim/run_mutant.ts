@@ -15,7 +15,10 @@ export function withMutatedProject<T>(
   });
 }
 
-function mutated({ name, file, edits }: Mutant, source: string): string {
+function mutated(
+  { name, file, edits }: Pick<Mutant, "name" | "file" | "edits">,
+  source: string,
+): string {
   for (const [text, instead] of edits) {
     const places = source.split(text).length - 1;
     if (places !== 1) {
@@ -57,7 +60,9 @@ const sources = new Map<string, string>();
 const importers = new Map<string, string[]>();
 
 /** Imports the code with the fault: copies of the faulty module and all that import it, and the real others. */
-async function importMutant(mutant: Mutant): Promise<code.Code> {
+export async function importMutant(
+  mutant: Pick<Mutant, "name" | "file" | "edits">,
+): Promise<code.Code> {
   if (sources.size === 0) await readSources(CODE);
   const folder = await Deno.makeTempDir();
   try {
@@ -78,6 +83,15 @@ async function importMutant(mutant: Mutant): Promise<code.Code> {
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** Imports the code with a fourth field, `color`, added as the guide in test/README.md says. */
+export async function importWithColor(): Promise<typeof code> {
+  const readme = await Deno.readTextFile(`${ROOT}test/README.md`);
+  const [, field] = /`(color: .+)`/.exec(readme)!;
+  const status = "  status: PetStatus.optional(),\n";
+  const edits: [string, string][] = [[status, `${status}  ${field},\n`]];
+  return await importMutant({ name: "color", file: "events/pet.ts", edits });
 }
 
 async function readSources(url: string): Promise<void> {

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import * as code from "./code_under_test.ts";
 import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
-import { findKillingSeed } from "./run_mutant.ts";
+import { findKillingSeed, importWithColor } from "./run_mutant.ts";
 import { simulate, type SimulationResult } from "./simulate.ts";
 
 const HELP = `
@@ -11,6 +11,7 @@ Runs the real service on simulated nodes and a simulated store. A seed decides t
 
   deno task sim [--seeds N] [--from S]   run N seeds (default: 1000), starting with S (default: 1)
   deno task sim --seed S [--trace]       repeat one seed exactly; --trace prints every event
+  deno task sim --color …                with a fourth field, added as test/README.md says
   deno task sim --mutants [NAME]         check that the simulator finds known faults in the code, and
                                          keep the seeds that find them
 
@@ -34,6 +35,7 @@ async function main(): Promise<boolean> {
       from: { type: "string", default: "1" },
       seed: { type: "string" },
       trace: { type: "boolean" },
+      color: { type: "boolean", default: false },
       mutants: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -41,38 +43,49 @@ async function main(): Promise<boolean> {
   });
   if (values.help) return console.log(HELP.trim()), true;
   if (values.mutants) return await runMutants(name);
-  if (values.seed !== undefined) return await runSeeds(parseCount(values.seed), 1, values.trace);
-  return await runSeeds(parseCount(values.from), parseCount(values.seeds));
+  const { color: hasColor, trace } = values;
+  if (values.seed !== undefined) return await runSeeds(parseCount(values.seed), 1, hasColor, trace);
+  return await runSeeds(parseCount(values.from), parseCount(values.seeds), hasColor);
 }
 
-async function runSeeds(first: number, seeds: number, isTraced = false): Promise<boolean> {
+async function runSeeds(
+  first: number,
+  seeds: number,
+  hasColor: boolean,
+  isTraced = false,
+): Promise<boolean> {
+  const tested = hasColor ? await importWithColor() : code;
   const onTrace = isTraced ? console.log : undefined;
-  const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, steps: 0 };
+  const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, shared: 0, steps: 0 };
   const start = performance.now();
   for (let seed = first; seed < first + seeds; seed++) {
-    const result = await simulate(code, seed, { onTrace });
+    const result = await simulate(tested, seed, { onTrace, hasColor });
     if (result.violations.length > 0) {
-      reportFailure(result);
+      reportFailure(result, hasColor);
       sums.failed++;
     }
-    for (const name of ["requests", "acknowledged", "events", "steps"] as const) {
+    for (const name of ["requests", "acknowledged", "events", "shared", "steps"] as const) {
       sums[name] += result[name];
     }
   }
   const seconds = (performance.now() - start) / 1_000;
   console.log(
     `${seeds} seeds from ${first}: ${sums.failed} failed; ${sums.requests} requests, ` +
-      `${sums.acknowledged} writes acknowledged, ${sums.events} events, ${sums.steps} steps; ` +
+      `${sums.acknowledged} writes acknowledged, ${sums.events} events (${sums.shared} after ` +
+      `one of their pet in the same commit), ${sums.steps} steps; ` +
       `${seconds.toFixed(0)} s`,
   );
   return sums.failed === 0;
 }
 
-function reportFailure({ seed, violations, instances, faultProfiles }: SimulationResult): void {
+function reportFailure(
+  { seed, violations, instances, faultProfiles }: SimulationResult,
+  hasColor: boolean,
+): void {
   console.log(`Seed ${seed} failed with ${instances} instances, and these fault profiles:`);
   console.log(Deno.inspect(faultProfiles, { depth: 9 }));
   for (const violation of violations.slice(0, 20)) console.log(`  ${violation}`);
-  console.log(`To repeat it: deno task sim --seed ${seed} --trace`);
+  console.log(`To repeat it: deno task sim --seed ${seed} --trace${hasColor ? " --color" : ""}`);
 }
 
 async function runMutants(text: string): Promise<boolean> {

@@ -73,6 +73,8 @@ export interface SimulationResult {
   requests: number;
   acknowledged: number;
   events: number;
+  /** Number of events whose commit has an earlier event of the same pet or key. */
+  shared: number;
   steps: number;
 }
 
@@ -91,16 +93,18 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 export async function simulate(
   code: Code,
   seed: number,
-  { onTrace, stopsAtViolation = false }: {
+  { onTrace, stopsAtViolation = false, hasColor = false }: {
     onTrace?: (line: string) => void;
     stopsAtViolation?: boolean;
+    /** Whether the code has a fourth field, `color`. */
+    hasColor?: boolean;
   } = {},
 ): Promise<SimulationResult> {
   const simulation = new Simulation(seed, onTrace);
   const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
   const { exchanges, oracle, violations } = cluster;
   let isOver = false;
-  runPhases(cluster, code, new Random(-seed))
+  runPhases(cluster, code, hasColor, new Random(-seed))
     .catch((error) => violations.push(`The simulator failed: ${error.stack}`))
     .finally(() => isOver = true);
   const isStopped = () => stopsAtViolation && violations.length > 0;
@@ -118,17 +122,24 @@ export async function simulate(
     requests: exchanges.length,
     acknowledged: exchanges.filter(isAcknowledged).length,
     events: oracle.lines.length,
+    shared: oracle.lines.filter(({ isShared }) => isShared).length,
     steps: simulation.step,
   };
 }
 
-async function runPhases(cluster: Cluster, code: Code, ownRandom: Random): Promise<void> {
+async function runPhases(
+  cluster: Cluster,
+  code: Code,
+  hasColor: boolean,
+  ownRandom: Random,
+): Promise<void> {
   const { simulation } = cluster;
   const { random } = simulation;
   const workload: Workload = {
     cluster,
     code,
     clocksJump: false,
+    hasColor,
     keys: [],
     newestPetId: 0,
     removedPets: new Set(),

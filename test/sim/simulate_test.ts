@@ -1,9 +1,9 @@
-import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { assertEquals, assertGreater, assertMatch, assertNotEquals } from "@std/assert";
 import { permitted } from "../support/permitted.ts";
 import { runTask } from "../support/run_task.ts";
 import * as code from "./code_under_test.ts";
 import { MUTANTS } from "./mutants.ts";
-import { expectSound } from "./run_mutant.ts";
+import { expectSound, importWithColor } from "./run_mutant.ts";
 import { simulate } from "./simulate.ts";
 
 /** `deno task sim` runs as many as requested. A plain `deno test` has no time for more. */
@@ -23,6 +23,21 @@ Deno.test("simulate() gives the same trace for the same seed, and another for an
 
 Deno.test(`simulate() finds no violation in seeds 1 to ${SEEDS}`, async () => {
   for (let seed = 1; seed <= SEEDS; seed++) await expectSound(seed);
+});
+
+Deno.test({
+  name: `simulate() finds no violation with a fourth field in seeds 1 to ${SEEDS}`,
+  ignore: SEEDS === 5,
+  async fn() {
+    const withColor = await importWithColor();
+    let shared = 0;
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const result = await simulate(withColor, seed, { hasColor: true });
+      assertEquals(result.violations, [], `deno task sim --seed ${seed} --color`);
+      shared += result.shared;
+    }
+    assertGreater(shared, SEEDS, "some commits have several events of a pet");
+  },
 });
 
 Deno.test({

@@ -150,7 +150,8 @@ function mayHaveCaused(
 ): boolean {
   if (operation.kind === "create") {
     return type === "PetCreated" && operation.name === data.name &&
-      operation.categoryId === data.categoryId && operation.status === data.status;
+      operation.categoryId === data.categoryId && operation.status === data.status &&
+      operation.color === data.color;
   }
   if (operation.kind === "remove") return type === "PetRemoved" && operation.petId === id;
   return type === "PetUpdated" && operation.petId === id && isPatched(operation.patch, data) &&
