@@ -48,6 +48,11 @@ export function petByCategoryKey(categoryId: bigint | null, list: string, ...id:
   return ["pet_by_category", String(categoryId), list, ...id];
 }
 
+/** The key of the record that a removed pet leaves. */
+export function removedPetKey(id: number) {
+  return ["removed_pet", id];
+}
+
 /** The keys of the records of a pet with some former values. Both records have the same content. */
 export function petKeysOf(pet: Pet, former: PetPatch = {}): ProjectionKey[] {
   const { id, categoryId, status } = { ...pet, ...former };
@@ -70,6 +75,7 @@ export const SOME_IDEMPOTENCY_KEY = projectionKey(1, eventByIdempotencyKeyKey(""
 const TEXTS_OF_KEY = new Map<unknown, number>([
   ["pet", 1],
   ["pet_by_category", 2],
+  ["removed_pet", 0],
   ["key_by_token", 1],
   ["event_by_idempotency_key", 2],
 ]);
@@ -80,10 +86,16 @@ export function isProjectionKey(key: Key): key is ProjectionKey {
   const number = texts.pop();
   return Number.isSafeInteger(number) && number as number >= 1 &&
     texts.length === TEXTS_OF_KEY.get(kind) && texts.every((text) => typeof text === "string") &&
-    (!isPetKind(kind) || (PET_LISTS as unknown[]).includes(texts.at(-1)));
+    (!isListKind(kind) || (PET_LISTS as unknown[]).includes(texts.at(-1)));
 }
 
+/** Whether the number of a key of that kind is the id of a pet. */
 export function isPetKind(kind: unknown): boolean {
+  return isListKind(kind) || kind === "removed_pet";
+}
+
+/** Whether a record of that kind is in a list of pets. */
+function isListKind(kind: unknown): boolean {
   return kind === "pet" || kind === "pet_by_category";
 }
 

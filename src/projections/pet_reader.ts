@@ -1,11 +1,18 @@
 import { encodePet, type PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { PET_LISTS, petByCategoryKey, petKey, petListOf, projectionKey } from "../keyspace.ts";
+import {
+  PET_LISTS,
+  petByCategoryKey,
+  petKey,
+  petListOf,
+  projectionKey,
+  removedPetKey,
+} from "../keyspace.ts";
 import { type Head, type HeadEntry, petCount, readHead } from "../log/head.ts";
 import { ServiceError } from "../service_error.ts";
-import type { Store } from "../store/store.ts";
+import type { Key, Store } from "../store/store.ts";
 import { BoundedCache } from "./bounded_cache.ts";
-import { damagedError, petOf, type PetRecord, readProof } from "./project.ts";
+import { damagedError, petOf, type PetRecord, readProof, removalPositionOf } from "./project.ts";
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
 const PAGES_LIMIT = 20_000;
@@ -77,11 +84,22 @@ export class PetReader {
     return this.#cachesFor(head).pets.get(id) ?? this.#readPet(id, head);
   }
 
-  /** As {@linkcode get}, for a change: the line at the position of the record must be the event that made the pet as it is. */
+  /**
+   * As {@linkcode get}, for a change: the line at the position of the record must be the event that made the pet as it
+   * is, and no record may say that the pet was removed.
+   */
   async getProven(id: number, entry: HeadEntry): Promise<PetRecord | undefined> {
     const pet = await this.get(id, entry);
     if (pet === undefined) return undefined;
-    const { event } = await readProof(this.#store, pet.position);
+    const [{ event }, removal] = await Promise.all([
+      readProof(this.#store, pet.position),
+      this.#store.get(removedPetKeyOf(entry.head, id)),
+    ]);
+    if (removal !== null) {
+      // A commit after the head has removed the pet, so the commit of this change will fail.
+      if (removalPositionOf(removal) > entry.head.position) return undefined;
+      throw damagedError(removal.key, "is there, although the pet was removed");
+    }
     const isProven = (event.type === "PetCreated" || event.type === "PetUpdated") &&
       event.data.id === id && encodePet(event.data) === pet.text;
     if (isProven) return pet;
@@ -118,16 +136,24 @@ export class PetReader {
     const keys = PET_LISTS.map((list) => petKeyOf(head, list, id));
     // All are read at one moment, so one of the lists has the pet, unless it was removed.
     const found = (await this.#store.getMany(keys)).filter((entry) => entry !== null);
-    if (found.length === 0) {
-      // A replay removes the records of an earlier generation.
-      const { head: now } = await this.#readNewestHead();
-      if (now.generation !== head.generation) return await this.#readPet(id, now);
-      if (hasGaps(now)) return undefined;
-    }
-    if (found.length !== 1) throw damagedError(keys[0], "is missing, or is there twice");
+    if (found.length === 0) return await this.#readRemoved(id, head);
+    if (found.length > 1) throw damagedError(keys[0], "is there twice");
     const pet = petOf(found[0]);
     // A record of an earlier generation may be outdated.
     return generation === head.generation ? pets.set(id, pet) : pet;
+  }
+
+  /** Resolves to `undefined` if a pet that is in none of the lists was removed. */
+  async #readRemoved(id: number, head: Head): Promise<PetRecord | undefined> {
+    const key = removedPetKeyOf(head, id);
+    const removal = await this.#store.get(key);
+    const position = removal === null ? undefined : removalPositionOf(removal);
+    if (position !== undefined && position <= head.changePosition) return undefined;
+    const { head: now } = await this.#readNewestHead();
+    // A replay removes the records of an earlier generation.
+    if (now.generation !== head.generation) return await this.#readPet(id, now);
+    expectRemoval(key, position, now);
+    return undefined;
   }
 
   /**
@@ -218,6 +244,16 @@ export function totalOf({ status, categoryId, ids }: PageQuery, { total }: Page,
 /** Whether pets were removed, so that ids are missing. */
 function hasGaps(head: Head): boolean {
   return petCount(head) < head.lastPetId;
+}
+
+/** Throws unless the record of a removal is there, and names a position of the log. */
+function expectRemoval(key: Key, position: number | undefined, { changePosition }: Head): void {
+  if (position === undefined) throw damagedError(key, "is missing");
+  if (position > changePosition) throw damagedError(key, "names no position of a removal");
+}
+
+function removedPetKeyOf({ generation }: Head, id: number) {
+  return projectionKey(generation, removedPetKey(id));
 }
 
 function petKeyOf({ generation }: Head, list: string, id: number) {

@@ -9,6 +9,7 @@ import {
   keyByTokenKey,
   petKeysOf,
   type ProjectionRecord,
+  removedPetKey,
 } from "../keyspace.ts";
 import { revocationOf } from "../log/api_keys.ts";
 import { readEventAt } from "../log/read_log.ts";
@@ -44,6 +45,7 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
       }
       case "PetRemoved":
         isChanged = true;
+        records.push(removalRecordOf(event));
         for (const key of petKeysOf(event.data)) records.push({ key });
         if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
         break;
@@ -65,6 +67,11 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   }
   if (!isChanged) return records;
   return [...new Map(records.map((record) => [record.key.join(), record])).values()];
+}
+
+/** The record by which a read tells a removed pet from one whose records are lost. Nothing deletes it. */
+function removalRecordOf({ data, position }: RecordedEvent & { type: "PetRemoved" }) {
+  return { key: removedPetKey(data.id), content: Buffer.from(String(position)) };
 }
 
 function idempotencyRecordOf({ actor, idempotencyKey, position, time }: RecordedEvent) {
@@ -104,6 +111,17 @@ export function positionIn(content: Uint8Array): number {
   for (let index = 0; content[index] !== OPENING_BRACE && index < content.length; index++) {
     position = 10 * position + content[index] - ZERO;
   }
+  return position;
+}
+
+/** The position of the event that removed a pet, of the record of its removal. Throws `projection_damaged`. */
+export function removalPositionOf(entry: StoreEntry): number {
+  const text = decoder.decode(contentOf(entry));
+  const position = Number(text);
+  const id = entry.key.at(-1) as number;
+  // Each pet has an event of its own before, so its removal has a larger position than its id.
+  const isPosition = Number.isSafeInteger(position) && String(position) === text && position > id;
+  if (!isPosition) throw damagedError(entry.key, "names no position of a removal");
   return position;
 }
 

@@ -70,9 +70,10 @@ const MOVES_ALL = changeOf({ status: "sold" }, { name: "Max", categoryId: 2n });
 const IS_REMOVED = removalOf({ status: "sold" });
 const MOVED = { "pet/none/7": undefined, "pet/sold/7": SOLD };
 const MOVED_BACK = { "pet/sold/7": undefined, "pet/none/7": REX_AGAIN };
+const REMOVAL = { "removed_pet/7": "21" };
 const ZOE = { "pet/none/8": '10{"id":8,"name":"Zoë","categoryId":1}' };
 
-/** Events, and the records of pets that they write and remove in the lists of statuses. Those of category 1 are the same. */
+/** Events, and the records of pets that they write and remove, without those by category. Those of category 1 are the same. */
 const CASES: [lines: RecordedLine[], records: Record<string, string | undefined>][] = [
   [[ADDED], { "pet/none/7": REX }],
   [[petLineOf({ status: "sold" })], { "pet/sold/7": SOLD.replace("20", "9") }],
@@ -82,14 +83,18 @@ const CASES: [lines: RecordedLine[], records: Record<string, string | undefined>
   [[MOVES_ALL], { "pet/sold/7": SOLD, "pet_by_category/2/sold/7": undefined }],
   [[ADDED, GETS_STATUS], MOVED],
   [[GETS_STATUS, LOSES_STATUS], MOVED_BACK],
-  [[IS_REMOVED], { "pet/sold/7": undefined }],
-  [[ADDED, removalOf({})], { "pet/none/7": undefined }],
-  [[GETS_STATUS, IS_REMOVED], { ...MOVED, "pet/sold/7": undefined }],
-  [[MOVES_ALL, IS_REMOVED], { "pet/sold/7": undefined, "pet_by_category/2/sold/7": undefined }],
+  [[IS_REMOVED], { "pet/sold/7": undefined, ...REMOVAL }],
+  [[ADDED, removalOf({})], { "pet/none/7": undefined, ...REMOVAL }],
+  [[GETS_STATUS, IS_REMOVED], { ...MOVED, "pet/sold/7": undefined, ...REMOVAL }],
+  [[MOVES_ALL, IS_REMOVED], {
+    "pet/sold/7": undefined,
+    "pet_by_category/2/sold/7": undefined,
+    ...REMOVAL,
+  }],
   [[petLineOf({ id: 8, name: "Zoë" }), GETS_STATUS], { ...ZOE, ...MOVED }],
 ];
 
-Deno.test("project() writes each pet into the lists of its status and category, and removes it from its former ones, or from all", () => {
+Deno.test("project() writes each pet into the lists of its status and category, and removes it from its former ones, or from all with a record of the removal", () => {
   for (const [lines, records] of CASES) {
     const all = Object.entries(records).flatMap(([key, content]) =>
       key.startsWith("pet/")

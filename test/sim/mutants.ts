@@ -120,6 +120,9 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a pet beyond the head is read": {
       "if (id < 1 || id > head.lastPetId) return undefined;": "",
     },
+    "a pet that was removed after the head counts as lost": {
+      "expectRemoval(key, position, now)": "expectRemoval(key, position, head)",
+    },
     "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "an instance does not follow the changes of others": {
       "generation === head.generation && changePosition < head.changePosition": "false",
@@ -244,6 +247,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "petKeysOf(event.data)) records.push({ key });":
         'petKeysOf(event.data)) if (key[0] === "pet") records.push({ key });',
     },
+    "a removed pet leaves no record": { "records.push(removalRecordOf(event));": "" },
     "a changed pet stays in the list of its former status": {
       "for (const key of petKeysOf(data, data.previous)) records.push({ key });": "",
     },
@@ -316,7 +320,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "scripts/verify/log_verifier.ts": {
     "the verifier accepts events of a removed pet": {
-      'event.type === "PetRemoved" ? REMOVED : position': "position",
+      'event.type === "PetRemoved" ? -position : position': "position",
     },
   },
   "scripts/verify/compare.ts": {
