@@ -12,7 +12,8 @@ import {
   removedPetKey,
 } from "../keyspace.ts";
 import { revocationOf } from "../log/api_keys.ts";
-import { readEventAt } from "../log/read_log.ts";
+import { eventOf } from "../log/lines.ts";
+import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent } from "../store/checksum.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
@@ -152,8 +153,34 @@ export async function proveRecord(store: Store, entry: StoreEntry): Promise<Reco
 export async function readProof(store: Store, position: number): Promise<RecordedLine> {
   const found = await readEventAt(store, position);
   if (found !== undefined) return found;
+  throw unreadableError(position);
+}
+
+/** The events from one position to another. Rejects with `projection_damaged` if the log cannot be read there. */
+export async function readEvents(
+  store: Store,
+  from: number,
+  to: number,
+): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  try {
+    for await (const lines of readLog(store, { from, to })) {
+      for (const { position, line } of lines) {
+        const event = eventOf(line);
+        if (event?.position !== position) throw unreadableError(position);
+        events.push(event);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof LogDamagedError)) throw error;
+    throw unreadableError(from + events.length);
+  }
+  return events;
+}
+
+function unreadableError(position: number): ServiceError {
   const message = `The log cannot be read at position ${position}`;
-  throw new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
+  return new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
 }
 
 /** The error about a record of that key. */

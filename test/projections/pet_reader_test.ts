@@ -14,6 +14,7 @@ import {
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
   HEAD_KEY,
+  logKey,
   logMutations,
   petKey,
   petListOf,
@@ -21,7 +22,13 @@ import {
   retainedMutations,
 } from "../../src/keyspace.ts";
 import { encodeHead, type Head, headAfter, type HeadEntry, readHead } from "../../src/log/head.ts";
-import { headOf, type PageQuery, PetReader, totalOf } from "../../src/projections/pet_reader.ts";
+import {
+  headOf,
+  IDS_LINES_LIMIT,
+  type PageQuery,
+  PetReader,
+  totalOf,
+} from "../../src/projections/pet_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import type { Mutation } from "../../src/store/store.ts";
@@ -29,7 +36,7 @@ import { ModelStore } from "../sim/model_store.ts";
 import { Random } from "../sim/random.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
-import { setRecord } from "../support/set_record.ts";
+import { putRecord, setRecord } from "../support/set_record.ts";
 import { commit, set } from "../support/store_contract.ts";
 import { openTestService } from "../support/test_service.ts";
 import { SAMPLE_STEP } from "../support/permitted.ts";
@@ -317,6 +324,95 @@ Deno.test("list() gives up a page whose pets change at each read, or at slow rea
     if (/Zoë|Max/.test(outcome)) assertStringIncludes((await list()).text, outcome);
     else await assertRejects(list, ServiceError, outcome);
   }
+});
+
+Deno.test("list() answers with pets by their ids in one attempt, all as of one head, although they are changed, removed and added at each read", async () => {
+  for (const idsRead of [[1, 2, 3, 4], [2, 4, 11, 12, 99], [9, 8, 7, 6]]) {
+    const history = await History.of([...added(10), { id: 6 }]);
+    const states = new Map([[history.entry.head.position, history.pets]]);
+    let changes = 0;
+    let attempts = 0;
+    let changing = Promise.resolve();
+    const change = async () => {
+      const number = ++changes;
+      const name = `Max ${number}`;
+      const [id] = idsRead.filter((id) => history.pets[id - 1] !== undefined);
+      const steps: Step[] = number % 4 === 0
+        ? [{ id }]
+        : [{ patch: { name } }, { id, patch: { name } }];
+      await history.commit(steps);
+      states.set(history.entry.head.position, history.pets);
+    };
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        // Reads begin together, but each commit needs the head of the one before.
+        changing = changing.then(change);
+        await changing;
+        return await apply();
+      },
+    });
+    const readHeadOnce = () => {
+      attempts++;
+      return readHead(history.store);
+    };
+    const query = { limit: idsRead.length, ids: idsRead };
+    const { text, head } = await new PetReader(store, readHeadOnce).list(query, history.entry);
+    assertEquals(text, expectedPage(states.get(head.position)!, query).text, textOf(idsRead));
+    assertEquals([attempts, head.position], [1, history.entry.head.position]);
+  }
+});
+
+Deno.test("list() by ids begins again after too many events, and gives up after its limits", async () => {
+  const query = { limit: 2, ids: [2, 1] };
+  for (const [busyReads, outcome] of [[1, "Max"], [Infinity, "during each of 30 reads"]] as const) {
+    const history = await History.of(added(2));
+    let reads = 0;
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        const names = Array.from({ length: IDS_LINES_LIMIT + 1 }, (_, index) => `Max ${index}`);
+        const steps = names.map((name) => ({ id: 1, patch: { name } }));
+        if (++reads <= busyReads) await history.commit(steps);
+        return await apply();
+      },
+    });
+    const list = async () => await new PetReader(store).list(query, history.entry);
+    if (outcome === "Max") assertStringIncludes((await list()).text, `Max ${IDS_LINES_LIMIT}`);
+    else await assertRejects(list, ServiceError, outcome);
+  }
+});
+
+Deno.test("list() by ids is an error if the log cannot be read after the head", async () => {
+  const query = { limit: 2, ids: [2, 1] };
+  for (const value of [undefined, "{}\n", "no line feed"]) {
+    const history = await History.of(added(2));
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        if (history.lines.length === 2) {
+          await history.commit([{ id: 1, patch: { name: "Max" } }]);
+          await putRecord(history.store, logKey(3), value);
+        }
+        return await apply();
+      },
+    });
+    const list = async () => await new PetReader(store).list(query, history.entry);
+    const { code, message } = await assertRejects(list, ServiceError);
+    assertEquals([code, message], ["projection_damaged", "The log cannot be read at position 3"]);
+  }
+});
+
+Deno.test("list() by ids reads the head once, and ten removals at a time", async () => {
+  const history = await History.of(added(100));
+  await history.commit(history.pets.map((_, index) => ({ id: index + 1 })));
+  let reads = 0;
+  const count = <T>(apply: () => Promise<T>) => {
+    reads++;
+    return apply();
+  };
+  const store = faultyStore(history.store, { onGet: count, onGetMany: count, onList: count });
+  const ids = history.pets.map((_, index) => index + 1);
+  const { text } = await new PetReader(store).list({ limit: 100, ids }, history.entry);
+  // One for each pet, one for ten removals, and one of the head.
+  assertEquals([text, reads], ["[]", 100 + 10 + 1]);
 });
 
 Deno.test("list() reads few records, although nearly all pets have another status or category, or were removed", async () => {

@@ -121,7 +121,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "if (id < 1 || id > head.lastPetId) return undefined;": "",
     },
     "a pet that was removed after the head counts as lost": {
-      "expectRemoval(key, position, now)": "expectRemoval(key, position, head)",
+      "removals[index], now": "removals[index], head",
     },
     "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "an instance does not follow the changes of others": {
@@ -140,6 +140,12 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
     "a page with gaps is of its head although pets were removed after it": {
       "isLast || now.changePosition <= head.position": "true",
+    },
+    "a page of some ids does not follow the changes while it is read": {
+      "if (now.changePosition <= head.position) return": "if (true) return",
+    },
+    "a page of some ids shows a pet that was removed while it is read": {
+      'if (type === "PetRemoved") after.delete(data.id);\n    else after': "after",
     },
     "a page with gaps that is read again is of the head of its request": {
       "      head = now;\n":
