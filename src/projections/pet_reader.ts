@@ -27,6 +27,9 @@ const PAGES_LIMIT = 20_000;
 const PETS_LIMIT = 50_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
+/** Maximum number of cursors for which the number of the pets on the later pages is remembered. */
+const REMAINING_LIMIT = 20_000;
+
 /** A page is read at most so many times, and not again after this time in milliseconds. */
 const READ_ATTEMPTS = 30;
 const READ_LIMIT_MS = 1_000;
@@ -77,6 +80,8 @@ export class PetReader {
   #readNewestHead: () => Promise<HeadEntry>;
   #monotonicNow: () => number;
   #caches = newCaches({ generation: 0, changePosition: 0 });
+  /** The numbers of the pets after pages that were read. Additions do not change them, and a change has other names. */
+  #remaining = new BoundedCache<number>(REMAINING_LIMIT);
 
   /** `readNewestHead` reads the head, and rejects if it cannot be trusted. */
   constructor(
@@ -234,19 +239,49 @@ export class PetReader {
     );
     const hasEveryId = firstUnexpected === -1 &&
       pets.length === Math.min(newest, query.limit + 1);
-    if (isUnfiltered && hasEveryId) return { page: pageOf(pets, query, head), now: head };
+    if (isUnfiltered && hasEveryId) {
+      return { page: this.#countedPage(pets, query, head), now: head };
+    }
     const { head: now } = await this.#readNewestHead();
     // One list is read at one moment, so after all attempts a page of one status is shown although pets have changed.
     const isLast = attempt === READ_ATTEMPTS && query.status !== undefined;
-    const isAsOfHead = isLast || now.changePosition <= head.position;
-    if (now.generation !== head.generation || !isAsOfHead) return { now };
+    if (now.generation !== head.generation) return { now };
+    if (now.changePosition > head.position) {
+      // The head does not count these pets.
+      return { page: isLast ? pageOf(pets, query, head) : undefined, now };
+    }
     const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
     if (twice === undefined && (!isUnfiltered || hasGaps(head))) {
-      return { page: pageOf(pets, query, head), now };
+      return { page: this.#countedPage(pets, query, head), now };
     }
     const missing = newest - (firstUnexpected === -1 ? pets.length : firstUnexpected);
     const key = petKeyOf(head, "", twice?.id ?? missing);
     throw damagedError(key, "is missing, or is there twice");
+  }
+
+  /**
+   * A page of pets as of a head. Throws `projection_damaged` unless it has as many pets as its list at the head, or as
+   * the pages before it have left. Nothing counts the pets of a category.
+   */
+  #countedPage(pets: PetRecord[], query: PageQuery, head: Head): Page {
+    const page = pageOf(pets, query, head);
+    const remaining = this.#remainingFor(query, head);
+    if (remaining === undefined) return page;
+    const expected = Math.min(remaining, query.limit + 1);
+    if (pets.length < expected) throw miscountedError(query, "fewer");
+    if (pets.length > expected) throw miscountedError(query, "more");
+    if (page.next !== undefined) {
+      const name = remainingName({ ...query, cursor: page.next }, head);
+      this.#remaining.set(name, remaining - query.limit);
+    }
+    return page;
+  }
+
+  /** How many pets a page and those after it have at a head; `undefined` if that is not known. */
+  #remainingFor(query: PageQuery, head: Head): number | undefined {
+    if (query.categoryId !== undefined) return undefined;
+    const isFirst = newestOf(query, head) === head.lastPetId;
+    return isFirst ? countOf(query, head) : this.#remaining.get(remainingName(query, head));
   }
 
   /** The pets that a page may show, newest first, and the next one if there are more. */
@@ -317,9 +352,24 @@ export function headOf(page: Page, { head }: HeadEntry): Head {
 }
 
 /** How many pets match a query at the head that its page shows; `undefined` if only a scan could tell. */
-export function totalOf({ status, categoryId, ids }: PageQuery, { total }: Page, head: Head) {
-  if ((categoryId ?? ids) !== undefined) return total;
+export function totalOf(query: PageQuery, { total }: Page, head: Head) {
+  return (query.categoryId ?? query.ids) === undefined ? countOf(query, head) : total;
+}
+
+/** Number of pets of the status of a query, or of all, at a head. */
+function countOf({ status }: PageQuery, head: Head): number {
   return status === undefined ? petCount(head) : head.counts[petListOf(status)];
+}
+
+/** Names how many pets there are from the cursor of a query on. */
+function remainingName({ status, cursor }: PageQuery, { generation, changePosition }: Head) {
+  return `${generation}/${changePosition}/${status}/${cursor}`;
+}
+
+function miscountedError({ status }: PageQuery, difference: "fewer" | "more"): ServiceError {
+  const list = status === undefined ? "The list of all pets" : `The list ${status}`;
+  const message = `${list} has ${difference} pets than the head counts`;
+  return new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
 }
 
 /** Whether pets were removed, so that ids are missing. */

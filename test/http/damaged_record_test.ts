@@ -90,22 +90,24 @@ Deno.test("a flipped bit or a misplaced record leads to no wrong response, and t
   }
 });
 
-Deno.test("a lost record of a pet or of its removal is an error of each request for the pet, and no event follows", async () => {
+Deno.test("a lost record of a pet or of its removal is an error of each request for the pet and of its lists, and no event follows", async () => {
   await using service = await open();
   const { store } = service;
   const lines = await readLogLines(store);
-  const damages: [petId: number, key: Key, content?: string][] = [
-    [1, projectionKey(1, petKey("pending", 1))],
-    [2, projectionKey(1, petKey("available", 2))],
-    [3, projectionKey(1, removedPetKey(3))],
-    // Neither is the position of a removal of a pet with that id, nor written as one.
-    ...["", "0", "2", "06", "6 ", "6{}", "99"].map((content): [number, Key, string] => [
+  const removal = projectionKey(1, removedPetKey(3));
+  const damages: [petId: number, key: Key, content: string | undefined, lists: string[]][] = [
+    [1, projectionKey(1, petKey("pending", 1)), undefined, ["", "?status=pending"]],
+    [2, projectionKey(1, petKey("available", 2)), undefined, ["", "?status=available"]],
+    [3, removal, undefined, []],
+    // None of these is the position of a removal of a pet with that id.
+    ...["", "0", "2", "06", "6 ", "6{}", "99"].map((content): [number, Key, string, string[]] => [
       3,
-      projectionKey(1, removedPetKey(3)),
+      removal,
       content,
+      [],
     ]),
   ];
-  for (const [petId, key, content] of damages) {
+  for (const [petId, key, content, lists] of damages) {
     const own = (await store.get(key))!;
     const damage: Mutation = content === undefined
       ? { type: "delete", key }
@@ -117,6 +119,7 @@ Deno.test("a lost record of a pet or of its removal is an error of each request 
       () => client.send(`/v1/pets?ids=${petId},${petId + 1}`),
       () => client.change(petId, { name: "Max" }),
       () => client.remove(petId),
+      ...lists.map((query) => () => client.send(`/v1/pets${query}`)),
     ];
     for (const [index, request] of requests.entries()) {
       const response = await request();

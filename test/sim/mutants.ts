@@ -139,7 +139,13 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "|| position > head.position": "",
     },
     "a page with gaps is of its head although pets were removed after it": {
-      "isLast || now.changePosition <= head.position": "true",
+      "if (now.changePosition > head.position) {": "if (false) {",
+    },
+    "a page is compared with the count of a later head": {
+      "this.#countedPage(pets, query, head), now }": "this.#countedPage(pets, query, now), now }",
+    },
+    "what is left of a list is not counted again after a change": {
+      "`${generation}/${changePosition}/": "`${generation}/",
     },
     "a page of some ids does not follow the changes while it is read": {
       "if (now.changePosition <= head.position) return": "if (true) return",
