@@ -48,6 +48,11 @@ export function petByCategoryKey(categoryId: bigint | null, list: string, ...id:
   return ["pet_by_category", String(categoryId), list, ...id];
 }
 
+/** The key of the record that a removed pet leaves. */
+export function removedPetKey(id: number) {
+  return ["removed_pet", id];
+}
+
 /** The keys of the records of a pet with some former values. Both records have the same content. */
 export function petKeysOf(pet: Pet, former: PetPatch = {}): ProjectionKey[] {
   const { id, categoryId, status } = { ...pet, ...former };
@@ -76,6 +81,7 @@ export const SOME_IDEMPOTENCY_KEY = projectionKey(1, eventByIdempotencyKeyKey(""
 const SHAPES = new Map<unknown, { texts: number; hasNumber: boolean }>([
   ["pet", { texts: 1, hasNumber: true }],
   ["pet_by_category", { texts: 2, hasNumber: true }],
+  ["removed_pet", { texts: 0, hasNumber: true }],
   ["issued_key", { texts: 1, hasNumber: false }],
   ["key_state", { texts: 1, hasNumber: false }],
   ["event_by_idempotency_key", { texts: 2, hasNumber: true }],
@@ -91,7 +97,7 @@ export function isProjectionKey(key: Key): key is ProjectionKey {
     if (!Number.isSafeInteger(number) || number as number < 1) return false;
   }
   return texts.length === shape.texts && texts.every((text) => typeof text === "string") &&
-    (!isPetKind(kind) || (PET_LISTS as unknown[]).includes(texts.at(-1)));
+    (!isListKind(kind) || (PET_LISTS as unknown[]).includes(texts.at(-1)));
 }
 
 /** Whether the key is that of a record of an API key, of which the last event decides. */
@@ -99,7 +105,13 @@ export function isApiKeyKind(kind: unknown): boolean {
   return kind === "issued_key" || kind === "key_state";
 }
 
+/** Whether the number of a key of that kind is the id of a pet. */
 export function isPetKind(kind: unknown): boolean {
+  return isListKind(kind) || kind === "removed_pet";
+}
+
+/** Whether a record of that kind is in a list of pets. */
+function isListKind(kind: unknown): boolean {
   return kind === "pet" || kind === "pet_by_category";
 }
 

@@ -65,7 +65,8 @@ export async function restore(
   // An earlier state of a pet would be written only to be replaced, which takes most of the time.
   const isLast = ({ key, content }: ProjectionRecord) =>
     changePositionOf(head) === 0 || !isPetKind(key[0]) ||
-    content !== undefined && positionIn(content) === pets.valueAt(key.at(-1) as number);
+    content !== undefined &&
+      positionIn(content) === Math.abs(pets.valueAt(key.at(-1) as number));
   const seal = (lines: readonly RecordedLine[]) => ({
     restored: lines.at(-1)!.event.position,
     mutations: [

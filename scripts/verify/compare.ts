@@ -28,9 +28,10 @@ import { formatKey } from "../../src/store/key_encoding.ts";
 import { checkedContent } from "../../src/store/checksum.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 
-/** The bits of the records of a pet. */
-const SEEN: Record<string | number, number> = { pet: 1, pet_by_category: 2 };
-const ALL_SEEN = 3;
+/** The bits of the records of a pet, and those that a pet has together: while it is there, and after its removal. */
+const SEEN: Record<string | number, number> = { pet: 1, pet_by_category: 2, removed_pet: 4 };
+const ALL_SEEN = SEEN.pet | SEEN.pet_by_category;
+const REMOVAL_SEEN = SEEN.removed_pet;
 
 const DIFFERS = {
   missing: "is missing",
@@ -122,8 +123,9 @@ export class Comparison {
     await this.#followLater();
     for (let id = 1; id <= lastPetIdOf(head); id++) {
       const position = pets.valueAt(id);
-      if (this.#petsSeen[id] === ALL_SEEN || position < 1) continue;
-      const made = await readEventAt(store, position);
+      const expected = position < 0 ? REMOVAL_SEEN : ALL_SEEN;
+      if (this.#petsSeen[id] === expected || position === 0) continue;
+      const made = await readEventAt(store, Math.abs(position));
       for (const { key, content } of made === undefined ? [] : project([made])) {
         const isSeen = (this.#petsSeen[id] & SEEN[key[0]]) !== 0;
         if (content === undefined || !isPetKind(key[0]) || isSeen) continue;
@@ -187,10 +189,9 @@ export class Comparison {
     if (isApiKeyKind(key[0])) return this.#differenceOfApiKey(key, content);
     const number = key.at(-1) as number;
     const isPet = isPetKind(key[0]);
-    const position = isPet ? pets.valueAt(number) : number;
+    const position = isPet ? Math.abs(pets.valueAt(number)) : number;
     const isRight = isPet
-      ? content !== undefined && pets.has(number, textIn(content)) &&
-        belongsUnder(key, position, content)
+      ? content !== undefined && isOfPet(pets, key, content)
       : others.has(number, keyAndContent(key, content));
     if (!isRight) {
       // Only a digest of the record is known, so ask the event, unless a later event has added the pet or the record.
@@ -243,9 +244,10 @@ export class Comparison {
     const [id, list, category] = place.reverse();
     const isPet = isPetKind(name) && isProjectionKey(key.slice(2));
     const ofCategory = category === undefined ? "" : ` of category ${category}`;
-    const what = isPet
-      ? `Pet ${id} in the list ${list}${ofCategory} of generation ${generation}`
-      : `Record ${formatKey(key)}`;
+    const ofPet = list === undefined
+      ? `The removal of pet ${id}`
+      : `Pet ${id} in the list ${list}${ofCategory}`;
+    const what = isPet ? `${ofPet} of generation ${generation}` : `Record ${formatKey(key)}`;
     // The key of a record of an Idempotency-Key ends with the position of its event.
     const hasPosition = !isPet && !isApiKeyKind(name) && difference !== "extra";
     const position = hasPosition ? Number(id) : undefined;
@@ -253,6 +255,16 @@ export class Comparison {
     const message = `${what} ${DIFFERS[difference]}${ofEvent}`;
     this.#deps.findings.add(`record_${difference}`, message, position);
   }
+}
+
+/** Whether a content is that of the record of a pet or of its removal, as the log says. */
+function isOfPet(pets: DigestTable, key: ProjectionKey, content: Uint8Array): boolean {
+  const id = key.at(-1) as number;
+  const position = pets.valueAt(id);
+  if (key[0] !== "removed_pet") {
+    return pets.has(id, textIn(content)) && belongsUnder(key, position, content);
+  }
+  return position < 0 && bytesEqual(content, Buffer.from(String(-position)));
 }
 
 /** Whether a content has that position, and a pet of the list and the category that a key names. */

@@ -29,9 +29,6 @@ export class UnsoundError extends RefusedError {}
 /** How far the times of adjacent events may be off because the clocks of their writers differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
-/** The value of a removed pet in the table of pets, instead of a position. */
-const REMOVED = -1;
-
 /** Minimum number of recent ids and of recent Idempotency-Keys that are remembered. */
 const IDS_KEPT = 10_000;
 const IDEMPOTENCY_KEYS_KEPT = 100_000;
@@ -57,7 +54,10 @@ export class LogVerifier {
   #isComplete = true;
   #keys = new Map<string, ApiKey>();
   #tokenHashes = new Set<string>();
-  /** The texts of the pets, and the positions of their last events, except those that a line that could not be read may have changed. */
+  /**
+   * The texts of the pets, and the positions of their last events (if that is a removal, minus the position), except
+   * those that a line that could not be read may have changed.
+   */
   readonly pets = new DigestTable();
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
@@ -168,7 +168,7 @@ export class LogVerifier {
       ? this.pets.valueAt(event.data.id)
       : this.#keys.get(event.data.keyId)?.position ?? 0;
     // The other checks report an event after a removal.
-    if (last === REMOVED) return undefined;
+    if (last < 0) return undefined;
     return last === 0 && !this.#isComplete ? undefined : last;
   }
 
@@ -181,7 +181,7 @@ export class LogVerifier {
   /** Checks that the pet is there after the lines so far, with that text. */
   #checkBefore(does: "changes" | "removes", id: number, before: Uint8Array): void {
     const position = this.pets.valueAt(id);
-    if (position === REMOVED) this.#faults.push(`it ${does} pet ${id}, which was removed before`);
+    if (position < 0) this.#faults.push(`it ${does} pet ${id}, which was removed before`);
     else if (position === 0) {
       if (this.#isComplete) this.#faults.push(`it ${does} pet ${id}, which was not added before`);
     } else if (!this.pets.has(id, before)) {
@@ -206,7 +206,7 @@ export class LogVerifier {
     const { position, data } = event;
     // Larger ids are a fault in a complete log, and could take much memory.
     if (!this.#isComplete || data.id <= position) {
-      const value = event.type === "PetRemoved" ? REMOVED : position;
+      const value = event.type === "PetRemoved" ? -position : position;
       this.pets.set(data.id, petTextOf({ event, line }), value);
     }
     this.#checkPetActor(event);

@@ -10,9 +10,11 @@ import {
   keyStateKey,
   petKeysOf,
   type ProjectionRecord,
+  removedPetKey,
 } from "../keyspace.ts";
 import { revocationOf } from "../log/api_keys.ts";
-import { readEventAt } from "../log/read_log.ts";
+import { eventOf } from "../log/lines.ts";
+import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent } from "../store/checksum.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";
@@ -45,6 +47,7 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
       }
       case "PetRemoved":
         isChanged = true;
+        records.push(removalRecordOf(event));
         for (const key of petKeysOf(event.data)) records.push({ key });
         if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
         break;
@@ -69,6 +72,11 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   }
   if (!isChanged) return records;
   return [...new Map(records.map((record) => [record.key.join(), record])).values()];
+}
+
+/** The record by which a read tells a removed pet from one whose records are lost. Nothing deletes it. */
+function removalRecordOf({ data, position }: RecordedEvent & { type: "PetRemoved" }) {
+  return { key: removedPetKey(data.id), content: Buffer.from(String(position)) };
 }
 
 function idempotencyRecordOf({ actor, idempotencyKey, position, time }: RecordedEvent) {
@@ -111,6 +119,17 @@ export function positionIn(content: Uint8Array): number {
   return position;
 }
 
+/** The position of the event that removed a pet, of the record of its removal. Throws `projection_damaged`. */
+export function removalPositionOf(entry: StoreEntry): number {
+  const text = decoder.decode(contentOf(entry));
+  const position = Number(text);
+  const id = entry.key.at(-1) as number;
+  // Each pet has an event of its own before, so its removal has a larger position than its id.
+  const isPosition = Number.isSafeInteger(position) && String(position) === text && position > id;
+  if (!isPosition) throw damagedError(entry.key, "names no position of a removal");
+  return position;
+}
+
 /** Decodes the JSON of a record that is not of a pet. Throws `projection_damaged`. */
 export function decodeRecord(entry: StoreEntry) {
   return decodeJson(contentOf(entry));
@@ -141,8 +160,34 @@ export async function proveRecord(
 export async function readProof(store: Store, position: number): Promise<RecordedLine> {
   const found = await readEventAt(store, position);
   if (found !== undefined) return found;
+  throw unreadableError(position);
+}
+
+/** The events from one position to another. Rejects with `projection_damaged` if the log cannot be read there. */
+export async function readEvents(
+  store: Store,
+  from: number,
+  to: number,
+): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  try {
+    for await (const lines of readLog(store, { from, to })) {
+      for (const { position, line } of lines) {
+        const event = eventOf(line);
+        if (event?.position !== position) throw unreadableError(position);
+        events.push(event);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof LogDamagedError)) throw error;
+    throw unreadableError(from + events.length);
+  }
+  return events;
+}
+
+function unreadableError(position: number): ServiceError {
   const message = `The log cannot be read at position ${position}`;
-  throw new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
+  return new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
 }
 
 /** The error about a record of that key. */

@@ -2,7 +2,7 @@
 export interface Store {
   readonly limits: StoreLimits;
   get(key: Key): Promise<StoreEntry | null>;
-  /** Reads at most ten records of one snapshot. */
+  /** Reads at most {@linkcode GET_MANY_LIMIT} records of one snapshot. */
   getMany(keys: Key[]): Promise<(StoreEntry | null)[]>;
   /** Reads at most `limit` entries of one snapshot, in key order or reversed. */
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]>;
@@ -31,6 +31,9 @@ export const STORE_LIMITS = {
   commitKeyBytes: 81_920,
 };
 export type StoreLimits = typeof STORE_LIMITS;
+
+/** Maximum number of keys of one {@linkcode Store.getMany}, as of Deno KV. */
+export const GET_MANY_LIMIT = 10;
 
 /** Size of a value that every store accepts. It limits the lines of the log, because an export must fit into any store. */
 export const VALUE_BYTES_LIMIT = 65_536;

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { audit } from "../../scripts/verify/audit.ts";
-import { PET_LISTS, petKey, projectionKey } from "../../src/keyspace.ts";
+import { PET_LISTS, petKey, projectionKey, removedPetKey } from "../../src/keyspace.ts";
 import { checkedContent } from "../../src/store/checksum.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Key, Mutation, StoreEntry } from "../../src/store/store.ts";
@@ -15,12 +15,14 @@ import { SAMPLE_STEP } from "../support/permitted.ts";
 const REX = { name: "Rex", categoryId: 7 };
 const ONCE = { "idempotency-key": "order-1" };
 
-/** A service with records of every kind. Pet 1 was changed. */
+/** A service with records of every kind. Pet 1 was changed, and pet 3 was removed. */
 async function open(): Promise<TestService> {
   const service = await openTestService();
   await service.add({ ...REX, status: "sold" }, ONCE);
   await service.add({ name: "Zoë", categoryId: 8, status: "available" });
+  await service.add(REX);
   await service.change(1, { status: "pending" });
+  await service.remove(3);
   return service;
 }
 
@@ -30,6 +32,7 @@ async function answersOf(service: TestService) {
     (client) => client.send("/v1/pets"),
     (client) => client.send("/v1/pets?status=pending"),
     (client) => client.send("/v1/pets/1"),
+    (client) => client.send("/v1/pets/3"),
     (client) => client.send("/v1/events"),
     (client) => client.add({ ...REX, status: "sold" }, ONCE),
     (client) => client.change(1, { status: "available" }),
@@ -52,7 +55,7 @@ Deno.test("a flipped bit or a misplaced record leads to no wrong response, and t
   await using service = await open();
   const { store } = service;
   const before = await answersOf(service);
-  assertEquals(before.map(({ status }) => status), [200, 200, 200, 200, 201, 200]);
+  assertEquals(before.map(({ status }) => status), [200, 200, 200, 404, 200, 201, 200]);
   const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
   const right = await answersOf(service);
   const lines = await readLogLines(store);
@@ -71,7 +74,7 @@ Deno.test("a flipped bit or a misplaced record leads to no wrong response, and t
       await change(service, [whole(key, damage)]);
       const answers = await answersOf(service);
       const wrong = answers.filter(({ status, body }, request) =>
-        status < 400 && body !== right[request].body
+        status < 500 && (status !== right[request].status || body !== right[request].body)
       );
       assertEquals(wrong, [], String(key));
       if (answers.some(({ status }) => status >= 500)) kinds.set(kind, kinds.get(kind)! + 1);
@@ -85,6 +88,73 @@ Deno.test("a flipped bit or a misplaced record leads to no wrong response, and t
   for (const [kind, failed] of Object.entries(served)) {
     assert(failed >= 15 / SAMPLE_STEP, `${kind}: ${failed}`);
   }
+});
+
+Deno.test("a lost record of a pet or of its removal is an error of each request for the pet and of its lists, and no event follows", async () => {
+  await using service = await open();
+  const { store } = service;
+  const lines = await readLogLines(store);
+  const removal = projectionKey(1, removedPetKey(3));
+  const damages: [petId: number, key: Key, content: string | undefined, lists: string[]][] = [
+    [1, projectionKey(1, petKey("pending", 1)), undefined, ["", "?status=pending"]],
+    [2, projectionKey(1, petKey("available", 2)), undefined, ["", "?status=available"]],
+    [3, removal, undefined, []],
+    // None of these is the position of a removal of a pet with that id.
+    ...["", "0", "2", "06", "6 ", "6{}", "99"].map((content): [number, Key, string, string[]] => [
+      3,
+      removal,
+      content,
+      [],
+    ]),
+  ];
+  for (const [petId, key, content, lists] of damages) {
+    const own = (await store.get(key))!;
+    const damage: Mutation = content === undefined
+      ? { type: "delete", key }
+      : setRecord(key, content);
+    await change(service, [damage]);
+    const client = otherInstance(service);
+    const requests = [
+      () => client.send(`/v1/pets/${petId}`),
+      () => client.send(`/v1/pets?ids=${petId},${petId + 1}`),
+      () => client.change(petId, { name: "Max" }),
+      () => client.remove(petId),
+      ...lists.map((query) => () => client.send(`/v1/pets${query}`)),
+    ];
+    for (const [index, request] of requests.entries()) {
+      const response = await request();
+      const { code } = await response.json();
+      const words = `request ${index} of pet ${petId}, ${content}`;
+      assertEquals([response.status, code], [500, "projection_damaged"], words);
+    }
+    assertEquals(await readLogLines(store), lines);
+    assert(!(await audit(service)).sound);
+    await change(service, [whole(key, own.value as Uint8Array)]);
+  }
+  const client = otherInstance(service);
+  assertEquals((await client.send("/v1/pets/2")).status, 200);
+  assertEquals((await client.send("/v1/pets/3")).status, 404);
+  assertEquals((await client.remove(3)).status, 404);
+  assertEquals(await client.listIds("ids=3,2,1"), [2, 1]);
+  assertEquals((await audit(service)).faults, []);
+});
+
+Deno.test("no event is built on the record of a removed pet that was put back", async () => {
+  await using service = await open();
+  const { store } = service;
+  await service.add(REX);
+  const key = projectionKey(1, petKey("none", 4));
+  const { value } = (await store.get(key))!;
+  assertEquals((await service.remove(4)).status, 204);
+  const lines = await readLogLines(store);
+  await change(service, [whole(key, value as Uint8Array)]);
+  const client = otherInstance(service);
+  for (const request of [() => client.change(4, { name: "Max" }), () => client.remove(4)]) {
+    const response = await request();
+    const { code } = await response.json();
+    assertEquals([response.status, code], [500, "projection_damaged"]);
+  }
+  assertEquals(await readLogLines(store), lines);
 });
 
 type Forgery = [kind: string, from: string | RegExp, to: string];

@@ -14,6 +14,7 @@ import {
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
   HEAD_KEY,
+  logKey,
   logMutations,
   petKey,
   petListOf,
@@ -28,15 +29,21 @@ import {
   type HeadEntry,
   readHead,
 } from "../../src/log/head.ts";
-import { headOf, type PageQuery, PetReader, totalOf } from "../../src/projections/pet_reader.ts";
+import {
+  headOf,
+  IDS_LINES_LIMIT,
+  type PageQuery,
+  PetReader,
+  totalOf,
+} from "../../src/projections/pet_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { ServiceError } from "../../src/service_error.ts";
-import type { Mutation } from "../../src/store/store.ts";
+import type { Key, Mutation } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { Random } from "../sim/random.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
-import { setRecord } from "../support/set_record.ts";
+import { putRecord, setRecord } from "../support/set_record.ts";
 import { commit, set } from "../support/store_contract.ts";
 import { openTestService } from "../support/test_service.ts";
 import { SAMPLE_STEP } from "../support/permitted.ts";
@@ -326,6 +333,95 @@ Deno.test("list() gives up a page whose pets change at each read, or at slow rea
   }
 });
 
+Deno.test("list() answers with pets by their ids in one attempt, all as of one head, although they are changed, removed and added at each read", async () => {
+  for (const idsRead of [[1, 2, 3, 4], [2, 4, 11, 12, 99], [9, 8, 7, 6]]) {
+    const history = await History.of([...added(10), { id: 6 }]);
+    const states = new Map([[history.entry.head.position, history.pets]]);
+    let changes = 0;
+    let attempts = 0;
+    let changing = Promise.resolve();
+    const change = async () => {
+      const number = ++changes;
+      const name = `Max ${number}`;
+      const [id] = idsRead.filter((id) => history.pets[id - 1] !== undefined);
+      const steps: Step[] = number % 4 === 0
+        ? [{ id }]
+        : [{ patch: { name } }, { id, patch: { name } }];
+      await history.commit(steps);
+      states.set(history.entry.head.position, history.pets);
+    };
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        // Reads begin together, but each commit needs the head of the one before.
+        changing = changing.then(change);
+        await changing;
+        return await apply();
+      },
+    });
+    const readHeadOnce = () => {
+      attempts++;
+      return readHead(history.store);
+    };
+    const query = { limit: idsRead.length, ids: idsRead };
+    const { text, head } = await new PetReader(store, readHeadOnce).list(query, history.entry);
+    assertEquals(text, expectedPage(states.get(head.position)!, query).text, textOf(idsRead));
+    assertEquals([attempts, head.position], [1, history.entry.head.position]);
+  }
+});
+
+Deno.test("list() by ids begins again after too many events, and gives up after its limits", async () => {
+  const query = { limit: 2, ids: [2, 1] };
+  for (const [busyReads, outcome] of [[1, "Max"], [Infinity, "during each of 30 reads"]] as const) {
+    const history = await History.of(added(2));
+    let reads = 0;
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        const names = Array.from({ length: IDS_LINES_LIMIT + 1 }, (_, index) => `Max ${index}`);
+        const steps = names.map((name) => ({ id: 1, patch: { name } }));
+        if (++reads <= busyReads) await history.commit(steps);
+        return await apply();
+      },
+    });
+    const list = async () => await new PetReader(store).list(query, history.entry);
+    if (outcome === "Max") assertStringIncludes((await list()).text, `Max ${IDS_LINES_LIMIT}`);
+    else await assertRejects(list, ServiceError, outcome);
+  }
+});
+
+Deno.test("list() by ids is an error if the log cannot be read after the head", async () => {
+  const query = { limit: 2, ids: [2, 1] };
+  for (const value of [undefined, "{}\n", "no line feed"]) {
+    const history = await History.of(added(2));
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        if (history.lines.length === 2) {
+          await history.commit([{ id: 1, patch: { name: "Max" } }]);
+          await putRecord(history.store, logKey(3), value);
+        }
+        return await apply();
+      },
+    });
+    const list = async () => await new PetReader(store).list(query, history.entry);
+    const { code, message } = await assertRejects(list, ServiceError);
+    assertEquals([code, message], ["projection_damaged", "The log cannot be read at position 3"]);
+  }
+});
+
+Deno.test("list() by ids reads the head once, and ten removals at a time", async () => {
+  const history = await History.of(added(100));
+  await history.commit(history.pets.map((_, index) => ({ id: index + 1 })));
+  let reads = 0;
+  const count = <T>(apply: () => Promise<T>) => {
+    reads++;
+    return apply();
+  };
+  const store = faultyStore(history.store, { onGet: count, onGetMany: count, onList: count });
+  const ids = history.pets.map((_, index) => index + 1);
+  const { text } = await new PetReader(store).list({ limit: 100, ids }, history.entry);
+  // One for each pet, one for ten removals, and one of the head.
+  assertEquals([text, reads], ["[]", 100 + 10 + 1]);
+});
+
 Deno.test("list() reads few records, although nearly all pets have another status or category, or were removed", async () => {
   const history = await History.of([]);
   for (let start = 0; start < 10_000; start += 250) {
@@ -437,5 +533,133 @@ Deno.test("list() and get() reject a record that is missing or damaged, and cach
     await commit(original.store, [twice, mutation]);
     const read = async () => await new PetReader(original.store).list({ limit: 9 }, original.entry);
     await assertRejects(read, ServiceError, "pet 1 is missing, or is there twice");
+  }
+});
+
+/** The ids of the pages of a walk, one page after the other. Between pages, `between` may change the store. */
+async function walk(
+  reader: PetReader,
+  history: History,
+  query: PageQuery,
+  between = async () => {},
+) {
+  const pages: number[][] = [];
+  let cursor: number | undefined;
+  do {
+    const page = await reader.list({ ...query, cursor }, history.entry);
+    pages.push(JSON.parse(page.text).map(({ id }: Pet) => id));
+    cursor = page.next;
+    await between();
+  } while (cursor !== undefined);
+  return pages;
+}
+
+/** Pets 1 to 40 in four lists, without pets 19 and 20, and with pet 2 sold. */
+async function historyWithGaps(): Promise<History> {
+  const history = await History.of(added(40));
+  await history.commit([{ id: 19 }, { id: 20 }, { id: 2, patch: { status: "sold" } }]);
+  return history;
+}
+
+const recordOf = (status: PetStatus | null, id: number) =>
+  projectionKey(1, petKey(petListOf(status), id));
+
+const MOVED_PET = '2{"id":2,"name":"Zoë 2","categoryId":1,"status":"pending"}';
+
+/** Records of a list that are lost or put back, and the walks that find that by a count. */
+const MISCOUNTED: [damage: [Key, string | undefined][], statuses: (PetStatus | undefined)[]][] = [
+  [[[recordOf("sold", 3), undefined]], ["sold", undefined]],
+  [[[recordOf("sold", 39), undefined]], ["sold", undefined]],
+  [[[recordOf(null, 40), undefined], [recordOf(null, 4), undefined]], [undefined]],
+  // Pet 2 is in its list of before, too; a removed pet is there again; and one is there in place of another.
+  [[[recordOf("pending", 2), MOVED_PET]], ["pending", undefined]],
+  [[[recordOf("sold", 19), '19{"id":19,"name":"Zoë 19","categoryId":1,"status":"sold"}']], [
+    "sold",
+    undefined,
+  ]],
+  [[[recordOf("sold", 2), undefined], [recordOf("pending", 2), MOVED_PET]], ["sold", "pending"]],
+];
+
+Deno.test("list() rejects the end of a list, or a page with more pets than are left, if the head counts fewer or more", async () => {
+  for (const [index, [damage, statuses]] of MISCOUNTED.entries()) {
+    const history = await historyWithGaps();
+    for (const [key, content] of damage) await putRecord(history.store, key, content);
+    for (const status of LISTED) {
+      for (const limit of [1, 3, 8, 9, 10, 11, 12, 36, 37, 38, 39, 40, 100]) {
+        const walking = walk(new PetReader(history.store), history, { limit, status });
+        const words = `${index} ${status} ${limit}`;
+        if (!statuses.includes(status)) {
+          await walking;
+          continue;
+        }
+        const error = await walking.then(() => undefined, (error) => error);
+        assertEquals(error?.code, "projection_damaged", words);
+        assert(/than the head counts|is there twice/.test(error.message), error.message);
+      }
+    }
+  }
+});
+
+Deno.test("list() compares the last page of a walk with the head, although pets were added on the way, and until a pet changes", async () => {
+  const cases: [between: Step | undefined, isFound: boolean][] = [
+    [undefined, true],
+    [{ patch: { status: "sold" } }, true],
+    [{ id: 5, patch: { name: "Max" } }, false],
+    [{ id: 6 }, false],
+  ];
+  for (const [step, isFound] of cases) {
+    for (const status of ["sold", undefined] as const) {
+      const history = await historyWithGaps();
+      await putRecord(history.store, recordOf("sold", 3), undefined);
+      let isFirst = true;
+      const between = async () => {
+        if (isFirst && step !== undefined) await history.commit([step]);
+        isFirst = false;
+      };
+      const walking = walk(new PetReader(history.store), history, { limit: 4, status }, between);
+      const words = `${textOf(step)} ${status}`;
+      const error = await walking.then(() => undefined, (error) => error);
+      const expected = isFound ? "projection_damaged" : undefined;
+      assertEquals(error?.code, expected, words);
+    }
+  }
+});
+
+Deno.test("list() finds no fault in any walk of a sound store, whatever is added, changed or removed on the way", async () => {
+  for (let seed = 1; seed <= 20; seed += SAMPLE_STEP) {
+    const random = new Random(seed);
+    const history = await historyWithGaps();
+    const change = async () => {
+      const id = random.integer(1, history.pets.length);
+      const status = random.pick([...PET_STATUSES, null]);
+      const before = history.pets[id - 1];
+      const isChange = before !== undefined && before.status !== (status ?? undefined);
+      const step = random.chance(0.4)
+        ? { patch: { status } }
+        : isChange && random.chance(0.7)
+        ? { id, patch: { status } }
+        : before !== undefined
+        ? { id }
+        : { patch: {} };
+      await history.commit([step]);
+    };
+    let changing = Promise.resolve();
+    const store = faultyStore(history.store, {
+      async onList(apply) {
+        // Reads begin together, but each commit needs the head of the one before.
+        if (random.chance(0.1)) changing = changing.then(change);
+        await changing;
+        return await apply();
+      },
+    });
+    const reader = new PetReader(store);
+    for (const status of LISTED) {
+      for (const limit of [1, 3, 9, 40, 100]) {
+        const between = async () => {
+          if (random.chance(0.3)) await change();
+        };
+        await walk(reader, history, { limit, status }, between);
+      }
+    }
   }
 });

@@ -70,9 +70,10 @@ const MOVES_ALL = changeOf({ status: "sold" }, { name: "Max", categoryId: 2n });
 const IS_REMOVED = removalOf({ status: "sold" });
 const MOVED = { "pet/none/7": undefined, "pet/sold/7": SOLD };
 const MOVED_BACK = { "pet/sold/7": undefined, "pet/none/7": REX_AGAIN };
+const REMOVAL = { "removed_pet/7": "21" };
 const ZOE = { "pet/none/8": '10{"id":8,"name":"Zoë","categoryId":1}' };
 
-/** Events, and the records of pets that they write and remove in the lists of statuses. Those of category 1 are the same. */
+/** Events, and the records of pets that they write and remove, without those by category. Those of category 1 are the same. */
 const CASES: [lines: RecordedLine[], records: Record<string, string | undefined>][] = [
   [[ADDED], { "pet/none/7": REX }],
   [[petLineOf({ status: "sold" })], { "pet/sold/7": SOLD.replace("20", "9") }],
@@ -82,14 +83,18 @@ const CASES: [lines: RecordedLine[], records: Record<string, string | undefined>
   [[MOVES_ALL], { "pet/sold/7": SOLD, "pet_by_category/2/sold/7": undefined }],
   [[ADDED, GETS_STATUS], MOVED],
   [[GETS_STATUS, LOSES_STATUS], MOVED_BACK],
-  [[IS_REMOVED], { "pet/sold/7": undefined }],
-  [[ADDED, removalOf({})], { "pet/none/7": undefined }],
-  [[GETS_STATUS, IS_REMOVED], { ...MOVED, "pet/sold/7": undefined }],
-  [[MOVES_ALL, IS_REMOVED], { "pet/sold/7": undefined, "pet_by_category/2/sold/7": undefined }],
+  [[IS_REMOVED], { "pet/sold/7": undefined, ...REMOVAL }],
+  [[ADDED, removalOf({})], { "pet/none/7": undefined, ...REMOVAL }],
+  [[GETS_STATUS, IS_REMOVED], { ...MOVED, "pet/sold/7": undefined, ...REMOVAL }],
+  [[MOVES_ALL, IS_REMOVED], {
+    "pet/sold/7": undefined,
+    "pet_by_category/2/sold/7": undefined,
+    ...REMOVAL,
+  }],
   [[petLineOf({ id: 8, name: "Zoë" }), GETS_STATUS], { ...ZOE, ...MOVED }],
 ];
 
-Deno.test("project() writes each pet into the lists of its status and category, and removes it from its former ones, or from all", () => {
+Deno.test("project() writes each pet into the lists of its status and category, and removes it from its former ones, or from all with a record of the removal", () => {
   for (const [lines, records] of CASES) {
     const all = Object.entries(records).flatMap(([key, content]) =>
       key.startsWith("pet/")
@@ -118,21 +123,27 @@ Deno.test("project() returns an idempotency record that expires a day after its 
   }
 });
 
-Deno.test("project() returns key records by token hash and position, and knows an immediate revocation", () => {
+Deno.test("project() returns the records of a key by its token hash, and knows an immediate revocation", () => {
   const id = { keyId: KEY_ID, tokenHash: HASH };
   const terms = { label: "the shop", expiresAt: TIME };
   const revoked = (effectiveAt: string) =>
     lineOf({ type: "ApiKeyRevoked", data: { ...id, effectiveAt } });
   const later = "2026-01-01T00:00:00.001Z";
-  const cases: [line: RecordedLine, content: object][] = [
-    [lineOf({ type: "ApiKeyIssued", data: { ...id, ...terms } }), { ...terms, issuedAt: TIME }],
-    [revoked(TIME), { revokedAt: TIME, isAtOnce: true }],
-    [revoked(later), { revokedAt: later, isAtOnce: false }],
+  const issued = { position: 9, issuedAt: TIME, keyId: KEY_ID, ...terms };
+  const cases: [line: RecordedLine, contents: object][] = [
+    [
+      lineOf({ type: "ApiKeyIssued", data: { ...id, ...terms } }),
+      { issued_key: issued, key_state: { position: 9 } },
+    ],
+    [revoked(TIME), { key_state: { position: 9, revokedAt: TIME, isAtOnce: true } }],
+    [revoked(later), { key_state: { position: 9, revokedAt: later, isAtOnce: false } }],
   ];
-  for (const [line, content] of cases) {
-    const [record, ...others] = project([line]);
-    assertEquals([record.key, others], [["key_by_token", HASH, 9], []]);
-    assertEquals(decodeJson(record.content), { keyId: KEY_ID, ...content });
+  for (const [line, contents] of cases) {
+    const records = project([line]).map(({ key, content }) => {
+      assertEquals(key, [key[0], HASH]);
+      return [key[0], decodeJson(content)];
+    });
+    assertEquals(Object.fromEntries(records), contents);
   }
 });
 

@@ -115,6 +115,9 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a pet beyond the head is read": {
       "if (id < 1 || id > lastPetIdOf(head)) return undefined;": "",
     },
+    "a pet that was removed after the head counts as lost": {
+      "removals[index], now": "removals[index], head",
+    },
     "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "an instance does not follow the changes of others": {
       "generation === head.generation && changePosition < changePositionOf(head)": "false",
@@ -131,7 +134,19 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "|| position > head.position": "",
     },
     "a page with gaps is of its head although pets were removed after it": {
-      "isLast || changePositionOf(now) <= head.position": "true",
+      "if (changePositionOf(now) > head.position) {": "if (false) {",
+    },
+    "a page is compared with the count of a later head": {
+      "this.#countedPage(pets, query, head), now }": "this.#countedPage(pets, query, now), now }",
+    },
+    "what is left of a list is not counted again after a change": {
+      "`${generation}/${changePositionOf(head)}/": "`${generation}/",
+    },
+    "a page of some ids does not follow the changes while it is read": {
+      "if (changePositionOf(now) <= head.position) return": "if (true) return",
+    },
+    "a page of some ids shows a pet that was removed while it is read": {
+      'if (type === "PetRemoved") after.delete(data.id);\n    else after': "after",
     },
     "a page with gaps that is read again is of the head of its request": {
       "      head = now;\n":
@@ -240,6 +255,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "petKeysOf(event.data)) records.push({ key });":
         'petKeysOf(event.data)) if (key[0] === "pet") records.push({ key });',
     },
+    "a removed pet leaves no record": { "records.push(removalRecordOf(event));": "" },
     "a changed pet stays in the list of its former status": {
       "for (const key of petKeysOf(data, data.previous)) records.push({ key });": "",
     },
@@ -312,7 +328,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "scripts/verify/log_verifier.ts": {
     "the verifier accepts events of a removed pet": {
-      'event.type === "PetRemoved" ? REMOVED : position': "position",
+      'event.type === "PetRemoved" ? -position : position': "position",
     },
   },
   "scripts/verify/compare.ts": {

@@ -1,4 +1,4 @@
-import type { EventBody } from "../../events/event.ts";
+import type { EventBody, EventMetadata } from "../../events/event.ts";
 import type { NewPet, Pet } from "../../events/pet.ts";
 import { type Head, lastPetIdOf } from "../../src/log/head.ts";
 import type { Command } from "../../src/append/command.ts";
@@ -11,13 +11,20 @@ export function addPetCommand(runtime: Runtime, actor: string, pet: NewPet): Com
   });
 }
 
-/** A command that appends the sale of an available pet, without a request. */
-export function sellPetCommand(runtime: Runtime, actor: string, pet: Pet): Command {
+/** A command that appends the sale of an available pet, without a request. The pet has one event, at `predecessor`. */
+export function sellPetCommand(
+  runtime: Runtime,
+  actor: string,
+  pet: Pet,
+  predecessor: number,
+): Command {
   const data = { ...pet, status: "sold", previous: { status: "available" } } as const;
-  return command(runtime, actor, () => ({ type: "PetUpdated", data }));
+  return command(runtime, actor, () => ({ type: "PetUpdated", data, predecessor }));
 }
 
-function command(runtime: Runtime, actor: string, decide: (head: Head) => EventBody): Command {
+type Decided = EventBody & Pick<EventMetadata, "predecessor">;
+
+function command(runtime: Runtime, actor: string, decide: (head: Head) => Decided): Command {
   const metadata = { id: runtime.newId(), time: new Date(runtime.now()).toISOString(), actor };
   return { prepare: () => {}, decide: (head) => [{ ...metadata, ...decide(head) }] };
 }

@@ -1,3 +1,4 @@
+import type { RecordedEvent } from "../../events/event.ts";
 import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { lastPetIdOf } from "../../src/log/head.ts";
@@ -19,11 +20,16 @@ export function fillStore(path: string, pets: number, soldShare?: number): Promi
     const { runtime, appender } = service;
     const { id: actor, token } = await issueKey(service, { label: "bench" });
     const { head } = await service.heads.fresh();
+    /** Positions of the additions, by the ids of the pets. */
+    const positions: number[] = [];
+    const notePosition = ([{ type, data, position }]: readonly RecordedEvent[]) => {
+      if (type === "PetCreated") positions[data.id] = position;
+    };
     const appendEach = async (commandFor: (id: number) => Command | undefined) => {
       for (let first = lastPetIdOf(head) + 1; first <= pets; first += WAVE) {
         const wave = Array.from({ length: Math.min(WAVE, pets - first + 1) }, (_, index) => {
           const command = commandFor(first + index);
-          return command && appender.append(command);
+          return command && appender.append(command).then(notePosition);
         });
         await Promise.all(wave);
       }
@@ -34,7 +40,8 @@ export function fillStore(path: string, pets: number, soldShare?: number): Promi
       await appendEach((id) => {
         // Any thousand successive pets have each remainder once, in mixed order.
         const isSold = id * 379 % 1_000 < 1_000 * soldShare;
-        return isSold ? sellPetCommand(runtime, actor, { id, ...petOf(id) }) : undefined;
+        if (!isSold) return undefined;
+        return sellPetCommand(runtime, actor, { id, ...petOf(id) }, positions[id]);
       });
     }
     return token;

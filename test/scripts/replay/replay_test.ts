@@ -305,9 +305,9 @@ async function write(sample: Sample, rounds: number): Promise<number> {
   const { store, runtime, keyId: actor } = sample;
   const { appender } = createService({ store, runtime, report: () => {} });
   const pets = new PetReader(store);
-  const append = (body: EventBody) => {
+  const append = (body: EventBody, predecessor: number) => {
     const time = new Date(runtime.now()).toISOString();
-    const event = { id: runtime.newId(), time, actor, ...body };
+    const event = { id: runtime.newId(), time, actor, predecessor, ...body };
     return appender.append({ prepare: () => {}, decide: () => [event] });
   };
   /** The first pet that is there, from an id on. */
@@ -315,18 +315,19 @@ async function write(sample: Sample, rounds: number): Promise<number> {
     const { head } = await readHead(store);
     for (let id = 1 + start % lastPetIdOf(head);; id = 1 + id % lastPetIdOf(head)) {
       const found = await pets.get(id, { head });
-      if (found !== undefined) return decodePet(found.text);
+      if (found !== undefined) return { pet: decodePet(found.text), at: found.position };
     }
   };
   for (let round = 0; round < rounds; round++) {
     await appender.append(addPetCommand(runtime, actor, { name: "Mia", categoryId: 1n }));
     const { position } = (await readHead(store)).head;
-    const before = await petFrom(position);
+    const { pet: before, at } = await petFrom(position);
     const status = PET_STATUSES[(PET_STATUSES.indexOf(before.status!) + 1) % PET_STATUSES.length];
     const after = patchPet(before, { status });
     const previous = reversePatch(before, after);
-    await append({ type: "PetUpdated", data: { ...after, previous } });
-    await append({ type: "PetRemoved", data: await petFrom(3 * position) });
+    await append({ type: "PetUpdated", data: { ...after, previous } }, at);
+    const removed = await petFrom(3 * position);
+    await append({ type: "PetRemoved", data: removed.pet }, removed.at);
   }
   await appender.drain();
   return 3 * rounds;

@@ -64,7 +64,7 @@ test("restore: only the restore itself accepts a store with half a log", async (
   const kvPath = `${folder}/pets.sqlite3`;
   const lines = sampleLog(30);
   const [run, lastHash] = ["01HZZZZZZZ0000000000000001", sha256Hex(lines[29])];
-  const mark = { format: "restore", storeFormat: 5, run, position: 30, lastHash, restored: 0 };
+  const mark = { format: "restore", storeFormat: 6, run, position: 30, lastHash, restored: 0 };
   await changeFile(kvPath, [setRecord(HEAD_KEY, encodeJson(mark))]);
   for (const task of ["start", "log", "audit"]) {
     const { code, stdout, stderr } = await runTask([task], { kvPath });

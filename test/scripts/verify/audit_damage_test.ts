@@ -13,6 +13,7 @@ import {
   PET_LISTS,
   petKeysOf,
   projectionKey,
+  removedPetKey,
 } from "../../../src/keyspace.ts";
 import { checkedContent, CHECKSUM_BYTES, withChecksum } from "../../../src/store/checksum.ts";
 import { formatKey } from "../../../src/store/key_encoding.ts";
@@ -45,7 +46,7 @@ Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : `one in ${SAMPLE_STEP}`
   const { runtime } = sample;
   const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
   const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
-  assertEquals(kinds.size, 7, "the sample has records of all kinds");
+  assertEquals(kinds.size, 8, "the sample has records of all kinds");
   const store = new ModelStore({ now: runtime.now });
   // Small reads, so that the records of a kind come in several of them.
   Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
@@ -84,7 +85,8 @@ function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damag
   for (const [index, entry] of entries.entries()) {
     const other = entries[(index + 1) % entries.length];
     yield* damagesToAny(entry, other);
-    if (isPetKind(entry.key[2])) yield* damagesToPet(entry, entries);
+    if (entry.key[2] === "removed_pet") yield* damagesToRemoval(entry, log);
+    else if (isPetKind(entry.key[2])) yield* damagesToPet(entry, entries);
   }
   for (const [index, { last }] of log.entries()) {
     for (const [name, ...changes] of damagesToPacked(log, index)) {
@@ -92,6 +94,22 @@ function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damag
     }
   }
   yield* removedPetsPutBack(log);
+}
+
+/** The record of a removal with the position of each event, and also for each other pet. */
+function* damagesToRemoval(entry: StoreEntry, log: PackedRecord[]): Generator<Damage> {
+  const { key } = entry;
+  const own = contentOf(entry);
+  const last = log.at(-1)!.last;
+  for (let position = 0; position <= last + 1; position++) {
+    const content = encoder.encode(String(position));
+    if (bytesEqual(content, own)) continue;
+    yield [`removal ${formatKey(key)} at ${position}`, [key, content]];
+    const copy = key.with(-1, position + 1);
+    if (formatKey(copy) === formatKey(key)) continue;
+    yield [`copy of ${formatKey(key)} for pet ${position + 1}`, [copy, own]];
+    yield [`move of ${formatKey(key)} to pet ${position + 1}`, [key, undefined], [copy, own]];
+  }
 }
 
 /** One or both records of a removed pet, as each event has made them, or as if the removal had. */
@@ -105,6 +123,8 @@ function* removedPetsPutBack(log: PackedRecord[]): Generator<Damage> {
         const name = `record of removed pet ${data.id} as at ${position}, made at ${made}`;
         const [one, other] = petKeysOf(data).map((key): Change => [projectionKey(1, key), content]);
         yield* [[`${name}, by status`, one], [`${name}, by category`, other], [name, one, other]];
+        const removalKey = projectionKey(1, removedPetKey(data.id));
+        yield [`${name}, and not removed`, one, other, [removalKey, undefined]];
       }
     }
   }

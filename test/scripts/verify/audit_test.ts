@@ -23,6 +23,7 @@ import {
   petByCategoryKey,
   petKey,
   projectionKey,
+  removedPetKey,
   REPLAY_KEY,
 } from "../../../src/keyspace.ts";
 import { scan } from "../../../src/store/scan.ts";
@@ -203,6 +204,7 @@ Deno.test("audit() names the pet and the list that differ, once for each record"
   const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
   const inCategory = (category: bigint, list: string, id: number) =>
     projectionKey(1, petByCategoryKey(category, list, id));
+  const removal = (id: number) => projectionKey(1, removedPetKey(id));
   using sound = await openSampleStore(33);
   const content = checkedContent((await sound.store.get(pet("sold", 3)))!)!;
   const altered = encoder.encode(changed(decoder.decode(content), "Zoë", "Zoé"));
@@ -229,6 +231,11 @@ Deno.test("audit() names the pet and the list that differ, once for each record"
       `Pet 1 in the list pending of generation 1 ${EXTRA}`,
       `Pet 1 in the list pending of category 10 of generation 1 ${EXTRA}`,
     ]],
+    [[[removal(1), undefined]], ["The removal of pet 1 of generation 1 is missing"]],
+    [[[removal(1), encoder.encode("16")]], [
+      "The removal of pet 1 of generation 1 is not what the log says",
+    ]],
+    [[[removal(19), encoder.encode("33")]], [`The removal of pet 19 of generation 1 ${EXTRA}`]],
   ];
   for (const [changes, messages] of cases) {
     using sample = await openSampleStore(33);
