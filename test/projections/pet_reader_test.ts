@@ -25,7 +25,6 @@ import {
   addEvent,
   draftOf,
   encodeHead,
-  type Head,
   type HeadEntry,
   readHead,
 } from "../../src/log/head.ts";

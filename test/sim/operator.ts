@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Service } from "../../src/service.ts";
 import type { CommandOptions } from "./cluster.ts";
 import type { CreateOperation, KeyInUse, ListOperation } from "./history.ts";
