@@ -15,9 +15,6 @@ import { Oracle } from "./oracle.ts";
 import { SimulatedStore, StoreClient } from "./simulated_store.ts";
 import type { Simulation } from "./simulation.ts";
 
-/** Maximum delay until the store removes an expired record, in milliseconds. */
-const EXPIRY_LAG_MS = 60_000;
-
 /** Maximum initial offset of a node's clock from the true time, in milliseconds. */
 const CLOCK_OFFSET_MS = 2_000;
 
@@ -68,8 +65,7 @@ export class Cluster {
     this.simulation = simulation;
     this.#code = code;
     this.oracle = new Oracle(simulation, this.violations);
-    const random = simulation.random.fork();
-    this.store = new SimulatedStore(simulation, () => random.between(0, EXPIRY_LAG_MS));
+    this.store = new SimulatedStore(simulation);
     this.store.onCommit = (commit, node) => this.oracle.observe(commit, node);
     this.#instances = Array.from({ length: size }, () => undefined);
     for (let slot = 0; slot < size; slot++) this.start(slot);
