@@ -4,7 +4,6 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { encodeKey } from "../../src/store/key_encoding.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
-import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
@@ -20,7 +19,6 @@ import {
   serverOfFile,
   testPostgres as test,
 } from "../support/postgres_server.ts";
-import { settingsOf } from "../support/real_store.ts";
 import { startPair } from "./failover.ts";
 import { until } from "../support/until.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
