@@ -1,4 +1,4 @@
-import { HEAD_KEY } from "../../src/keyspace.ts";
+import { HEAD_KEY, idempotencyKeysPrefix } from "../../src/keyspace.ts";
 import type { Service } from "../../src/service.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
@@ -12,6 +12,7 @@ import {
 import type { Code } from "./code_under_test.ts";
 import { Node } from "./node.ts";
 import { Oracle } from "./oracle.ts";
+import type { Random } from "./random.ts";
 import { SimulatedStore, StoreClient } from "./simulated_store.ts";
 import type { Simulation } from "./simulation.ts";
 
@@ -81,7 +82,19 @@ export class Cluster {
 
   start(slot: number): void {
     const started = this.#startService(`service${slot}`);
+    started.service.sweep.start();
     this.#instances[slot] = { ...started, open: 0, isStopping: false };
+  }
+
+  /** Removes a record of an Idempotency-Key from the store, as a damage of its file does. */
+  loseRecord(random: Random): void {
+    const { oracle, store: { model } } = this;
+    const entries = model.all(idempotencyKeysPrefix(oracle.servedGeneration));
+    if (entries.length === 0) return;
+    const { key } = random.pick(entries);
+    this.simulation.trace(`the store loses ${key.join("/")}`);
+    model.apply({ checks: [], mutations: [{ type: "delete", key }] });
+    oracle.lostPositions.add(key.at(-1) as number);
   }
 
   /** Ends an instance as a power failure does. */

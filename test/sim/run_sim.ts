@@ -47,7 +47,7 @@ async function main(): Promise<boolean> {
 
 async function runSeeds(first: number, seeds: number, isTraced = false): Promise<boolean> {
   const onTrace = isTraced ? console.log : undefined;
-  const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, steps: 0 };
+  const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, swept: 0, steps: 0 };
   const start = performance.now();
   for (let seed = first; seed < first + seeds; seed++) {
     const result = await simulate(code, seed, { onTrace });
@@ -55,14 +55,15 @@ async function runSeeds(first: number, seeds: number, isTraced = false): Promise
       reportFailure(result);
       sums.failed++;
     }
-    for (const name of ["requests", "acknowledged", "events", "steps"] as const) {
+    for (const name of ["requests", "acknowledged", "events", "swept", "steps"] as const) {
       sums[name] += result[name];
     }
   }
   const seconds = (performance.now() - start) / 1_000;
   console.log(
     `${seeds} seeds from ${first}: ${sums.failed} failed; ${sums.requests} requests, ` +
-      `${sums.acknowledged} writes acknowledged, ${sums.events} events, ${sums.steps} steps; ` +
+      `${sums.acknowledged} writes acknowledged, ${sums.events} events, ` +
+      `${sums.swept} Idempotency-Keys swept, ${sums.steps} steps; ` +
       `${seconds.toFixed(0)} s`,
   );
   return sums.failed === 0;

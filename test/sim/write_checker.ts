@@ -93,6 +93,7 @@ function* checkNotRepeated(exchange: WriteExchange, oracle: Oracle): Iterable<st
   const isRepeated = logged !== undefined &&
     oracle.pets.flat().some((state) =>
       state.event.idempotencykey === logged && state.step <= startStep &&
+      !oracle.lostPositions.has(state.position) &&
       latest < Date.parse(state.event.time) + DAY_MS
     );
   if (isRepeated) yield "The Idempotency-Key was used before, but the pet was not found";
