@@ -38,7 +38,8 @@ const IDEMPOTENCY_KEYS_KEPT = 100_000;
 /**
  * A history that the service cannot have written is a fault even if all hashes match. After a fault, the verifier
  * continues from the content of the line itself, so that one fault is not reported again for every later line. The
- * service itself uses an Idempotency-Key again if its record was lost, so that is a note.
+ * service itself uses an Idempotency-Key again if its record was lost, or if a clock is behind after its record was
+ * removed, so that is a note.
  *
  * Of the data that grows with the log, it keeps only the API keys, and 16 bytes of each pet. So it finds an id that was
  * used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
@@ -220,7 +221,6 @@ export class LogVerifier {
     this.#noteRepeatedUse(event, timeMs);
   }
 
-  /** Without the record of the first use, the service carried out the same request again, or another one. */
   #noteRepeatedUse({ actor, idempotencyKey, position }: RecordedEvent, timeMs: number): void {
     if (idempotencyKey === undefined) return;
     const last = this.#idempotencyUses.add(actor + idempotencyKey, { position, timeMs });

@@ -6,7 +6,7 @@ import { logTime } from "../log/read_log.ts";
 import { decodeRecord } from "../projections/project.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { Key, Mutation, Store, StoreEntry } from "../store/store.ts";
+import type { KeyRange, Mutation, Store, StoreEntry } from "../store/store.ts";
 
 /** Time between two looks at the clock, in milliseconds. */
 const LOOK_MS = 60_000;
@@ -109,15 +109,15 @@ export class IdempotencyKeySweep {
     this.#watchClock();
     if (!this.#isClockTrusted) return;
     const prefix = idempotencyKeysPrefix(generation);
-    let start: Key | undefined;
+    let rest: KeyRange = { prefix };
     for (let isLast = false; !isLast;) {
       await background.turn();
       if (this.#isStopped) return;
-      const entries = await store.list({ prefix, start }, { limit: BATCH_RECORDS });
+      const entries = await store.list(rest, { limit: BATCH_RECORDS });
       await this.#remove(entries.filter((entry) => isOver(expiryOf(entry), time)));
       isLast = entries.length < BATCH_RECORDS;
-      // The next possible key.
-      if (!isLast) start = [...entries.at(-1)!.key, new Uint8Array()];
+      // From the next possible key on.
+      if (!isLast) rest = { prefix, start: [...entries.at(-1)!.key, new Uint8Array()] };
     }
   }
 

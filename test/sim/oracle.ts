@@ -134,6 +134,15 @@ export class Oracle {
     this.#violations.push(`An Idempotency-Key was removed that is not over: ${key.join("/")}`);
   }
 
+  /**
+   * Whether the events at two positions may have the same Idempotency-Key: the record of the first was lost, or it was
+   * over when the second was stored. By a clock that is far behind, the two may then be less than a day apart.
+   */
+  mayRepeat([first, second]: number[]): boolean {
+    const expiresAt = Date.parse(this.lines[first - 1].event.time) + DAY_MS;
+    return this.lostPositions.has(first) || expiresAt <= this.lines[second - 1].at;
+  }
+
   get servedGeneration(): number {
     return this.#head.generation;
   }

@@ -35,8 +35,7 @@ test("An Idempotency-Key that is used twice within a day is a note of the audit,
   const report = await expectTask(["audit"], { kvPath });
   assertMatch(report, /^Sound: 40 events/);
   const note = `Note: Event ${POSITION} has the Idempotency-Key of event ${USED_AT}, less than a ` +
-    "day after it.\nThe record of the first use was lost, so a request that was sent again was " +
-    "probably carried out twice.";
+    "day after it.\nThe record of the first use was lost, or a clock was far behind, so a request";
   assertStringIncludes(report, note);
   const { notes, noteCounts } = JSON.parse(await expectTask(["audit", "--json"], { kvPath }));
   const [{ message: _, ...found }] = notes;
