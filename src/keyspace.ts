@@ -74,8 +74,10 @@ export function eventByIdempotencyKeyKey(actor: string, key: string, ...position
   return ["event_by_idempotency_key", actor, key, ...position];
 }
 
-/** The key of a record of an Idempotency-Key, up to its generation and its kind. */
-export const SOME_IDEMPOTENCY_KEY = projectionKey(1, eventByIdempotencyKeyKey("", "")).slice(0, 3);
+/** The prefix of the records of Idempotency-Keys of a generation. */
+export function idempotencyKeysPrefix(generation: number) {
+  return projectionKey(generation, eventByIdempotencyKeyKey("", "").slice(0, 1));
+}
 
 /** What follows the kind in a record key: some texts, and for most kinds a number. */
 const SHAPES = new Map<unknown, { texts: number; hasNumber: boolean }>([
@@ -127,22 +129,31 @@ export interface ProjectionRecord {
 /** How long an Idempotency-Key is valid, in milliseconds after the time of its event. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
-/** How long the store keeps an expired record, because clocks may differ. Its content decides whether it is valid. */
+/** How long an expired record is kept, because clocks may differ. Its content decides whether it is valid. */
 export const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 
-/** The mutations that write records to a generation, except those that the store would have removed by now. */
-export function retainedMutations(
+/** Whether a record that expires at one time is not kept any more at another; both in milliseconds since the Unix epoch. */
+export function isOver(expiresAt: number, time: number): boolean {
+  return expiresAt + RETENTION_MARGIN_MS <= time;
+}
+
+/** The records without those that are over at a time, which must be one of `logTime()`, or earlier. */
+export function retainedRecords(
+  records: readonly ProjectionRecord[],
+  time: number,
+): ProjectionRecord[] {
+  return records.filter(({ expiresAt = Infinity }) => !isOver(expiresAt, time));
+}
+
+/** The mutations that write and remove records of a generation. */
+export function projectionMutations(
   generation: number,
   records: readonly ProjectionRecord[],
-  now: number,
 ): Mutation[] {
-  return records.flatMap(({ key: recordKey, content, expiresAt }) => {
+  return records.map(({ key: recordKey, content }) => {
     const key = projectionKey(generation, recordKey);
     if (content === undefined) return { type: "delete", key };
-    const value = withChecksum(key, content);
-    if (expiresAt === undefined) return { type: "set", key, value };
-    const expireIn = expiresAt + RETENTION_MARGIN_MS - now;
-    return expireIn > 0 ? { type: "set", key, value, expireIn } : [];
+    return { type: "set", key, value: withChecksum(key, content) };
   });
 }
 

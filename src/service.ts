@@ -3,6 +3,7 @@ import { publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "./feed/background_work.ts";
+import { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { APPEND_LIMIT_MS, Appender } from "./append/appender.ts";
 import { HeadReader } from "./log/head_reader.ts";
@@ -30,6 +31,8 @@ export interface Service {
   report: Logger;
   /** The store, with a time limit on every call. */
   store: Store;
+  /** Removes expired Idempotency-Keys once it is started. Commands do not start it. */
+  sweep: IdempotencyKeySweep;
 }
 
 /** By default, no scripts may read responses, the store ends with the process, and nothing is reported or logged. */
@@ -80,9 +83,11 @@ export function createService(options: ServiceOptions): Service {
     "ready": async () => Number((await operations.checkReadiness()).status === 200),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
   });
+  const isStoreSound = () => appender.fault === undefined && store.damage === undefined;
+  const sweep = new IdempotencyKeySweep({ ...common, background, heads, store, isStoreSound });
   const endWaiting = () => {
     bodies.cancel();
     followers.endAll();
   };
-  return { appender, endWaiting, handler, heads, runtime, report, store };
+  return { appender, endWaiting, handler, heads, runtime, report, store, sweep };
 }

@@ -22,7 +22,7 @@ const LAYERS: RegExp[][] = [
   [/^src\/append\//, /^src\/projections\//],
   [/^src\/keys\//],
   [/^src\/commands\//, /^src\/feed\//],
-  [/^src\/http\//],
+  [/^src\/http\//, /^src\/idempotency\//],
   [/^src\/settings\//, /^src\/server\//],
   [/^src\/service\.ts/],
   [/^src\/life_cycle\//],

@@ -7,9 +7,14 @@ import type { RecordedLine } from "../../events/event.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
 import { HEAD_LIMIT_MS } from "../../src/log/head_reader.ts";
-import { LogDamagedError } from "../../src/log/read_log.ts";
+import { LogDamagedError, logTime } from "../../src/log/read_log.ts";
 import { sealCommit } from "../../src/store/commit_size.ts";
-import { HEAD_KEY, projectionKey, retainedMutations } from "../../src/keyspace.ts";
+import {
+  HEAD_KEY,
+  projectionKey,
+  projectionMutations,
+  retainedRecords,
+} from "../../src/keyspace.ts";
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
@@ -57,13 +62,14 @@ export async function replay(
   options: ReplayOptions = {},
 ): Promise<ReplayOutcome> {
   // An empty log has nothing to rebuild. A lease without a head would make the store look like a foreign one.
-  const { head: { generation }, versionstamp } = await readHead(store);
+  const { head: { generation, position }, versionstamp } = await readHead(store);
   const differences = new Findings();
   if (versionstamp === null) return { generation, events: 0, resumedFrom: 0, differences };
   const { graceMs = GRACE_MS, progress = () => {}, onWait = () => {} } = options;
   const lease = await ReplayLease.take(store, runtime, onWait);
   const log = new SoundLog();
-  const outcome = await rebuild({ store, runtime, lease, log, graceMs, progress });
+  const time = await logTime(store, runtime, position);
+  const outcome = await rebuild({ store, runtime, lease, log, time, graceMs, progress });
   await lease.release();
   return outcome;
 }
@@ -73,6 +79,8 @@ interface Job extends Required<Omit<ReplayOptions, "onWait">> {
   runtime: Runtime;
   lease: ReplayLease;
   log: SoundLog;
+  /** The time of the log at the start: records that are over by it are left out. */
+  time: number;
 }
 
 async function rebuild(job: Job): Promise<ReplayOutcome> {
@@ -153,9 +161,9 @@ async function* linesToFill({ store, lease, log, progress }: Job, to: number) {
 }
 
 /** Makes the commits that fill the new generation. Each also stores how far it fills the generation. */
-function sealerOf({ runtime, lease: { filling: { generation } } }: Job) {
+function sealerOf({ time, lease: { filling: { generation } } }: Job) {
   return (lines: readonly RecordedLine[]) => ({
-    mutations: retainedMutations(generation, project(lines), runtime.now()),
+    mutations: projectionMutations(generation, retainedRecords(project(lines), time)),
     filling: { generation, filledTo: lines.at(-1)?.event.position ?? 0 },
   });
 }

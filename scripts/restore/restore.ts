@@ -11,8 +11,9 @@ import {
   isPetKind,
   logKey,
   logMutations,
+  projectionMutations,
   type ProjectionRecord,
-  retainedMutations,
+  retainedRecords,
 } from "../../src/keyspace.ts";
 import {
   changePositionOf,
@@ -37,8 +38,8 @@ export type Export = () => AsyncIterable<Uint8Array>;
 /** Called from time to time with the number of events verified or written. */
 type Progress = (done: number) => void;
 
-/** The head of a verified export, and the pets as they are after its last line. */
-type VerifiedExport = Pick<LogVerifier, "head" | "pets">;
+/** The head of a verified export, the pets as they are after its last line, and the latest time of its events. */
+type VerifiedExport = Pick<LogVerifier, "head" | "pets" | "latestMs">;
 
 /** Rejects with `RefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}) {
@@ -58,7 +59,7 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
 export async function restore(
   { store, runtime }: { store: Store; runtime: Runtime },
   source: Export,
-  { head, pets }: VerifiedExport,
+  { head, pets, latestMs }: VerifiedExport,
   progress: Progress = () => {},
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(store, runtime, head);
@@ -67,11 +68,15 @@ export async function restore(
     changePositionOf(head) === 0 || !isPetKind(key[0]) ||
     content !== undefined &&
       positionIn(content) === Math.abs(pets.valueAt(key.at(-1) as number));
+  // By a clock alone that is wrong, records would be left out that are still valid.
+  const time = Math.min(runtime.now(), latestMs);
+  const recordsOf = (lines: readonly RecordedLine[]) =>
+    retainedRecords(project(lines).filter(isLast), time);
   const seal = (lines: readonly RecordedLine[]) => ({
     restored: lines.at(-1)!.event.position,
     mutations: [
       ...logMutations(lines[0].event.position, lines.map(({ line }) => line)),
-      ...retainedMutations(head.generation, project(lines).filter(isLast), runtime.now()),
+      ...projectionMutations(head.generation, recordsOf(lines)),
     ],
   });
   const lines = linesAfter(mark.restored, store, source, head);

@@ -70,3 +70,20 @@ export function adviceFor(kind: FaultKind, lastSound: number, isExport = false):
   const action = isExport && kind === "line" ? "cut" : FAULT_KINDS[kind].action;
   return ACTIONS[action].replaceAll(/\bN\b/g, String(lastSound)).replaceAll("KIND", kind);
 }
+
+/** The kinds of notes. The first one is about what was lost, the others about the audit itself. */
+export const NOTE_KINDS = [
+  "idempotency_key_repeated",
+  "only_log_audited",
+  "replay_not_ended",
+  "expiry_not_audited",
+] as const;
+
+export type NoteKind = typeof NOTE_KINDS[number];
+
+/** What to do after notes of a kind, if anything. */
+export const NOTE_ADVICE: Partial<Record<NoteKind, string>> = {
+  idempotency_key_repeated: `\
+The record of the first use was lost, or a clock was far behind, so a request that was sent again was probably \
+carried out twice. Look at both events (deno task log --from N --to N --pretty). If an animal was added twice, remove one of the two.`,
+};

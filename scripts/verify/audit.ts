@@ -2,15 +2,7 @@
 
 import { GENESIS_HASH } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import {
-  HEAD_KEY,
-  isLogKey,
-  isProjectionKey,
-  logKey,
-  REPLAY_KEY,
-  RETENTION_MARGIN_MS,
-  SOME_IDEMPOTENCY_KEY,
-} from "../../src/keyspace.ts";
+import { HEAD_KEY, isLogKey, isProjectionKey, logKey, REPLAY_KEY } from "../../src/keyspace.ts";
 import {
   EMPTY_HEAD,
   encodeHead,
@@ -25,12 +17,12 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import { CHECKSUM_BYTES } from "../../src/store/checksum.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import { scan, scanOutside } from "../../src/store/scan.ts";
-import type { ExpiringRecord, Key, Store, StoreEntry } from "../../src/store/store.ts";
+import type { ExpiringRecord } from "../../src/store/deno_kv/sqlite_reader.ts";
+import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
-import { decodeRecord } from "../../src/projections/project.ts";
 import { decodeLease } from "../guarded/replay_lease.ts";
 import { Comparison, type SoundLog } from "./compare.ts";
-import { type AuditReport, Findings } from "./findings.ts";
+import { type AuditReport, Findings, type Note } from "./findings.ts";
 import { type AuditOptions, LogAudit } from "./log_audit.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
@@ -39,13 +31,16 @@ const ATTEMPTS = 3;
 export interface AuditDeps {
   store: Store;
   runtime: Runtime;
-  /** Absent if the store does not expose which records expire. */
+  /** Reads the records that the store will remove; absent if it does not expose them. */
   readExpiringRecords?: () => Iterable<ExpiringRecord> | AsyncIterable<ExpiringRecord>;
   /** Set if the file of the store is known to be damaged. */
   damage?: StoreDamagedError;
 }
 
-const ONLY_LOG = "Other records than those of the log were not audited";
+const ONLY_LOG: Note = {
+  kind: "only_log_audited",
+  message: "Other records than those of the log were not audited",
+};
 
 /**
  * Audits a store, which must retry its reads, up to its current head. Audits only the log if that or the head has a
@@ -69,7 +64,7 @@ export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promis
       if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
       findings = new Findings(damage);
     }
-    findings.notes.push(ONLY_LOG);
+    findings.note(ONLY_LOG);
     // The index of the times of expiry may be what is damaged.
     if (damage === undefined) await checkExpiry(findings, deps);
     return await auditLog(store, options, findings);
@@ -166,7 +161,7 @@ async function auditAll(deps: AuditDeps, findings: Findings, options: AuditOptio
   if (log.isSound) {
     checkHead(findings, head, log.verifier.head);
     await compareRest(deps, findings, head, log.soundLog);
-  } else findings.notes.push(ONLY_LOG);
+  } else findings.note(ONLY_LOG);
   await checkExpiry(findings, deps);
   return findings.report(log.verifier.head);
 }
@@ -192,7 +187,10 @@ async function compareRest(deps: AuditDeps, findings: Findings, head: Head, log:
   const { generation, removing } = head;
   const lease = await readLease(store);
   if (lease !== undefined || removing !== undefined) {
-    findings.notes.push("A replay has not ended; if no replay is running, run one to finish it");
+    findings.note({
+      kind: "replay_not_ended",
+      message: "A replay has not ended; if no replay is running, run one to finish it",
+    });
   }
   const comparison = new Comparison({ ...deps, generation, log, findings });
   const isServed = ({ key }: StoreEntry) =>
@@ -216,12 +214,6 @@ async function compareRest(deps: AuditDeps, findings: Findings, head: Head, log:
     }
   }
   await comparison.finish();
-  const count = comparison.removedByWrongClock;
-  if (count === 0) return;
-  findings.notes.push(
-    `${count} idempotency ${count === 1 ? "record is" : "records are"} missing, and a wrong ` +
-      "clock explains it: an event lies in the future, or a later event has an earlier time",
-  );
 }
 
 function addForeign(findings: Findings, key: Key): void {
@@ -231,34 +223,18 @@ function addForeign(findings: Findings, key: Key): void {
 
 async function checkExpiry(findings: Findings, { readExpiringRecords }: AuditDeps): Promise<void> {
   if (readExpiringRecords === undefined) {
-    findings.notes.push("The store does not expose which records expire, so this was not audited");
+    findings.note({
+      kind: "expiry_not_audited",
+      message: "The store does not expose which records expire, so this was not audited",
+    });
     return;
   }
-  for await (const { key, value, expiresAt } of readExpiringRecords()) {
-    const time = expiresAt === undefined ? "never" : `at ${new Date(expiresAt).toISOString()}`;
-    const message = `Record ${formatKey(key)} is set to expire ${time}`;
+  for await (const { key, expiresAt } of readExpiringRecords()) {
+    const time = new Date(expiresAt).toISOString();
+    const message = `Record ${formatKey(key)} is set to expire at ${time}, and none should be`;
     const position = isLogKey(key) ? key[1] : undefined;
-    if (position !== undefined || isRecord(HEAD_KEY, key)) {
-      findings.add("log_expires", message, position);
-    } else if (key[2] !== SOME_IDEMPOTENCY_KEY[2]) findings.add("record_expires", message);
-    else {
-      const validUntil = validityOf(key, value);
-      // The comparison reports a record that is damaged.
-      if (validUntil === undefined) continue;
-      const lateMs = (expiresAt ?? Infinity) - validUntil;
-      const until = ` instead of after ${new Date(validUntil).toISOString()}`;
-      if (lateMs < 0) findings.add("record_expires", message + until);
-      if (lateMs > 2 * RETENTION_MARGIN_MS) findings.add("record_altered", message + until);
-    }
-  }
-}
-
-/** The time until which the record of an Idempotency-Key is valid; `undefined` if it is damaged. */
-function validityOf(key: Key, value: Uint8Array): number | undefined {
-  try {
-    return Date.parse(decodeRecord({ key, value, versionstamp: "" }).expiresAt);
-  } catch {
-    return undefined;
+    const isOfLog = position !== undefined || isRecord(HEAD_KEY, key);
+    findings.add(isOfLog ? "log_expires" : "record_expires", message, position);
   }
 }
 

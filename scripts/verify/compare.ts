@@ -20,7 +20,7 @@ import { DigestTable } from "./digest_table.ts";
 import type { Findings } from "./findings.ts";
 import { lastPetIdOf, readHead } from "../../src/log/head.ts";
 import { eventOf } from "../../src/log/lines.ts";
-import { CLOCK_TOLERANCE_MS, LogVerifier } from "./log_verifier.ts";
+import { LogVerifier } from "./log_verifier.ts";
 import { LogDamagedError, readEventAt, readLog } from "../../src/log/read_log.ts";
 import { project, textIn } from "../../src/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -87,8 +87,6 @@ interface ComparisonDeps {
  * an event after the lines of the log writes or removes may differ.
  */
 export class Comparison {
-  /** Number of idempotency records missing because a clock was wrong. They are not differences. */
-  removedByWrongClock = 0;
   #deps: ComparisonDeps;
   /** By the ids of the pets, and by the positions of the other records: the records that were there, even if altered. */
   #petsSeen: Uint8Array;
@@ -97,13 +95,16 @@ export class Comparison {
   /** The keys of the records that events after those of the log have written or removed, up to a position. */
   #laterKeys = new Set<string>();
   #laterTo: number;
+  /** The latest time of an event of the log, or after it up to that position. */
+  #latestMs: number;
 
   constructor(deps: ComparisonDeps) {
-    const { head } = deps.log.verifier;
+    const { head, latestMs } = deps.log.verifier;
     this.#deps = deps;
     this.#petsSeen = new Uint8Array(lastPetIdOf(head) + 1);
     this.#othersSeen = new Uint8Array(head.position + 1);
     this.#laterTo = head.position;
+    this.#latestMs = latestMs;
   }
 
   /** Judges entries of the generation, right after they were read. */
@@ -140,42 +141,16 @@ export class Comparison {
     await this.#findOthers(progress);
   }
 
-  /**
-   * Finds the missing records that are not of pets. Excuses that of an Idempotency-Key if a later event, or now, has an
-   * earlier time: the clock of its writer was ahead, so the store, by its own clock, removed it before its `expiresAt`.
-   */
+  /** Finds the missing records that are not of pets. One that has expired, by the clock and by the log, may be gone. */
   async #findOthers(progress: () => Promise<void>): Promise<void> {
     const { store, runtime, generation, log: { others, verifier: { head } } } = this.#deps;
-    const now = runtime.now();
-    // The store keeps a record for some time after it expires, so differences between clocks do not matter.
-    const isMissing = (position: number) =>
-      others.valueAt(position) > now && !this.#othersSeen[position];
-    let from = 1;
-    while (from <= head.position && !isMissing(from)) from++;
-    if (from > head.position) return;
-    // The earliest time of each event and of those after it.
-    const earliestMs = new Float64Array(head.position + 1);
-    for await (const lines of readLog(store, { from, to: head.position })) {
-      for (const { position, line } of lines) {
-        earliestMs[position] = Date.parse(eventOf(line)!.time);
-      }
-      await progress();
-    }
-    for (let position = head.position; position > from; position--) {
-      earliestMs[position - 1] = Math.min(earliestMs[position - 1], earliestMs[position]);
-    }
-    for await (const lines of readLog(store, { from, to: head.position })) {
-      for (const { position, line } of lines.filter(({ position }) => isMissing(position))) {
-        const event = eventOf(line)!;
-        const records = project([{ event, line }]);
-        const { key, expiresAt } = records.find(({ key }) =>
-          !isPetKind(key[0]) && !isApiKeyKind(key[0])
-        )!;
-        // With a tolerance, because clocks differ slightly.
-        const latestMs = Math.min(now, earliestMs[position]) + CLOCK_TOLERANCE_MS;
-        const isExcused = expiresAt !== undefined && Date.parse(event.time) > latestMs;
-        if (isExcused) this.removedByWrongClock++;
-        else this.#add("missing", projectionKey(generation, key));
+    const time = Math.min(runtime.now(), this.#latestMs);
+    for (let position = 1; position <= head.position; position++) {
+      const expiresAt = others.valueAt(position);
+      if (expiresAt === 0 || expiresAt <= time || this.#othersSeen[position]) continue;
+      const made = await readEventAt(store, position);
+      for (const { key } of made === undefined ? [] : project([made])) {
+        if (!isPetKind(key[0])) this.#addUnlessLater("missing", projectionKey(generation, key));
       }
       await progress();
     }
@@ -226,6 +201,8 @@ export class Comparison {
           const event = eventOf(line);
           return event === undefined ? [] : [{ event, line }];
         });
+        const times = recorded.map(({ event }) => Date.parse(event.time));
+        this.#latestMs = Math.max(this.#latestMs, ...times);
         for (const { key } of project(recorded)) this.#laterKeys.add(formatKey(key));
         this.#laterTo = lines.at(-1)!.position;
       }

@@ -3,9 +3,16 @@
 import { count } from "../cli/format.ts";
 import { type Head, petCount } from "../../src/log/head.ts";
 import type { StoreDamagedError } from "../../src/store/store_errors.ts";
-import { adviceFor, FAULT_KINDS, type FaultKind } from "./advice.ts";
+import {
+  adviceFor,
+  FAULT_KINDS,
+  type FaultKind,
+  NOTE_ADVICE,
+  NOTE_KINDS,
+  type NoteKind,
+} from "./advice.ts";
 
-/** How many faults of each kind are kept; all are counted. */
+/** How many faults and notes of each kind are kept; all are counted. */
 export const FAULTS_KEPT_PER_KIND = 20;
 
 export interface Fault {
@@ -14,11 +21,20 @@ export interface Fault {
   message: string;
 }
 
+/** An observation that is no fault. */
+export interface Note {
+  kind: NoteKind;
+  /** Positions of the events that it is about. */
+  positions?: number[];
+  message: string;
+}
+
 export type AuditReport = ReturnType<Findings["report"]>;
 
 export class Findings {
-  /** Observations that are not faults. */
-  readonly notes: string[] = [];
+  readonly notes: Note[] = [];
+  /** Number of notes of each kind. */
+  readonly noteCounts: Partial<Record<NoteKind, number>> = {};
   readonly faults: Fault[] = [];
   /** Number of faults of each kind. */
   readonly counts: Partial<Record<FaultKind, number>> = {};
@@ -37,6 +53,12 @@ export class Findings {
     this.faults.push({ kind, ...(position === undefined ? {} : { position }), message });
   }
 
+  note(note: Note): void {
+    const number = (this.noteCounts[note.kind] ?? 0) + 1;
+    this.noteCounts[note.kind] = number;
+    if (number <= FAULTS_KEPT_PER_KIND) this.notes.push(note);
+  }
+
   /** `isExport` is true if the lines are not those of a store. */
   report(head: Head, isExport = false) {
     const { position, lastHash } = head;
@@ -50,6 +72,11 @@ export class Findings {
     const advice: Partial<Record<FaultKind, string>> = Object.fromEntries(
       kinds.map((kind) => [kind, adviceFor(kind, lastSound, isExport)]),
     );
+    const noteKinds = NOTE_KINDS.filter((kind) => this.noteCounts[kind]);
+    /** For each kind of note after which the operator should do something. */
+    const noteAdvice: Partial<Record<NoteKind, string>> = Object.fromEntries(
+      noteKinds.flatMap((kind) => NOTE_ADVICE[kind] ? [[kind, NOTE_ADVICE[kind]]] : []),
+    );
     return {
       sound: faults.length === 0,
       /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
@@ -62,15 +89,18 @@ export class Findings {
       firstBadPosition: faults[0]?.position,
       /** The first faults of each kind, in order of their positions. */
       faults,
+      /** The first notes of each kind. */
       notes: this.notes,
+      noteCounts: this.noteCounts,
+      noteAdvice,
     };
   }
 }
 
 /** The report in words, for an operator. `extended` are sentences about what a sound log extends. */
 export function describe(report: AuditReport, extended: string[] = []): string {
-  const { sound, position, pets, hash, counts, faults, advice, notes, firstBadPosition } = report;
-  const noted = notes.map((note) => `Note: ${note}.`);
+  const { sound, position, pets, hash, counts, faults, advice, firstBadPosition } = report;
+  const noted = describeNotes(report);
   if (sound) {
     const what = `Sound: ${count(position)} events, ${count(pets)} pets.`;
     return [what, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted].join("\n");
@@ -85,4 +115,14 @@ export function describe(report: AuditReport, extended: string[] = []): string {
     `Next: ${Object.values(advice)[0]}`,
     ...noted,
   ].join("\n");
+}
+
+function describeNotes({ notes, noteCounts, noteAdvice }: AuditReport): string[] {
+  const total = Object.values(noteCounts).reduce((sum, number) => sum + number, 0);
+  const more = total - notes.length;
+  return [
+    ...notes.map(({ message }) => `Note: ${message}.`),
+    ...(more > 0 ? [`Note: there are ${count(more)} more of these.`] : []),
+    ...Object.values(noteAdvice),
+  ];
 }

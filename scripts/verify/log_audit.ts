@@ -64,7 +64,8 @@ export class LogAudit {
   /** Verifies the next line. Returns it with its event if it is sound. */
   verify(line: Uint8Array) {
     const expectedPosition = this.verifier.position + 1;
-    const { event, faults, isUnlinked, isNewer } = this.verifier.verify(line);
+    const { event, faults, notes, isUnlinked, isNewer } = this.verifier.verify(line);
+    for (const note of notes) this.#findings.note(note);
     const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
     // A missing line is reported where it was expected.
     const position = Math.min(expectedPosition, this.verifier.position);

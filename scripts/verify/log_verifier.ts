@@ -17,6 +17,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
 import { DigestTable } from "./digest_table.ts";
+import type { Note } from "./findings.ts";
 import { addEvent, draftOf, EMPTY_HEAD } from "../../src/log/head.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -26,8 +27,8 @@ const encoder = new TextEncoder();
 /** The log has a fault, or a generation built from it does not match it. */
 export class UnsoundError extends RefusedError {}
 
-/** How far the times of adjacent events may be off because the clocks of their writers differ. */
-export const CLOCK_TOLERANCE_MS = 60_000;
+/** How much less than a day may lie between two uses of an Idempotency-Key. Earlier versions measured it a moment later. */
+const USE_TOLERANCE_MS = 60_000;
 
 /** Minimum number of recent ids and of recent Idempotency-Keys that are remembered. */
 const IDS_KEPT = 10_000;
@@ -35,18 +36,20 @@ const IDEMPOTENCY_KEYS_KEPT = 100_000;
 
 /**
  * A history that the service cannot have written is a fault even if all hashes match. After a fault, the verifier
- * continues from the content of the line itself, so that one fault is not reported again for every later line.
+ * continues from the content of the line itself, so that one fault is not reported again for every later line. The
+ * service itself uses an Idempotency-Key again if its record was lost, or if a clock is behind after its record was
+ * removed, so that is a note.
  *
  * Of the data that grows with the log, it keeps only the API keys, and 16 bytes of each pet. So it finds an id that was
  * used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
- * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do. If a clock was set back meanwhile,
- * it does not report the latter: the store may have removed the record of the first use too early.
+ * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do.
  */
 export class LogVerifier {
   /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
   head = draftOf(EMPTY_HEAD);
   /** Of the line that is verified. */
   #faults: string[] = [];
+  #notes: Note[] = [];
   /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
   #lastPetId: number | undefined = 0;
@@ -64,9 +67,12 @@ export class LogVerifier {
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
   /** Whether a line so far names a predecessor. Lines before format 6 do not. */
   #namesPredecessors = false;
-  #lastTime = "";
-  /** Position of the last event whose time precedes the one before by over {@linkcode CLOCK_TOLERANCE_MS}. */
-  #clockSetBackAt = 0;
+  #latestTime = "";
+
+  /** The latest time of a verified event, in milliseconds since the Unix epoch. */
+  get latestMs(): number {
+    return this.#latestTime === "" ? -Infinity : Date.parse(this.#latestTime);
+  }
 
   /** Position of the last verified line. */
   get position(): number {
@@ -76,10 +82,11 @@ export class LogVerifier {
   /**
    * Verifies the next line. `event` is `undefined` if it could not be decoded. `faults` are worded to follow "Line 7: ".
    * If `isNewer`, one fault is that a newer version wrote the line. If `isUnlinked`, one fault is its `previoushash`:
-   * either this line or the one before was altered.
+   * either this line or the one before was altered. `notes` are about what is no fault.
    */
   verify(line: Uint8Array) {
     const faults: string[] = this.#faults = [];
+    const notes: Note[] = this.#notes = [];
     const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
@@ -92,7 +99,7 @@ export class LogVerifier {
     const hash = this.#lastHash = sha256Hex(line);
     if (isMalformed) this.head = { ...this.head, position, lastHash: hash };
     else addEvent(this.head, read, hash);
-    return { event: isMalformed ? undefined : read, faults, isNewer, isUnlinked };
+    return { event: isMalformed ? undefined : read, faults, notes, isNewer, isUnlinked };
   }
 
   /** Verifies the next line. Throws `UnsoundError` if it has a fault, with `advice` at the end. */
@@ -129,7 +136,8 @@ export class LogVerifier {
     if (this.#ids.add(id, position) !== undefined) {
       this.#faults.push(`its id ${id} is that of an earlier event`);
     }
-    this.#watchClock(event);
+    // All times have the same format, so they sort as text, which avoids parsing them.
+    if (event.time > this.#latestTime) this.#latestTime = event.time;
     this.#checkPredecessor(event);
     switch (event.type) {
       case "PetCreated":
@@ -212,17 +220,9 @@ export class LogVerifier {
     this.#checkPetActor(event);
   }
 
-  #watchClock({ time, position }: RecordedEvent): void {
-    // All times have the same format, so they sort as text, which usually avoids parsing them.
-    if (time < this.#lastTime) {
-      const setBackMs = Date.parse(this.#lastTime) - Date.parse(time);
-      if (setBackMs > CLOCK_TOLERANCE_MS) this.#clockSetBackAt = position;
-    }
-    this.#lastTime = time;
-  }
-
   /** Checks that the actor is a key that was issued before, and was not revoked or expired at the time. */
-  #checkPetActor({ actor, time, position, idempotencyKey }: RecordedEvent): void {
+  #checkPetActor(event: RecordedEvent): void {
+    const { actor, time } = event;
     const key = this.#keys.get(actor);
     if (key === undefined) {
       if (actor === OPERATOR) {
@@ -244,16 +244,20 @@ export class LogVerifier {
     } else if (timeMs >= expiresAt) {
       this.#faults.push(`its actor ${actor} expired at ${new Date(expiresAt).toISOString()}`);
     }
+    this.#noteRepeatedUse(event, timeMs);
+  }
+
+  #noteRepeatedUse({ actor, idempotencyKey, position }: RecordedEvent, timeMs: number): void {
     if (idempotencyKey === undefined) return;
     const last = this.#idempotencyUses.add(actor + idempotencyKey, { position, timeMs });
-    if (last === undefined || this.#clockSetBackAt > last.position) return;
-    const ageMs = timeMs - last.timeMs;
-    // Earlier versions looked the key up a moment after the time of the event.
-    if (ageMs >= 0 && ageMs < IDEMPOTENCY_LIFETIME_MS - CLOCK_TOLERANCE_MS) {
-      this.#faults.push(
-        `its Idempotency-Key was used at position ${last.position}, less than a day before`,
-      );
-    }
+    if (last === undefined) return;
+    if (timeMs >= last.timeMs + IDEMPOTENCY_LIFETIME_MS - USE_TOLERANCE_MS) return;
+    this.#notes.push({
+      kind: "idempotency_key_repeated",
+      positions: [last.position, position],
+      message: `Event ${position} has the Idempotency-Key of event ${last.position}, ` +
+        "less than a day after it",
+    });
   }
 
   #checkIssue(event: EventOf<"ApiKeyIssued">): void {

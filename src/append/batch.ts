@@ -5,7 +5,7 @@ import {
   subjectOf,
 } from "../../events/event.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { HEAD_KEY, logMutations, type ProjectionRecord, retainedMutations } from "../keyspace.ts";
+import { HEAD_KEY, logMutations, projectionMutations, type ProjectionRecord } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type Head, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -144,7 +144,7 @@ function sealMost(plan: Plan, members: readonly Member[]): Batch | undefined {
   }
 }
 
-function seal({ base, project, runtime }: Plan, members: readonly Member[]): Batch {
+function seal({ base, project }: Plan, members: readonly Member[]): Batch {
   const { position, generation } = base.head;
   const lines = members.flatMap(({ lines }) => lines);
   expectToFollow(base.head, lines);
@@ -153,7 +153,7 @@ function seal({ base, project, runtime }: Plan, members: readonly Member[]): Bat
   const logRecords = logMutations(position + 1, lines.map(({ line }) => line));
   const mutations: Mutation[] = [
     ...logRecords,
-    ...retainedMutations(generation, project(lines), runtime.now()),
+    ...projectionMutations(generation, project(lines)),
     { type: "set", key: HEAD_KEY, value: encodeHead(next) },
   ];
   return { base, members, next, lines, firstLogRecord: logRecords[0], mutations };

@@ -106,6 +106,7 @@ export async function serve(
   // The launcher keeps the pipe open. When the launcher exits or is killed, the pipe ends, and so must this process.
   if (config.process) process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
   await Promise.race([refused, onListening(service, server.addr)]);
+  service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);
   await Promise.race([refused, stopped]);

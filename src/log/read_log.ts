@@ -66,6 +66,15 @@ export async function readEventAt(store: Store, position: number) {
   return event?.position === position ? { event, line: stored!.line } : undefined;
 }
 
+/**
+ * The time that both the clock and the last event, at that position, have reached, in milliseconds since the Unix epoch.
+ * What is over by it was not ended by a clock alone that is ahead for a while. Negative infinity if nothing is known.
+ */
+export async function logTime(store: Store, runtime: Runtime, position: number): Promise<number> {
+  const found = position === 0 ? undefined : await readEventAt(store, position);
+  return found === undefined ? -Infinity : Math.min(runtime.now(), Date.parse(found.event.time));
+}
+
 /** Seconds since the event at a position; `undefined` if there is none, or if it cannot be read now. */
 export async function secondsSinceEvent(store: Store, runtime: Runtime, position = 0) {
   if (position === 0) return undefined;

@@ -120,7 +120,7 @@ async function connectorOf(
   if (location.kind === "attached") return openAttachedStore;
   if (location.kind === "kv_connect") {
     const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
-    return (signal) => openKvConnectStore(location.address, options.runtime, signal);
+    return (signal) => openKvConnectStore(location.address, signal);
   }
   if (location.kind === "postgres") {
     const { PostgresStore } = await import("./postgres/postgres_store.ts");

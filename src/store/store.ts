@@ -76,9 +76,4 @@ export interface SetMutation {
   type: "set";
   key: Key;
   value: Uint8Array;
-  /** Milliseconds after which the store removes the record. */
-  expireIn?: number;
 }
-
-/** A record, and when the store removes it, in milliseconds since the Unix epoch; never without `expiresAt`. */
-export type ExpiringRecord = { key: Key; value: Uint8Array; expiresAt?: number };

@@ -1,5 +1,4 @@
 import { assertLess, assertRejects } from "@std/assert";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { openKvConnectStore } from "../../src/store/deno_kv/kv_connect_store.ts";
@@ -83,5 +82,5 @@ test("KvConnectStore.close() rejects a call that hangs", async () => {
 
 function connectTo(server: DenokvServer): Promise<Store> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", server.secret);
-  return openKvConnectStore(server.address, systemRuntime, new AbortController().signal);
+  return openKvConnectStore(server.address, new AbortController().signal);
 }

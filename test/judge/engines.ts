@@ -93,6 +93,7 @@ export async function expectLinearizable(
   const { verdict, summary } = await judge(engine, kills);
   console.log(`${name}: ${summary}`);
   assertEquals(verdict, "Ok", "See .cache/judge/history.json.html");
-  const { sound, faults } = await engine.audit();
+  const { sound, faults, noteCounts } = await engine.audit();
   assert(sound, JSON.stringify(faults));
+  assertEquals(noteCounts.idempotency_key_repeated, undefined);
 }

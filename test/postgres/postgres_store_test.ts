@@ -1,11 +1,9 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { HEAD_KEY, SOME_IDEMPOTENCY_KEY } from "../../src/keyspace.ts";
+import { HEAD_KEY } from "../../src/keyspace.ts";
 import { encodeKey } from "../../src/store/key_encoding.ts";
-import { expiringRecordsOf } from "../../scripts/audit/read_expiring_records.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
-import { scan } from "../../src/store/scan.ts";
 import type { Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
@@ -21,7 +19,6 @@ import {
   serverOfFile,
   testPostgres as test,
 } from "../support/postgres_server.ts";
-import { settingsOf } from "../support/real_store.ts";
 import { startPair } from "./failover.ts";
 import { until } from "../support/until.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
@@ -246,10 +243,8 @@ test("a session calls no function of another role, even if the search path of it
     "count(value bytea) returns bigint",
     "current_setting(name text) returns text",
     "nextval(sequence regclass) returns bigint",
-    "now() returns timestamptz",
     "pg_is_in_recovery() returns boolean",
     "set_config(name text, value text, is_local boolean) returns text",
-    "statement_timestamp() returns timestamptz",
     "texteq_of_others(one text, other text) returns boolean",
   ];
   for (const signature of signatures) {
@@ -267,17 +262,10 @@ test("a session calls no function of another role, even if the search path of it
   );
   const url = server().url(database, { user: "visitor", password: "secret" });
   const store = await openDatabase(url);
-  const bytesOfOne = Uint8Array.of(1);
-  const keys = Array.from({ length: 60 }, (_, index) => ["key", index]);
-  const mutations = keys.map((key) => set(key, "", 60_000));
-  const endless = set(SOME_IDEMPOTENCY_KEY, bytesOfOne);
-  assertNotEquals(await store.commit({ checks: [], mutations: [...mutations, endless] }), null);
+  const mutations = Array.from({ length: 60 }, (_, index) => set(["key", index], ""));
+  assertNotEquals(await store.commit({ checks: [], mutations }), null);
   assertEquals((await store.get(["key", 0]))?.value, new Uint8Array());
-  assertEquals((await store.list({ prefix: [] }, { limit: 500 })).length, 61);
-  const read = expiringRecordsOf({ kind: "postgres", settings: settingsOf(url) })!;
-  const expiring = await Array.fromAsync(read());
-  assertEquals(expiring.map(({ key }) => key), [...keys, SOME_IDEMPOTENCY_KEY]);
-  assertEquals(expiring.at(-1), { key: SOME_IDEMPOTENCY_KEY, value: bytesOfOne });
+  assertEquals((await store.list({ prefix: [] }, { limit: 500 })).length, 60);
   store.close();
 });
 
@@ -326,30 +314,6 @@ test("open() refuses a sequence far behind the records, and its advice works wor
   const head = await store.get(HEAD_KEY);
   await put(store, HEAD_KEY, "next");
   assert((await store.get(HEAD_KEY))!.versionstamp > head!.versionstamp);
-  store.close();
-});
-
-test("expired records are swept once a minute, and no others", async () => {
-  let sweep = () => {};
-  const runtime = {
-    ...systemRuntime,
-    setTimer(ms: number, run: () => void) {
-      if (ms !== 60_000) return systemRuntime.setTimer(ms, run);
-      sweep = run;
-      return () => {};
-    },
-  };
-  const store = await openNew({}, runtime);
-  const expiring = Array.from({ length: 700 }, (_, index) => set(["expired", index], "", 1));
-  const later = set(["later"], "", 60_000);
-  assertNotEquals(await store.commit({ checks: [], mutations: [...expiring, later] }), null);
-  await put(store, ["lasting"], "");
-  await sleep(50);
-  const all = async () => (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
-  assertEquals((await all()).length, 702);
-  sweep();
-  while ((await all()).length > 2) await sleep(20);
-  assertEquals((await all()).map(({ key }) => key), [["lasting"], ["later"]]);
   store.close();
 });
 

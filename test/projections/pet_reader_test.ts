@@ -19,15 +19,9 @@ import {
   petKey,
   petListOf,
   projectionKey,
-  retainedMutations,
+  projectionMutations,
 } from "../../src/keyspace.ts";
-import {
-  addEvent,
-  draftOf,
-  encodeHead,
-  type HeadEntry,
-  readHead,
-} from "../../src/log/head.ts";
+import { addEvent, draftOf, encodeHead, type HeadEntry, readHead } from "../../src/log/head.ts";
 import {
   headOf,
   IDS_LINES_LIMIT,
@@ -59,7 +53,7 @@ type Pets = readonly (Pet | undefined)[];
 
 /** A log that any number of instances write, with the pets as of each of its heads. */
 class History {
-  readonly store = new ModelStore({ now: () => 0 });
+  readonly store = new ModelStore();
   readonly lines: RecordedLine[] = [];
   entry!: HeadEntry;
   pets: Pets = [];
@@ -94,7 +88,7 @@ class History {
     }
     const mutations: Mutation[] = [
       ...logMutations(base.head.position + 1, lines.map(({ line }) => line)),
-      ...retainedMutations(generation, project(lines), 0),
+      ...projectionMutations(generation, project(lines)),
       { type: "set", key: HEAD_KEY, value: encodeHead(next) },
     ];
     const versionstamp = (await this.store.commit({ checks: [], mutations }))!;
@@ -465,7 +459,7 @@ Deno.test("list() and get() read the records of a new generation, which may corr
   const reader = new PetReader(history.store);
   const nameOf = async (at: HeadEntry) => JSON.parse((await reader.get(1, at))!.text).name;
   assertEquals(await nameOf(entry), "wrong");
-  await commit(history.store, retainedMutations(2, project(history.lines), 0));
+  await commit(history.store, projectionMutations(2, project(history.lines)));
   await history.commit([], 2);
   await reader.get(2, history.entry);
   // A request that still has the head before the new generation.

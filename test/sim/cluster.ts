@@ -1,4 +1,4 @@
-import { HEAD_KEY } from "../../src/keyspace.ts";
+import { HEAD_KEY, idempotencyKeysPrefix } from "../../src/keyspace.ts";
 import type { Service } from "../../src/service.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
@@ -12,11 +12,9 @@ import {
 import type { Code } from "./code_under_test.ts";
 import { Node } from "./node.ts";
 import { Oracle } from "./oracle.ts";
+import type { Random } from "./random.ts";
 import { SimulatedStore, StoreClient } from "./simulated_store.ts";
 import type { Simulation } from "./simulation.ts";
-
-/** Maximum delay until the store removes an expired record, in milliseconds. */
-const EXPIRY_LAG_MS = 60_000;
 
 /** Maximum initial offset of a node's clock from the true time, in milliseconds. */
 const CLOCK_OFFSET_MS = 2_000;
@@ -68,8 +66,7 @@ export class Cluster {
     this.simulation = simulation;
     this.#code = code;
     this.oracle = new Oracle(simulation, this.violations);
-    const random = simulation.random.fork();
-    this.store = new SimulatedStore(simulation, () => random.between(0, EXPIRY_LAG_MS));
+    this.store = new SimulatedStore(simulation);
     this.store.onCommit = (commit, node) => this.oracle.observe(commit, node);
     this.#instances = Array.from({ length: size }, () => undefined);
     for (let slot = 0; slot < size; slot++) this.start(slot);
@@ -85,7 +82,19 @@ export class Cluster {
 
   start(slot: number): void {
     const started = this.#startService(`service${slot}`);
+    started.service.sweep.start();
     this.#instances[slot] = { ...started, open: 0, isStopping: false };
+  }
+
+  /** Removes a record of an Idempotency-Key from the store, as a damage of its file does. */
+  loseRecord(random: Random): void {
+    const { oracle, store: { model } } = this;
+    const entries = model.all(idempotencyKeysPrefix(oracle.servedGeneration));
+    if (entries.length === 0) return;
+    const { key } = random.pick(entries);
+    this.simulation.trace(`the store loses ${key.join("/")}`);
+    model.apply({ checks: [], mutations: [{ type: "delete", key }] });
+    oracle.lostPositions.add(key.at(-1) as number);
   }
 
   /** Ends an instance as a power failure does. */

@@ -66,7 +66,10 @@ export function drawStoreFaultProfile(random: Random): StoreFaultProfile {
 /** Faults of whole nodes and of the whole store, one after another. */
 export type ClusterFaultProfile = ReturnType<typeof drawClusterFaultProfile>;
 
-/** `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. */
+/**
+ * `kill` is a power failure, `stop` a shutdown. In an `outage`, the store answers no calls. `dayJump` sets a clock a day
+ * or more off, and back soon. `lostRecord` removes the record of an Idempotency-Key.
+ */
 export function drawClusterFaultProfile(random: Random) {
   const weights = {
     none: 1,
@@ -75,6 +78,8 @@ export function drawClusterFaultProfile(random: Random) {
     pause: random.pick([0, 1, 2]),
     clockJump: random.pick([0, 1, 1]),
     outage: random.pick([0, 1, 2]),
+    dayJump: random.pick([0, 0, 1]),
+    lostRecord: random.pick([0, 0, 0, 1]),
   };
   const meanIntervalMs = random.pick([300, 2_000, 10_000]);
   return { weights, meanIntervalMs };

@@ -4,6 +4,9 @@ import type { Random } from "./random.ts";
 
 const CLOCK_JUMPS_MS = [10, 1_000, 10_000, 600_000];
 
+/** Longer than a record of an Idempotency-Key is kept, in milliseconds. */
+const DAY_JUMP_MS = 26 * 60 * 60 * 1_000;
+
 /** Maximum offset that jumps may give a clock, in milliseconds: half an hour. */
 const CLOCK_OFFSET_LIMIT_MS = 1_800_000;
 
@@ -34,6 +37,12 @@ export async function injectFaults(
       case "clockJump":
         jumpClock(cluster, slot, random);
         break;
+      case "dayJump":
+        jumpClockByDay(cluster, slot, random, random.between(0, 10_000));
+        break;
+      case "lostRecord":
+        cluster.loseRecord(random);
+        break;
       case "outage": {
         const ms = random.between(10, random.pick([200, 3_000, 12_000]));
         store.outage = { until: simulation.now + ms, refuses: random.chance(0.5) };
@@ -58,6 +67,19 @@ function jumpClock(cluster: Cluster, slot: number, random: Random): void {
   if (Math.abs(node.now() + ms - cluster.simulation.now) < CLOCK_OFFSET_LIMIT_MS) {
     node.jumpClock(ms);
   }
+}
+
+/** Sets a clock more than a day ahead or behind, and back after some time in milliseconds. */
+export function jumpClockByDay(
+  cluster: Cluster,
+  slot: number,
+  random: Random,
+  backAfterMs: number,
+): void {
+  const node = cluster.nodeOf(slot);
+  const ms = random.pick([-1, 1, 1]) * DAY_JUMP_MS;
+  node?.jumpClock(ms);
+  cluster.simulation.after(backAfterMs, () => node?.jumpClock(-ms));
 }
 
 function restartMs(random: Random): number {

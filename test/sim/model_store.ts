@@ -19,29 +19,19 @@ interface Row {
   versionstamp: string;
 }
 
-/** The time of a record's expiry is when the store removes it, by its clock. SQLite sorts keys as Deno KV does. */
-const SCHEMA = `
-  create table records (key blob primary key, value blob, versionstamp text, expires_at real);
-  create index by_expiry on records (expires_at) where expires_at is not null`;
+/** SQLite sorts keys as Deno KV does. */
+const SCHEMA = "create table records (key blob primary key, value blob, versionstamp text)";
 const SELECT = "select key, value, versionstamp from records where";
 
-/** Deno KV in memory: key order, versionstamps, checks, ranges, expiry and limits; also with synchronous calls. */
+/** Deno KV in memory: key order, versionstamps, checks, ranges and limits; also with synchronous calls. */
 export class ModelStore implements Store {
   readonly limits: StoreLimits;
-  #now: () => number;
-  #expiryLagMs: () => number;
   #database = new DatabaseSync(":memory:");
   #statements = new Map<string, StatementSync>();
   #version = 0;
 
-  /** The clock of the store, and the delay until it removes an expired record; both in milliseconds. */
-  constructor(
-    options: { now?: () => number; expiryLagMs?: () => number; limits?: StoreLimits } = {},
-  ) {
-    const { now = Date.now, expiryLagMs = () => 0, limits = STORE_LIMITS } = options;
+  constructor(limits = STORE_LIMITS) {
     this.limits = limits;
-    this.#now = now;
-    this.#expiryLagMs = expiryLagMs;
     this.#database.exec(SCHEMA);
   }
 
@@ -66,12 +56,10 @@ export class ModelStore implements Store {
   }
 
   read(key: Key): StoreEntry | null {
-    this.#expire();
     return this.#entries("key = ?", encodeKey(key))[0] ?? null;
   }
 
   scan(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
-    this.#expire();
     if (limit > this.limits.listEntries) throw new StoreRefusedError("Too many entries");
     const { start, end } = encodeRange(range);
     const order = reverse ? "desc" : "asc";
@@ -79,7 +67,6 @@ export class ModelStore implements Store {
   }
 
   all(prefix: Key): StoreEntry[] {
-    this.#expire();
     const { start, end } = encodeRange({ prefix });
     return this.#entries("key >= ? and key < ? order by key", start, end);
   }
@@ -94,20 +81,11 @@ export class ModelStore implements Store {
       const key = encodeKey(mutation.key);
       if (mutation.type === "delete") this.#run("delete from records where key = ?", key);
       else {
-        const { value, expireIn } = mutation;
-        const expiresAt = expireIn === undefined
-          ? null
-          : this.#now() + expireIn + this.#expiryLagMs();
-        const insert = "insert or replace into records values (?, ?, ?, ?)";
-        this.#run(insert, key, value, versionstamp, expiresAt);
+        const insert = "insert or replace into records values (?, ?, ?)";
+        this.#run(insert, key, mutation.value, versionstamp);
       }
     }
     return versionstamp;
-  }
-
-  /** Removes expired records. Every read calls it first. */
-  #expire(): void {
-    this.#run("delete from records where expires_at <= ?", this.#now());
   }
 
   #entries(condition: string, ...values: SQLInputValue[]): StoreEntry[] {

@@ -264,8 +264,18 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a commit takes items beyond its limits": { "if (fill <= 1 || count === 1)": "if (true)" },
   },
   "src/keyspace.ts": {
-    "idempotency records expire without a margin for wrong clocks": {
+    "idempotency records are removed without a margin for wrong clocks": {
       "RETENTION_MARGIN_MS = 60 * 60 * 1_000": "RETENTION_MARGIN_MS = 0",
+    },
+  },
+  "src/idempotency/idempotency_key_sweep.ts": {
+    "the sweep follows the wall clock alone": {
+      "const time = await logTime(store, runtime, position);":
+        "void [logTime, position];\n    const time = runtime.now();",
+    },
+    "the sweep trusts a clock that has jumped": {
+      "if (Math.abs(movedMs) <= CLOCK_JUMP_MS) return;":
+        "void [movedMs, CLOCK_JUMP_MS];\n    if (true) return;",
     },
   },
   "src/store/store_errors.ts": {
@@ -290,8 +300,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "return job.lease.commit({}, filling).then(() => job.lease.commit({ mutations }));",
     },
     "a replay applies the changes of a commit in another order": {
-      "retainedMutations(generation, project(lines),":
-        "retainedMutations(generation, project(lines.toReversed()),",
+      "retainedRecords(project(lines), time)": "retainedRecords(project(lines.toReversed()), time)",
     },
     "a replay serves a generation without the last events": {
       "for await (const read of log.readTo(store, head.position)) lines.push(...read);":

@@ -36,6 +36,11 @@ interface StoredHead extends Record<string, unknown> {
   generation: number;
 }
 
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** How long a record of an Idempotency-Key must be kept after it has expired by the times in the log. */
+const KEPT_MS = 60 * 60 * 1_000;
+
 /** The first hash of the chain: 64 zeros. */
 const GENESIS = "0".repeat(64);
 
@@ -43,13 +48,17 @@ const DATA_MARK = ',"data":';
 
 /**
  * Records what the store really holds, and checks every commit: no line is changed or removed, the hash chain is intact,
- * the head matches the log, and only the commit of an event writes to the served generation. It shares no code with the
- * service. The audits compare the projections with the log.
+ * the head matches the log, and only the commit of an event writes to the served generation; others may only remove
+ * Idempotency-Keys that are over by the true time and by the log. It shares no code with the service. The audits compare the projections with the log.
  */
 export class Oracle {
   readonly lines: CommittedLine[] = [];
   /** The states of each pet in order, by id: those of pet 1 come first. */
   readonly pets: PetState[][] = [];
+  /** The positions of the events whose records of Idempotency-Keys a fault has removed at some time. */
+  readonly lostPositions = new Set<number>();
+  /** Number of records of Idempotency-Keys that were removed because they were over. */
+  swept = 0;
   #simulation: Simulation;
   #violations: string[];
   #lastHash = GENESIS;
@@ -102,6 +111,10 @@ export class Oracle {
     const added = this.lines.length - before;
     for (const { type, key } of mutations) {
       const [space, generation] = key as [string, number];
+      if (added === 0 && type === "delete" && key[2] === "event_by_idempotency_key") {
+        if (generation === served) this.#checkSwept(key);
+        continue;
+      }
       const isAllowed = space !== "projection" ||
         (added > 0
           ? generation === served
@@ -114,6 +127,24 @@ export class Oracle {
     }
     if (head !== undefined) this.#checkHead(head);
     else if (added > 0) this.#violations.push("Lines were committed without a head");
+  }
+
+  #checkSwept(key: Key): void {
+    const { event } = this.lines[key.at(-1) as number - 1];
+    const expiresAt = Date.parse(event.time) + DAY_MS;
+    const times = this.lines.map(({ event }) => Date.parse(event.time));
+    this.swept++;
+    if (expiresAt <= this.#simulation.now && expiresAt + KEPT_MS <= Math.max(...times)) return;
+    this.#violations.push(`An Idempotency-Key was removed that is not over: ${key.join("/")}`);
+  }
+
+  /**
+   * Whether the events at two positions may have the same Idempotency-Key: the record of the first was lost, or it was
+   * over when the second was stored. By a clock that is far behind, the two may then be less than a day apart.
+   */
+  mayRepeat([first, second]: number[]): boolean {
+    const expiresAt = Date.parse(this.lines[first - 1].event.time) + DAY_MS;
+    return this.lostPositions.has(first) || expiresAt <= this.lines[second - 1].at;
   }
 
   get servedGeneration(): number {

@@ -56,7 +56,16 @@ async function runSeeds(
 ): Promise<boolean> {
   const tested = hasColor ? await importWithColor() : code;
   const onTrace = isTraced ? console.log : undefined;
-  const sums = { failed: 0, requests: 0, acknowledged: 0, events: 0, shared: 0, steps: 0 };
+  const counts = ["requests", "acknowledged", "events", "shared", "swept", "steps"] as const;
+  const sums = {
+    failed: 0,
+    requests: 0,
+    acknowledged: 0,
+    events: 0,
+    shared: 0,
+    swept: 0,
+    steps: 0,
+  };
   const start = performance.now();
   for (let seed = first; seed < first + seeds; seed++) {
     const result = await simulate(tested, seed, { onTrace, hasColor });
@@ -64,7 +73,7 @@ async function runSeeds(
       reportFailure(result, hasColor);
       sums.failed++;
     }
-    for (const name of ["requests", "acknowledged", "events", "shared", "steps"] as const) {
+    for (const name of counts) {
       sums[name] += result[name];
     }
   }
@@ -72,7 +81,8 @@ async function runSeeds(
   console.log(
     `${seeds} seeds from ${first}: ${sums.failed} failed; ${sums.requests} requests, ` +
       `${sums.acknowledged} writes acknowledged, ${sums.events} events (${sums.shared} after ` +
-      `one of their pet in the same commit), ${sums.steps} steps; ` +
+      `one of their pet in the same commit), ${sums.swept} Idempotency-Keys swept, ` +
+      `${sums.steps} steps; ` +
       `${seconds.toFixed(0)} s`,
   );
   return sums.failed === 0;

@@ -30,10 +30,10 @@ export class SimulatedStore {
   /** Until when the store is unavailable, and whether it then refuses calls or does not respond. */
   outage = { until: -Infinity, refuses: true };
 
-  constructor(simulation: Simulation, expiryLagMs = () => 0) {
+  constructor(simulation: Simulation) {
     this.simulation = simulation;
     const limits = simulation.random.pick([STORE_LIMITS, SMALL_LIMITS]);
-    this.model = new ModelStore({ now: () => simulation.now, expiryLagMs, limits });
+    this.model = new ModelStore(limits);
   }
 
   commit(commit: Commit, node: Node): string | null {

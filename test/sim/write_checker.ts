@@ -90,10 +90,13 @@ function* checkNotRepeated(exchange: WriteExchange, oracle: Oracle): Iterable<st
   const { operation, key, node, startStep, startAt, endAt } = exchange;
   const logged = loggedKey(operation, key);
   const { latest } = node.clockBetween(startAt, endAt);
+  // A record that is over by the true time may be gone, although it is still valid by a clock that is far behind.
+  const time = Math.max(latest, endAt);
   const isRepeated = logged !== undefined &&
     oracle.pets.flat().some((state) =>
       state.event.idempotencykey === logged && state.step <= startStep &&
-      latest < Date.parse(state.event.time) + DAY_MS
+      !oracle.lostPositions.has(state.position) &&
+      time < Date.parse(state.event.time) + DAY_MS
     );
   if (isRepeated) yield "The Idempotency-Key was used before, but the pet was not found";
 }

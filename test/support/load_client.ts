@@ -154,8 +154,9 @@ export class LoadClient {
     }
     assertEquals(acknowledged.filter((text) => !logged.has(text)), []);
     assertEquals(acknowledgedRemovals.filter((id) => !removed.has(id)), []);
-    const { sound, faults } = await audit({ store, runtime });
+    const { sound, faults, noteCounts } = await audit({ store, runtime });
     assert(sound, JSON.stringify(faults));
+    assertEquals(noteCounts.idempotency_key_repeated, undefined);
   }
 
   /** Asserts that a service shows the pet that was added last, and the one that was changed last. */

@@ -7,7 +7,6 @@
 import { Buffer } from "node:buffer";
 import { openKv } from "@deno/kv";
 import { reasonOf } from "../../runtime/logger.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
 import { encodeKey } from "../key_encoding.ts";
 import { type Commit, type Store, VALUE_BYTES_LIMIT } from "../store.ts";
 import {
@@ -34,7 +33,6 @@ const OTHER_SERVER = /^(Unexpected response content-type|Bad DatabaseMetadata|Un
  */
 export async function openKvConnectStore(
   address: string,
-  runtime: Runtime,
   signal: AbortSignal,
 ): Promise<Store> {
   const calls = new AbortController();
@@ -56,7 +54,7 @@ export async function openKvConnectStore(
           ? { "x-transaction-domain-id": databaseId }
           : { "x-denokv-version": `${version}`, "x-denokv-database-id": databaseId }),
       };
-      const body = encodeAtomicWrite(commit, runtime.now());
+      const body = encodeAtomicWrite(commit);
       const response = await fetcher(url, { method: "POST", headers, body });
       // Something between here and the server may answer with a page.
       const type = response.headers.get("content-type") ?? "";
@@ -129,7 +127,7 @@ const SUCCESS = "0801120a";
 const CHECK_FAILURE = "0802";
 
 /** Throws `StoreRefusedError` if a key is empty, or a value too large. */
-function encodeAtomicWrite({ checks, mutations }: Commit, now: number): Uint8Array<ArrayBuffer> {
+function encodeAtomicWrite({ checks, mutations }: Commit): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   for (const { key, versionstamp } of checks) {
     const version = versionstamp === null ? [] : field(2, [Uint8Array.fromHex(versionstamp)]);
@@ -140,10 +138,9 @@ function encodeAtomicWrite({ checks, mutations }: Commit, now: number): Uint8Arr
     const message = field(1, [encodeKey(mutation.key)]);
     if (mutation.type === "delete") message.push(DELETE);
     else {
-      const { value, expireIn } = mutation;
+      const { value } = mutation;
       if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
       message.push(...field(2, [...field(1, [value]), IS_BYTES]), SET);
-      if (expireIn !== undefined) message.push(head(4, VARINT, Math.ceil(now + expireIn)));
     }
     parts.push(...field(2, message));
   }

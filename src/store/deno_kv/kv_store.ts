@@ -51,7 +51,7 @@ export class KvStore implements Store {
       const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
       for (const mutation of mutations) {
         if (mutation.type === "delete") atomic.delete(mutation.key);
-        else atomic.set(mutation.key, mutation.value, { expireIn: mutation.expireIn });
+        else atomic.set(mutation.key, mutation.value);
       }
       const result = await atomic.commit();
       return result.ok ? result.versionstamp : null;
@@ -85,7 +85,7 @@ function storeEntry({ key, value, versionstamp }: Deno.KvEntryMaybe<unknown>): S
 
 /** The messages of the errors with which Deno KV and its client from npm refuse a call before they send it. */
 const REFUSALS =
-  /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key |expireIn must be |Bad 'expireIn')/;
+  /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key )/;
 
 /** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */
 export async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {

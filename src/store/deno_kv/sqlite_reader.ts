@@ -4,13 +4,7 @@ import { deserialize } from "node:v8";
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { reasonOf } from "../../runtime/logger.ts";
-import {
-  type ExpiringRecord,
-  type Key,
-  type Store,
-  STORE_LIMITS,
-  type StoreEntry,
-} from "../store.ts";
+import { type Key, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
 
 /** The encodings of a value, in the column `v_encoding`. */
@@ -19,9 +13,12 @@ const BYTES = 3;
 
 type Row = { k: Uint8Array; v: Uint8Array; v_encoding: number; version: number };
 
+/** A record that Deno KV will remove, and when, in milliseconds since the Unix epoch. */
+export type ExpiringRecord = { key: Key; expiresAt: number };
+
 /** The time is at most the latest one of a `Date`. */
-const SELECT_EXPIRING = `select k, v, min(expiration_ms, 8640000000000000) as expiresAt from kv
-  where expiration_ms >= 0 or instr(k, ?) > 0`;
+const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expiresAt from kv
+  where expiration_ms >= 0`;
 
 /**
  * Reads the SQLite file that Deno KV has open, and writes nothing. A read blocks the thread, some 10 µs for a record in
@@ -60,15 +57,14 @@ export class SqliteReader implements Store, Disposable {
     return rows.map((row) => entryOf(row));
   };
 
-  /** Reads the records that expire, and those whose keys have these bytes. */
-  *expiringRecords(others: Uint8Array): Generator<ExpiringRecord> {
-    const rows = this.#database.prepare(SELECT_EXPIRING).iterate(others);
+  /** Reads the records that Deno KV will remove. The service sets none to expire, but a flipped bit can. */
+  *expiringRecords(): Generator<ExpiringRecord> {
+    const rows = this.#database.prepare(SELECT_EXPIRING).iterate();
     for (;;) {
       const { value: row, done } = withDamageError(() => rows.next());
       if (done) return;
       const key = withDamageError(() => decodeKey(row.k as Uint8Array));
-      const expiresAt = row.expiresAt as number;
-      yield { key, value: row.v as Uint8Array, ...(expiresAt >= 0 ? { expiresAt } : {}) };
+      yield { key, expiresAt: row.expiresAt as number };
     }
   }
 

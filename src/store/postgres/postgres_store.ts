@@ -4,7 +4,6 @@ import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
-  type ExpiringRecord,
   type Key,
   type Mutation,
   type Store,
@@ -18,14 +17,8 @@ import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.
 import { prepareSchema } from "./schema.ts";
 import * as SQL from "./statements.ts";
 
-/** Interval of the sweeps of expired records. */
-const SWEEP_MS = 60_000;
-
 /** How long a server counts as the primary after a commit has proved it. */
 const PROVEN_MS = 2_000;
-
-/** Records that an audit of the times of expiry reads at once. */
-const EXPIRING_AT_ONCE = 10_000;
 
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
@@ -51,13 +44,11 @@ export class PostgresStore implements Store {
   #proof: Proof;
   /** Monotonic time in milliseconds at which the server was certainly still the primary. */
   #provenAt = -Infinity;
-  #cancelSweep: () => void = () => {};
 
   private constructor(primary: PrimaryConnections, runtime: Runtime, proof: Proof) {
     this.#primary = primary;
     this.#runtime = runtime;
     this.#proof = proof;
-    this.#scheduleSweep();
   }
 
   /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
@@ -135,36 +126,8 @@ export class PostgresStore implements Store {
     throw new NotAppliedError("The database's sequence of versions was behind its records");
   }
 
-  /** Reads the records that expire, and those whose keys have these bytes. */
-  async *expiringRecords(others: Uint8Array): AsyncGenerator<ExpiringRecord> {
-    for (let last: Uint8Array = new Uint8Array();;) {
-      const parameters = [others, last, EXPIRING_AT_ONCE];
-      const rows = await this.#primary.reads.read(SQL.LIST_EXPIRING, parameters);
-      for (const [key, value, expiresAt] of rows) {
-        last = bytesOf(key);
-        const expiry = expiresAt === null ? {} : { expiresAt: Number(expiresAt) };
-        yield { key: decodeKey(last), value: bytesOf(value), ...expiry };
-      }
-      if (rows.length < EXPIRING_AT_ONCE) return;
-    }
-  }
-
   close(): void {
-    this.#cancelSweep();
     closeBoth(this.#primary);
-  }
-
-  /** Removes expired records from time to time. Several instances may do so at once. */
-  #scheduleSweep(): void {
-    this.#cancelSweep = this.#runtime.setTimer(SWEEP_MS, async () => {
-      try {
-        while ((await this.#primary.commits.write(SQL.SWEEP)).length === SQL.SWEEP_RECORDS);
-      } catch {
-        // If the connection is lost, the next one sweeps; or the store is closed.
-        if (this.#primary.commits.isLost) return;
-      }
-      this.#scheduleSweep();
-    });
   }
 }
 
@@ -201,8 +164,7 @@ function parametersOf(mutations: Mutation[]): Parameter[] {
   const size = values.reduce((sum, { length }) => sum + length, 0);
   if (size > STORE_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
   const keysOf = (some: typeof deleted) => SQL.encodeArray(some.map(({ encoded }) => encoded));
-  const lifetimes = written.map(({ expireIn = null }) => expireIn);
-  return [keysOf(deleted), keysOf(written), SQL.encodeArray(values), lifetimes];
+  return [keysOf(deleted), keysOf(written), SQL.encodeArray(values)];
 }
 
 function entryOf(key: Key, [version, value]: Row): StoreEntry {

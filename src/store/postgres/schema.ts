@@ -3,8 +3,11 @@
 import { otherVersionReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 
-/** The version of the tables; version 1 had a column for values that are texts. The head names that of their content. */
-const SCHEMA_VERSION = 2;
+/**
+ * The version of the tables; version 1 had a column for values that are texts, and version 2 one for times of expiry.
+ * The head names the version of their content.
+ */
+const SCHEMA_VERSION = 3;
 
 const PROGRAM = "animal-store";
 
@@ -20,15 +23,13 @@ create sequence animal_store.versions as bigint cache 1;
 create table animal_store.records (
   key pg_catalog.bytea primary key,
   version bigint not null,
-  value pg_catalog.bytea,
-  expires_at timestamp with time zone
+  value pg_catalog.bytea
 ) with (fillfactor = 90);
 do $$ begin
   execute 'alter table animal_store.records alter column value set compression lz4';
 exception when feature_not_supported or syntax_error then
   alter table animal_store.records alter column value set storage external;
 end $$;
-create index records_expires_at on animal_store.records (expires_at) where expires_at is not null;
 insert into animal_store.schema_version values ('${PROGRAM}', ${SCHEMA_VERSION});
 `;
 

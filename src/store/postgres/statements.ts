@@ -1,7 +1,5 @@
 /** The statements of a store on PostgreSQL. Each is a transaction of its own, at READ COMMITTED. */
 
-export const SWEEP_RECORDS = 500;
-
 /** Parameter: the keys. Columns: version, value, key. */
 export const GET_MANY = `
   select version, value, key from animal_store.records
@@ -24,18 +22,6 @@ const list = (order: "asc" | "desc") => `
 export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");
 
-/**
- * Parameters: bytes in the keys of records that need not expire; the key to start after; the limit. Columns: key, value,
- * and the time in milliseconds, at most the latest of a `Date`; null without expiry, which `least` would ignore.
- */
-export const LIST_EXPIRING = `
-  select key, value, case when expires_at is not null
-    then least(extract(epoch from expires_at) * 1000, 8640000000000000) end
-  from animal_store.records
-  where (expires_at is not null or position($1::pg_catalog.bytea in key) > 0)
-    and value is not null and key > $2
-  order by key limit $3`;
-
 /** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */
 export const RESERVE = `
   insert into animal_store.records (key, version)
@@ -48,8 +34,8 @@ export const RESERVE = `
  * If the sequence of versions fell behind the checked records, it writes nothing: a version that was used before
  * could make a later check pass that must fail.
  *
- * Parameters: checked keys, their versions; deleted keys; keys, values and lifetimes in milliseconds of the records to
- * write. Columns: the new version, and whether it exceeds those of the checked records. No rows if a check failed.
+ * Parameters: checked keys, their versions; deleted keys; keys and values of the records to write.
+ * Columns: the new version, and whether it exceeds those of the checked records. No rows if a check failed.
  */
 export const COMMIT = `
   with checked as materialized (
@@ -67,16 +53,13 @@ export const COMMIT = `
     delete from animal_store.records using passed
     where passed.version > used and key = any($3::pg_catalog.bytea[])
   ), written as (
-    insert into animal_store.records (key, version, value, expires_at)
-    select key, passed.version, value,
-      pg_catalog.statement_timestamp() + lifetime * interval '1 millisecond'
+    insert into animal_store.records (key, version, value)
+    select key, passed.version, value
     from passed, rows from (
-      pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]),
-      pg_catalog.unnest($6::double precision[])
-    ) as mutation (key, value, lifetime)
+      pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[])
+    ) as mutation (key, value)
     where passed.version > used
-    on conflict (key) do update set version = excluded.version, value = excluded.value,
-      expires_at = excluded.expires_at
+    on conflict (key) do update set version = excluded.version, value = excluded.value
   )
   select version, version > used from passed`;
 
@@ -98,13 +81,6 @@ export const SKIP = `
     select pg_catalog.count(pg_catalog.nextval('animal_store.versions'))
     from pg_catalog.generate_series(1, behind) where behind <= ${SKIP_LIMIT})
   from gap`;
-
-/** Removes expired records, but not those that a commit is changing. */
-export const SWEEP = `
-  delete from animal_store.records where key = any(array(
-    select key from animal_store.records where expires_at < pg_catalog.now()
-    order by expires_at limit ${SWEEP_RECORDS} for update skip locked))
-  returning true`;
 
 const BYTEA_OID = 17;
 

@@ -18,7 +18,14 @@ test("audit: a sound store exits 0, another one 1, and both reports have the res
     assertMatch(plain, sound);
     const { hash, ...report } = JSON.parse(await expectTask(["audit", "--json"], { kvPath }));
     assertMatch(hash, /^[0-9a-f]{64}$/);
-    const nothing = { counts: {}, advice: {}, faults: [], notes: [] };
+    const nothing = {
+      counts: {},
+      advice: {},
+      faults: [],
+      notes: [],
+      noteCounts: {},
+      noteAdvice: {},
+    };
     assertEquals(report, { sound: true, position: 40, pets: 23, ...nothing });
 
     await changeFile(kvPath, [{ type: "delete", key: projectionKey(1, petKey("sold", 10)) }]);

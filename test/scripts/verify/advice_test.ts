@@ -12,6 +12,7 @@ import { overwritePage } from "../../support/overwrite_page.ts";
 import { changeFile, type SampleFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { set } from "../../support/store_contract.ts";
+import { setExpiry } from "../../support/set_expiry.ts";
 import { run } from "../../support/third_party_tools.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
 
@@ -147,8 +148,9 @@ async function cutOff({ store, lines }: SampleFile): Promise<Mutation[]> {
 
 /** Sets an hour as the lifetime of a record. */
 function expiring(key: Key) {
-  return async ({ store }: SampleFile): Promise<Mutation[]> => {
-    return [set(key, (await store.get(key))!.value as Uint8Array, 3_600_000)];
+  return ({ kvPath }: SampleFile): Mutation[] => {
+    setExpiry(kvPath, key, Date.now() + 3_600_000);
+    return [];
   };
 }
 

@@ -47,7 +47,7 @@ Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : `one in ${SAMPLE_STEP}`
   const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
   const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
   assertEquals(kinds.size, 8, "the sample has records of all kinds");
-  const store = new ModelStore({ now: runtime.now });
+  const store = new ModelStore();
   // Small reads, so that the records of a kind come in several of them.
   Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
   const original = new Map(entries.map((entry) => [formatKey(entry.key), contentOf(entry)]));

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { spy } from "@std/testing/mock";
-import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { openKvConnectStore } from "../../../src/store/deno_kv/kv_connect_store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
@@ -122,7 +121,7 @@ function serve(handler: (request: Request) => Response | Promise<Response>) {
 
 function open(address: string, signal = new AbortController().signal): Promise<Store> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-token");
-  return openKvConnectStore(address, systemRuntime, signal);
+  return openKvConnectStore(address, signal);
 }
 
 function addressOf({ addr }: { addr: Deno.NetAddr }): string {
