@@ -1,6 +1,8 @@
 /** Runs a command with only the permissions that its settings and arguments need, which a task cannot compute. */
 
+import { exitAfterLog } from "../../src/life_cycle/exit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
+import { writeError } from "../../src/runtime/stderr_logger.ts";
 import { readServiceConfig } from "../../src/settings/config.ts";
 import { exitWithHelp } from "../cli/help.ts";
 import { type CommandName, COMMANDS, moduleOf } from "./commands.ts";
@@ -40,8 +42,8 @@ try {
       stdin: shared ? "piped" : "inherit",
     }).spawn());
   stop = running.stop;
-  Deno.exit(await running.ended);
+  await exitAfterLog(await running.ended);
 } catch (error) {
-  console.error(`error: ${reasonOf(error)}`);
-  Deno.exit(2);
+  writeError(`error: ${reasonOf(error)}`);
+  await exitAfterLog(2);
 }

@@ -5,7 +5,7 @@ import {
   ListenError,
   type ServiceConfig,
 } from "../settings/config.ts";
-import { exit, installCrashHandlers } from "./exit.ts";
+import { exitAfterLog, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
@@ -16,7 +16,7 @@ import type { Logger } from "../runtime/logger.ts";
 import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
-import { stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
+import { logAsProcess, stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
 import { isMissingFile, watchFile } from "../store/deno_kv/store_file.ts";
 import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
@@ -34,9 +34,8 @@ export async function serve(
 ): Promise<void> {
   const runtime = systemRuntime;
   expectRightClock(new Date(runtime.now()).toISOString());
-  const log = config.sendsLogs ? telemetryLogger : stderrLogger;
-  const report: Logger = (level, event, details) =>
-    log(level, event, { process: config.process, ...details });
+  const report: Logger = config.sendsLogs ? telemetryLogger : stderrLogger;
+  logAsProcess(config.process);
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
@@ -121,5 +120,5 @@ async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promis
   });
   const receivedAt = systemRuntime.monotonicNow();
   await onSignal(signal);
-  exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
+  await exitAfterLog(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
 }
