@@ -75,7 +75,7 @@ export async function serve(
     { prefix = "", reusePort = false } = {},
   ) => {
     try {
-      return new Server({ hostname, port, reusePort, handler, runtime, report });
+      return new Server({ hostname, port, reusePort, handler, runtime, report: service.report });
     } catch (error) {
       store.close();
       throw new ListenError({ hostname, port }, error, prefix);
