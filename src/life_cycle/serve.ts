@@ -83,6 +83,12 @@ export async function serve(
   };
   const metricsServer = metrics && listen(metrics, prometheus!.handler, { prefix: "METRICS_" });
   const server = listen(config, service.handler, { reusePort: config.process !== undefined });
+  if (config.launcher !== undefined && process.ppid !== config.launcher) {
+    // The launcher reserved the port, and was killed. Another launcher may have found the port free a moment ago.
+    void server.shutdown();
+    store.close();
+    throw new Error("The launcher of this process has ended");
+  }
   // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
   // a listener for the signal, the write fails as on a full disk instead, and is retried.
   if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
