@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { readServiceConfig } from "./settings/config.ts";
-import { exit } from "./life_cycle/exit.ts";
+import { exitAfterLog } from "./life_cycle/exit.ts";
 import { reasonOf } from "./runtime/logger.ts";
 import { writeError } from "./runtime/stderr_logger.ts";
 import { serve } from "./life_cycle/serve.ts";
@@ -11,13 +11,13 @@ if (import.meta.main) {
   const argument = process.argv[2];
   if (argument !== undefined) {
     writeError(`error: Unexpected argument ${JSON.stringify(argument)}; see --help`);
-    exit(2);
+    await exitAfterLog(2);
   }
   try {
     await serve(readServiceConfig());
   } catch (error) {
     writeError(`error: ${reasonOf(error)}`);
-    exit(2);
+    await exitAfterLog(2);
   }
-  exit(0);
+  await exitAfterLog(0);
 }

@@ -14,6 +14,7 @@ import { EventFeed } from "./feed/event_feed.ts";
 import { Followers } from "./feed/followers.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
 import { PetReader } from "./projections/pet_reader.ts";
+import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
@@ -28,6 +29,7 @@ export interface Service {
   handler: RequestHandler;
   heads: HeadReader;
   runtime: Runtime;
+  /** Limits the lines of each kind. */
   report: Logger;
   /** The store, with a time limit on every call. */
   store: Store;
@@ -52,8 +54,9 @@ export interface ServiceOptions extends
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { runtime, report, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl } = options;
+  const { runtime, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl } = options;
   const { publicUrl, accessLog = false, corsOrigins = [], isDurable = false } = options;
+  const report = limitedLogger(options.report, runtime);
   const instrumentation = options.instrumentation === undefined
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);

@@ -17,7 +17,7 @@ const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(faults|sim|ok)$/;
 
 /** The variables that Deno itself reads, and those that only Deno Deploy sets. */
 const VARIABLES_OF_DENO = ["NO_COLOR", "TMPDIR"];
-const VARIABLES_OF_LAUNCHER = ["LAUNCHED_PROCESS"];
+const VARIABLES_OF_LAUNCHER = ["LAUNCHED_PROCESS", "LAUNCHER_PID"];
 const VARIABLES_OF_DEPLOY = ["DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO_KV_PATH_PREFIX"];
 
 const read = (file: string) => Deno.readTextFile(new URL(file, ROOT));

@@ -78,6 +78,7 @@ const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
   [/\bDeno\.openKv\(/, ["src/store/deno_kv/kv_store.ts"]],
   // Another runtime must provide what these use; "Deno Deploy" is a name in messages.
   [/\bDeno\b(?! Deploy)/, [
+    "src/runtime/stderr_logger.ts",
     "src/server/server.ts",
     "src/life_cycle/exit.ts",
     "src/settings/config.ts",

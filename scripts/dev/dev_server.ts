@@ -4,7 +4,7 @@ import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { ConfigError, ListenError, readDevConfig } from "../../src/settings/config.ts";
-import { exit } from "../../src/life_cycle/exit.ts";
+import { exitAfterLog } from "../../src/life_cycle/exit.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
@@ -45,7 +45,8 @@ try {
   const reason = reasonOf(error);
   printError(reason);
   // The source may be an older version for a moment, after a `git checkout`.
-  exit(reason.includes("of the newer version") ? EXIT.refused : EXIT.couldNotRun);
+  const isNewer = reason.includes("of the newer version");
+  await exitAfterLog(isNewer ? EXIT.refused : EXIT.couldNotRun);
 }
 
 /** Moves a store and its development key into a new folder next to it. */

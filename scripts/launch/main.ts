@@ -1,11 +1,13 @@
 /** Runs a command with only the permissions that its settings and arguments need, which a task cannot compute. */
 
+import { exitAfterLog } from "../../src/life_cycle/exit.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
+import { writeError } from "../../src/runtime/stderr_logger.ts";
 import { readServiceConfig } from "../../src/settings/config.ts";
 import { exitWithHelp } from "../cli/help.ts";
 import { type CommandName, COMMANDS, moduleOf } from "./commands.ts";
-import { findPort } from "./find_port.ts";
 import { permissionFlags } from "./permission_flags.ts";
+import { reservePort } from "./reserve_port.ts";
 import { supervise } from "./supervise.ts";
 import { telemetryVariables } from "./telemetry_variables.ts";
 
@@ -28,8 +30,10 @@ for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
 try {
   const config = name === "start" ? readServiceConfig() : undefined;
   const flags = [...(config ? [] : [SMALL_HEAP]), ...permissionFlags(name, args)];
-  // A service that already uses the port would share the connections.
-  const shared = config && config.processes > 1 ? { PORT: String(findPort(config)) } : undefined;
+  const isShared = config !== undefined && config.processes > 1;
+  const shared = isShared
+    ? { PORT: String(reservePort(config)), LAUNCHER_PID: String(Deno.pid) }
+    : undefined;
   const running = supervise(config?.processes ?? 1, (number) =>
     new Deno.Command(Deno.execPath(), {
       args: ["run", ...flags, module, ...args],
@@ -40,8 +44,8 @@ try {
       stdin: shared ? "piped" : "inherit",
     }).spawn());
   stop = running.stop;
-  Deno.exit(await running.ended);
+  await exitAfterLog(await running.ended);
 } catch (error) {
-  console.error(`error: ${reasonOf(error)}`);
-  Deno.exit(2);
+  writeError(`error: ${reasonOf(error)}`);
+  await exitAfterLog(2);
 }

@@ -123,8 +123,6 @@ async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: str
   };
   if (!await isComplete() && query.timeout > 0) {
     const waiter = new Waiter(deps, request, query.timeout);
-    const leave = () => waiter.end();
-    client.signal.addEventListener("abort", leave);
     try {
       do {
         await waiter.wait();
@@ -133,8 +131,7 @@ async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: str
       const { error } = waiter;
       if (error !== undefined && serviceErrorCode(error) !== "shutting_down") throw error;
     } finally {
-      client.signal.removeEventListener("abort", leave);
-      leave();
+      waiter.end();
     }
   }
   const response = {
@@ -226,13 +223,13 @@ async function readMessages({ feed }: EventsDeps, request: EventsRequest) {
   return Buffer.concat(messages);
 }
 
-/** An alarm for lines after the place of a request, for a limited time. */
+/** An alarm for lines after the place of a request, for a limited time and while its client is there. */
 class Waiter extends Alarm implements Follower {
   isEnded = false;
   error: unknown;
   #request: EventsRequest;
   #isQuiet: () => boolean;
-  #leave: (error: unknown) => void;
+  #leave: (error: unknown) => void = () => {};
 
   /** It also wakes up while `isQuiet` says so. */
   constructor(
@@ -245,10 +242,19 @@ class Waiter extends Alarm implements Follower {
     super();
     this.#request = request;
     this.#isQuiet = isQuiet;
+    const { signal } = request.client;
+    // The client may have gone away while the key or the log was read. Such a signal calls no listener any more.
+    if (signal.aborted) {
+      this.end();
+      return;
+    }
     followers.add(request.token, this, request.entry);
     const cancelTimer = runtime.setTimer(limitMs, () => this.end());
+    const onAbort = () => this.end();
+    signal.addEventListener("abort", onAbort);
     this.#leave = (error) => {
       cancelTimer();
+      signal.removeEventListener("abort", onAbort);
       followers.remove(request.token, this);
       onEnd(error);
     };

@@ -4,7 +4,8 @@ import type { ApiKey } from "../log/api_keys.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import type { BackgroundWork } from "../feed/background_work.ts";
-import { reasonOf } from "../runtime/logger.ts";
+import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
+import { redactKeys } from "../runtime/redact_keys.ts";
 import { andThen } from "../runtime/runtime.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { byteStream, type HttpResponse } from "./http_response.ts";
@@ -76,6 +77,9 @@ export interface Connection {
   urlWithoutHost: string;
 }
 
+/** Maximum length of what a line of a request repeats of its method and of its path, in characters. */
+const LOGGED_LENGTH = 1_024;
+
 /** A server that does not know its connections omits `connection`. */
 export type RequestHandler = (request: Request, connection?: Connection) => Promise<Response>;
 
@@ -123,22 +127,33 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   };
 
   function observeResponse(exchange: Exchange, status: number, ms: number): void {
-    const { requestId, path, request: { method }, key, operation } = exchange;
+    const { requestId, key, operation } = exchange;
     instrumentation.onResponse?.(operation, status, ms / 1_000);
     if (!deps.accessLog) return;
     // The query is left out, because it may be private.
     const rounded = Math.round(ms * 1_000) / 1_000;
-    report("info", "request", { method, path, status, ms: rounded, key: key?.id, requestId });
+    const details = { ...loggedTarget(exchange), status, ms: rounded, key: key?.id, requestId };
+    report("info", REQUEST_LINE, details);
   }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
     if (status < 500 || thrown instanceof StoreError && thrown.isLogged) return;
-    const { requestId, path, request: { method } } = exchange;
+    const { requestId } = exchange;
     const failure = { status, code: codeOf(thrown), reason: reasonOf(thrown) };
     // 503 is a temporary condition, not a defect of the service.
     const level = status === 503 ? "warn" : "error";
-    report(level, "request_failed", { requestId, method, path, ...failure });
+    report(level, "request_failed", { requestId, ...loggedTarget(exchange), ...failure });
   }
+}
+
+function loggedTarget({ path, request: { method } }: Exchange): { method: string; path: string } {
+  return { method: shortened(method), path: shortened(path) };
+}
+
+/** Redaction does not recognise part of a key, so it comes before the cut. */
+function shortened(text: string): string {
+  if (text.length <= LOGGED_LENGTH) return text;
+  return `${redactKeys(text).slice(0, LOGGED_LENGTH)}…`;
 }
 
 /** A response, or a function for the rest of a request that may wait for long. */

@@ -1,5 +1,7 @@
 import process from "node:process";
 import { defectOf, type Logger } from "../runtime/logger.ts";
+import { flushErrors } from "../runtime/stderr_logger.ts";
+import { systemRuntime } from "../runtime/system_runtime.ts";
 import { isTelemetryOn } from "../settings/config.ts";
 
 /** For sending the rest of the telemetry, in milliseconds. */
@@ -40,11 +42,19 @@ export function exitCodeOf({ code, signal }: { code: number; signal: string | nu
   return ended === REFUSED ? 1 : ended === 1 ? 2 : ended;
 }
 
+/** Writes the rest of the log, for a second at most, and then ends the process as {@linkcode exit} does. */
+export async function exitAfterLog(code: number, limitMs?: number): Promise<never> {
+  const limit = limitMs ?? TELEMETRY_LIMIT_MS;
+  const beganAt = systemRuntime.monotonicNow();
+  await flushErrors(limit);
+  exit(code, limit - (systemRuntime.monotonicNow() - beganAt));
+}
+
 /** Uncaught errors and rejections are defects, and end the process with code 1. */
 export function installCrashHandlers(report: Logger): void {
   // Also called for rejections that nobody handles.
   process.on("uncaughtException", (thrown: unknown) => {
     report("error", "crashed", defectOf(thrown));
-    exit(1);
+    void exitAfterLog(1);
   });
 }

@@ -5,7 +5,7 @@ import {
   ListenError,
   type ServiceConfig,
 } from "../settings/config.ts";
-import { exit, installCrashHandlers } from "./exit.ts";
+import { exitAfterLog, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
@@ -16,7 +16,7 @@ import type { Logger } from "../runtime/logger.ts";
 import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
-import { stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
+import { logAsProcess, stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
 import { isMissingFile, watchFile } from "../store/deno_kv/store_file.ts";
 import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
@@ -34,9 +34,8 @@ export async function serve(
 ): Promise<void> {
   const runtime = systemRuntime;
   expectRightClock(new Date(runtime.now()).toISOString());
-  const log = config.sendsLogs ? telemetryLogger : stderrLogger;
-  const report: Logger = (level, event, details) =>
-    log(level, event, { process: config.process, ...details });
+  const report: Logger = config.sendsLogs ? telemetryLogger : stderrLogger;
+  logAsProcess(config.process);
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
@@ -76,7 +75,7 @@ export async function serve(
     { prefix = "", reusePort = false } = {},
   ) => {
     try {
-      return new Server({ hostname, port, reusePort, handler, runtime, report });
+      return new Server({ hostname, port, reusePort, handler, runtime, report: service.report });
     } catch (error) {
       store.close();
       throw new ListenError({ hostname, port }, error, prefix);
@@ -84,6 +83,12 @@ export async function serve(
   };
   const metricsServer = metrics && listen(metrics, prometheus!.handler, { prefix: "METRICS_" });
   const server = listen(config, service.handler, { reusePort: config.process !== undefined });
+  if (config.launcher !== undefined && process.ppid !== config.launcher) {
+    // The launcher reserved the port, and was killed. Another launcher may have found the port free a moment ago.
+    void server.shutdown();
+    store.close();
+    throw new Error("The launcher of this process has ended");
+  }
   // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
   // a listener for the signal, the write fails as on a full disk instead, and is retried.
   if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
@@ -122,5 +127,5 @@ async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promis
   });
   const receivedAt = systemRuntime.monotonicNow();
   await onSignal(signal);
-  exit(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
+  await exitAfterLog(0, END_LIMIT_MS - (systemRuntime.monotonicNow() - receivedAt));
 }

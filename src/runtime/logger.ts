@@ -5,6 +5,9 @@ export type Logger = (
   details?: Record<string, unknown>,
 ) => void;
 
+/** The event of the line for a response. Such lines may be dropped first, because there are many. */
+export const REQUEST_LINE = "request";
+
 /** Returns the message of a thrown value with the messages of its causes, without a stack. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);

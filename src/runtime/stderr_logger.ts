@@ -1,33 +1,59 @@
-import { writeSync } from "node:fs";
 import { escapeInvisible } from "./escape_invisible.ts";
+import { LineBuffer } from "./line_buffer.ts";
+import { type Logger, REQUEST_LINE } from "./logger.ts";
 import { redactKeys } from "./redact_keys.ts";
-import type { Logger } from "./logger.ts";
+import { systemRuntime } from "./system_runtime.ts";
 
-const encoder = new TextEncoder();
+/** Time for the rest of the lines at the end of the process, in milliseconds. */
+const FLUSH_LIMIT_MS = 1_000;
 
-/** Writes a line to standard error, even if OpenTelemetry has replaced the console. */
+let processNumber: number | undefined;
+
+/**
+ * If the reader of a pipe stops, a write to it hangs. Of the ways to write that were tried on Deno 2.9.6, only this one
+ * then leaves the thread of JavaScript free: `node:fs`, `node:process` and `console` stop it, also at the exit.
+ */
+const lines = new LineBuffer({
+  write: (bytes) => Deno.stderr.write(bytes),
+  droppedLine: (lost) => lineOf("warn", "lines_dropped", { ...lost }),
+  runtime: systemRuntime,
+});
+
+/** Names the process in each line, if it shares its port with others. */
+export function logAsProcess(number: number | undefined): void {
+  processNumber = number;
+}
+
+/** Writes a line to standard error, without a wait for its reader, even if OpenTelemetry has replaced the console. */
 export function writeError(line: string): void {
-  const bytes = encoder.encode(`${escapeInvisible(line)}\n`);
-  try {
-    for (let offset = 0; offset < bytes.length;) offset += writeSync(2, bytes, offset);
-  } catch {
-    // Nobody reads standard error any more, which must not stop the service.
-  }
+  lines.add(escapeInvisible(line));
+}
+
+/**
+ * Resolves when all lines were written to standard error, or after a second at most. A program must await it before it
+ * exits.
+ */
+export function flushErrors(limitMs: number = FLUSH_LIMIT_MS): Promise<void> {
+  return lines.flush(Math.min(limitMs, FLUSH_LIMIT_MS));
 }
 
 /** Logs JSON lines to standard error. API keys are redacted, because a client may put one into a path. */
 export const stderrLogger: Logger = (level, event, details) => {
-  console.error(lineOf(level, event, details));
+  addLine(event, lineOf(level, event, details));
 };
 
 /** Also sends lines to OpenTelemetry. Needs `OTEL_DENO_CONSOLE=replace`: the console then sends and prints nothing. */
 export const telemetryLogger: Logger = (level, event, details) => {
   const line = lineOf(level, event, details);
-  writeError(line);
+  addLine(event, line);
   console[level](line);
 };
 
+function addLine(event: string, line: string): void {
+  lines.add(line, event === REQUEST_LINE);
+}
+
 function lineOf(...[level, event, details]: Parameters<Logger>): string {
-  const line = JSON.stringify({ time: new Date().toISOString(), level, event, ...details });
-  return escapeInvisible(redactKeys(line));
+  const common = { time: new Date().toISOString(), level, event, process: processNumber };
+  return escapeInvisible(redactKeys(JSON.stringify({ ...common, ...details })));
 }

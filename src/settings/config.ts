@@ -21,6 +21,8 @@ export interface ServiceConfig {
   /** How many processes the launcher starts, and the number of this one if it shares its port with others. */
   processes: number;
   process: number | undefined;
+  /** The process id of the launcher, if this process shares its port with others. */
+  launcher: number | undefined;
   /** The address for Prometheus, of this process or, in the launcher, of the first one; `undefined` if there is none. */
   metrics: Address | undefined;
   corsOrigins: string[];
@@ -72,6 +74,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   return {
     processes: readProcesses(),
     process: number,
+    launcher: Number(read("LAUNCHER_PID")) || undefined,
     metrics: isPlatform ? undefined : readMetricsAddress(number),
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",

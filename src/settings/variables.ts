@@ -30,6 +30,7 @@ export const VARIABLES = {
   OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
   OTEL_DENO_CONSOLE: { meaning: "ignore sends no log records", default: "replace" },
   LAUNCHED_PROCESS: { meaning: "set by the launcher: the number of the process, from 1" },
+  LAUNCHER_PID: { meaning: "set by the launcher: its process id" },
   NO_COLOR: { meaning: "any value turns colours off" },
   TMPDIR: { meaning: "folder for temporary files", default: "/tmp" },
   DENO_DEPLOYMENT_ID: { meaning: "set by Deno Deploy; the store is then the attached database" },

@@ -46,9 +46,9 @@ function ask(
   { handler, token }: Pick<TestService, "handler" | "token">,
   query: string,
   headers: HeadersInit = {},
-  method = "GET",
+  init: RequestInit = {},
 ): Promise<Response> {
-  return clientOfHandler(token, handler).send(`/v1/events?${query}`, { method, headers });
+  return clientOfHandler(token, handler).send(`/v1/events?${query}`, { ...init, headers });
 }
 
 /** Follows the Link headers until nothing comes, and resolves to all batches. */
@@ -271,7 +271,7 @@ Deno.test("A client gets a stream if its Accept names the type of streams and no
     ["text/event-stream, application/json", false],
   ];
   for (const [accept, isStream] of cases) {
-    const { status, headers, body } = await ask(service, "", { accept }, "HEAD");
+    const { status, headers, body } = await ask(service, "", { accept }, { method: "HEAD" });
     assertEquals([status, headers.get("content-type") === "text/event-stream"], [200, isStream]);
     assertEquals(body === null, isStream, accept);
   }
@@ -330,6 +330,28 @@ Deno.test("A key has at most 100 streams and waits, an instance 2,000; those tha
   await streams[0].body!.cancel();
   assertEquals(await statusOf(tokens.at(-1)!), [200, undefined]);
 });
+
+for (const accept of ["application/json", "text/event-stream"]) {
+  Deno.test(`A client that goes away before its request follows keeps no place (${accept})`, async () => {
+    await using service = await openTestService();
+    const { runtime } = service;
+    const timeout = "lastEventId=now&timeout=30000";
+    const follow = (signal: AbortSignal) => ask(service, timeout, { accept }, { signal });
+    const gone = AbortSignal.abort();
+    for (let count = 0; count < FOLLOWERS_OF_KEY_LIMIT; count++) await follow(gone);
+    const client = new AbortController();
+    const { fault, reached, release } = hold();
+    service.faults.onGet = fault;
+    // All of them wait for one read of the head.
+    const followed = Array.from({ length: FOLLOWERS_OF_KEY_LIMIT }, () => follow(client.signal));
+    await reached;
+    client.abort();
+    release();
+    await Promise.all(followed);
+    const next = await runtime.settle(ask(service, "lastEventId=now&timeout=1"));
+    assertEquals(next.status, 200);
+  });
+}
 
 Deno.test("A shutdown ends streams and waits, and refuses others", async () => {
   await using service = await openTestService();

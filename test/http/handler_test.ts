@@ -187,3 +187,34 @@ Deno.test("ACCESS_LOG logs each response, without queries and tokens", async () 
   assertEquals(texts, [...first, "GET /v1/pets/1 304 true", "GET /v1/events 200 true"]);
   assertEquals([lines.at(-1)!.ms, lines.at(-1)!.requestId], [1_500, requestId]);
 });
+
+Deno.test("Lines of requests repeat a kilobyte of the path and of the method, and no part of a key", async () => {
+  await using service = await openTestService({ accessLog: true });
+  const { token } = service;
+  const begin = `/v1/${"x".repeat(1_000)}`;
+  const path = `${begin}${token}/${"y".repeat(10_000)}`;
+  assertEquals((await service.send(path, { method: "M".repeat(10_000) })).status, 404);
+  service.faults.onGet = () => Promise.reject(new Error("a defect"));
+  await service.runtime.advance(60_000);
+  assertEquals((await service.runtime.settle(service.send(path))).status, 503);
+  const details = service.reports.map(([, , it]) => it!);
+  assertEquals(service.reports.map(([, event]) => event), ["request", "request_failed", "request"]);
+  for (const { path } of details) {
+    assertEquals(path, `${begin}pets_…/${"y".repeat(13)}…`);
+  }
+  assertEquals(details[0].method, `${"M".repeat(1_024)}…`);
+});
+
+Deno.test("Requests that fail are logged ten times in ten seconds, and then together", async () => {
+  await using service = await openTestService();
+  service.faults.onGet = () => Promise.reject(new Error("a defect"));
+  const sent = Array.from({ length: 100 }, () => service.send("/v1/pets"));
+  const responses = await service.runtime.settle(Promise.all(sent));
+  assertEquals(responses.map(({ status }) => status), Array(100).fill(503));
+  const requestId = responses.at(-1)!.headers.get("x-request-id");
+  const failures = () => service.reports.filter(([, event]) => event === "request_failed");
+  assertEquals(failures().length, 10);
+  await service.runtime.advance(10_000);
+  const [, , last] = failures().at(-1)!;
+  assertEquals([failures().length, last!.requestId, last!.omitted], [11, requestId, 89]);
+});

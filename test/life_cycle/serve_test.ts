@@ -98,6 +98,7 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
     port: 0,
     processes: 1,
     process: undefined,
+    launcher: undefined,
     metrics: undefined,
     accessLog: false,
     corsOrigins: [],

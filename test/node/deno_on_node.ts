@@ -6,11 +6,12 @@
  */
 
 import { Buffer } from "node:buffer";
-import { readFileSync } from "node:fs";
+import { readFileSync, write } from "node:fs";
 import type { AddressInfo } from "node:net";
 import module, { createRequire } from "node:module";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 
 const PACKAGES = pathToFileURL(`${process.env.PACKAGES}/`).href;
 const { imports } = JSON.parse(readFileSync(new URL("../../deno.json", import.meta.url), "utf8"));
@@ -88,7 +89,10 @@ const server = serve({
 await server.ready();
 const { address: hostname, port } = server.node.server.address();
 
+const writeBytes = promisify(write);
+
 const deno = {
+  stderr: { write: async (bytes: Uint8Array) => (await writeBytes(2, bytes)).bytesWritten },
   env: { get: (name: string) => process.env[name] },
   // Otherwise, the package calls `Deno.openKv()`.
   openKv: (path: string) => openKv(path, { implementation: "sqlite" }),
