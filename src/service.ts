@@ -16,7 +16,7 @@ import { PetReader } from "./projections/pet_reader.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
-import { StoreFullError } from "./store/store_errors.ts";
+import { type StoreDamagedError, StoreFullError } from "./store/store_errors.ts";
 import { NO_INSTRUMENTATION, shielded } from "./telemetry/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
@@ -26,6 +26,8 @@ export interface Service {
   endWaiting(): void;
   handler: RequestHandler;
   heads: HeadReader;
+  /** Makes the service not ready, because a check has found this damage of the store's file. */
+  noteDamage(damage: StoreDamagedError): void;
   runtime: Runtime;
   report: Logger;
   /** The store, with a time limit on every call. */
@@ -84,5 +86,6 @@ export function createService(options: ServiceOptions): Service {
     bodies.cancel();
     followers.endAll();
   };
-  return { appender, endWaiting, handler, heads, runtime, report, store };
+  const noteDamage = (damage: StoreDamagedError) => store.noteDamage(damage);
+  return { appender, endWaiting, handler, heads, noteDamage, runtime, report, store };
 }

@@ -5,6 +5,7 @@ import {
   ListenError,
   type ServiceConfig,
 } from "../settings/config.ts";
+import { checkStoreFile } from "./check_store_file.ts";
 import { exit, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
@@ -108,6 +109,10 @@ export async function serve(
   await Promise.race([refused, onListening(service, server.addr)]);
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);
+  // On another runtime, a second SQLite in the process would not see the locks of the first.
+  if (config.store.kind === "file" && process.versions.deno) {
+    void checkStoreFile(service, config.store.path);
+  }
   await Promise.race([refused, stopped]);
 }
 

@@ -12,6 +12,7 @@ import { replay } from "../../scripts/replay/replay.ts";
 import { auditLog } from "../../scripts/verify/audit.ts";
 import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
+import { checkStoreFile } from "../../src/life_cycle/check_store_file.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { type FileLocation, openFileToRead, openStore } from "../../src/store/open_store.ts";
@@ -170,6 +171,7 @@ async function withDamagedService(
     if (!logged.includes(line)) logged.push(line);
   };
   const service = createService({ store, runtime, report, isDurable: true });
+  await checkStoreFile(service, path);
   try {
     await use(service);
   } finally {

@@ -42,7 +42,7 @@ export interface ResilientStoreOptions {
 export class ResilientStore implements Store {
   #store: Store;
   #options: Required<ResilientStoreOptions>;
-  /** The first error that showed that the store's file is damaged. The damage lasts until a restore. */
+  /** The first damage of the store's file that was found. It lasts until a restore. */
   damage: StoreDamagedError | undefined;
   readonly limits: Store["limits"];
   #circuitBreaker: CircuitBreaker;
@@ -99,16 +99,20 @@ export class ResilientStore implements Store {
       });
     } catch (error) {
       if (!isMade) throw error;
-      if (error instanceof StoreDamagedError && this.damage === undefined) {
-        this.damage = error;
-        const remedy = "Stop the service, run deno task audit, and follow its advice";
-        this.#options.report("error", "store_damaged", { reason: error.reason, remedy });
-      }
+      if (error instanceof StoreDamagedError) this.noteDamage(error);
       if (this.#isShared(error)) this.#circuitBreaker.trip();
       throw errorForCaller(name, error);
     } finally {
       instrumentation.onStoreCall(operation, key, (runtime.monotonicNow() - startedAt) / 1_000);
     }
+  }
+
+  /** Reports the first damage. A check of the file may find it before a call does. */
+  noteDamage(damage: StoreDamagedError): void {
+    if (this.damage !== undefined) return;
+    this.damage = damage;
+    const remedy = "Stop the service, run deno task audit, and follow its advice";
+    this.#options.report("error", "store_damaged", { reason: damage.reason, remedy });
   }
 
   /** Whether other calls are likely to fail like this one. */
