@@ -140,9 +140,12 @@ function valueOf(value: Uint8Array, encoding: number): unknown {
   return new StoreDamagedError(`The value encoding ${encoding} is not one of the service`);
 }
 
-/** The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. */
+/**
+ * The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. The last ones are those
+ * of a key.
+ */
 const DAMAGES =
-  /^(database disk image is malformed|file is not a database|could not deserialize value|The value encoding |Invalid column type )/;
+  /^(database disk image is malformed|file is not a database|malformed database schema|could not deserialize value|The value encoding |Invalid column type |(invalid tag|invalid utf8|unexpected end of file)$)/;
 
 /** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGE_CODES = [11, 26];

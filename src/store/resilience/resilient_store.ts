@@ -3,12 +3,12 @@ import type { Logger } from "../../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
 import type { Key, Store } from "../store.ts";
 import {
+  isWriteFault,
   NotAppliedError,
   StoreAwayError,
   StoreClosedError,
   StoreDamagedError,
   StoreError,
-  StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
@@ -143,7 +143,7 @@ export class ResilientStore implements Store {
 }
 
 /** Errors whose own message is for clients. */
-const FOR_CLIENTS = [StoreFullError, StoreDamagedError, StoreClosedError, TimeLimitError];
+const FOR_CLIENTS = [StoreDamagedError, StoreClosedError, TimeLimitError];
 
 const MESSAGES = [
   [StoreRefusedError, (name: string) => `The store refused a ${name}`],
@@ -153,7 +153,7 @@ const MESSAGES = [
 
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
-  if (FOR_CLIENTS.some((Type) => cause instanceof Type)) return cause;
+  if (isWriteFault(cause) || FOR_CLIENTS.some((Type) => cause instanceof Type)) return cause;
   for (const [Type, message] of MESSAGES) {
     if (cause instanceof Type) return new Type(message(name), { cause });
   }
