@@ -18,7 +18,7 @@ import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
-import { StoreFullError } from "./store/store_errors.ts";
+import { type StoreDamagedError, StoreFullError } from "./store/store_errors.ts";
 import { NO_INSTRUMENTATION, shielded } from "./telemetry/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
@@ -28,6 +28,8 @@ export interface Service {
   endWaiting(): void;
   handler: RequestHandler;
   heads: HeadReader;
+  /** Makes the service not ready, because a check has found this damage of the store's file. */
+  noteDamage(damage: StoreDamagedError): void;
   runtime: Runtime;
   /** Limits the lines of each kind. */
   report: Logger;
@@ -92,5 +94,6 @@ export function createService(options: ServiceOptions): Service {
     bodies.cancel();
     followers.endAll();
   };
-  return { appender, endWaiting, handler, heads, runtime, report, store, sweep };
+  const noteDamage = (damage: StoreDamagedError) => store.noteDamage(damage);
+  return { appender, endWaiting, handler, heads, noteDamage, runtime, report, store, sweep };
 }

@@ -10,14 +10,16 @@ import { defectOf, type Logger, reasonOf } from "../runtime/logger.ts";
 import { backoffMs, outsideRequests, sleep } from "../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import {
+  isWriteFault,
   mayHaveLanded,
   StoreAwayError,
   type StoreError,
-  StoreFullError,
+  StoreFailingError,
   StoreRefusedError,
+  type WriteFaultError,
 } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
-import type { Mutation } from "../store/store.ts";
+import { type Mutation, WRITE_PROBE } from "../store/store.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { type Base, type Batch, type BatchDeps, planBatch } from "./batch.ts";
 import { type Command, QueuedCommand } from "./command.ts";
@@ -34,12 +36,21 @@ const SHORT_LOCK_MS = 500;
 /** Time between two such reports, in milliseconds. */
 const NOT_APPLIED_REPORT_MS = 10_000;
 
-/** Time between two probes of a full disk, and number of probes between two reports. */
+/** Time between two probes of a store that cannot be written, and number of probes between two reports. */
 const PROBE_INTERVAL_MS = 1_000;
 const PROBES_PER_REPORT = 10;
 
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
+
+/** The commit was not sent, because the last one met a failing disk. */
+class WithheldError extends StoreRefusedError {
+  constructor() {
+    super("The disk of the store fails, so nothing was stored", { isLogged: true });
+  }
+}
+
+type HeadChange = Pick<Batch, "base" | "next" | "mutations">;
 
 export interface AppenderDeps extends BatchDeps {
   appendLimitMs: number;
@@ -57,9 +68,9 @@ export class Appender {
   /** Those of which a batch is planned or committed. Some of them may wait again. */
   #taken: readonly QueuedCommand[] = [];
   #backoff: ContentionBackoff;
-  /** The error of the last commit if the disk was full. */
-  #diskFault: StoreFullError | undefined;
-  #watchingDisk: Promise<void> | undefined;
+  /** The error of the last commit if the store's file could not be written. */
+  #writeFault: WriteFaultError | undefined;
+  #watchingFault: Promise<void> | undefined;
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
@@ -100,7 +111,7 @@ export class Appender {
 
   /** Why commits fail; `undefined` if no lasting reason is known. */
   get fault(): StoreError | undefined {
-    return this.suspension ?? this.#diskFault;
+    return this.suspension ?? this.#writeFault;
   }
 
   get queueLength(): number {
@@ -194,7 +205,8 @@ export class Appender {
     this.#unclear = batch;
     return commitUntilKnown(runtime, {
       guard: base.versionstamp,
-      commit: () => this.#storeCommit(batch),
+      commit: () =>
+        this.#isWithheld ? Promise.reject(new WithheldError()) : this.#storeCommit(batch),
       readGuard: () => heads.read(),
       async hasLanded({ head }) {
         if (head.position <= base.head.position) return false;
@@ -207,9 +219,9 @@ export class Appender {
     });
   }
 
-  /** Reports a failure, unless the store reports it as an outage, or as a full disk. */
+  /** Reports a failure, unless the store reports it as an outage, or it is a fault that is watched. */
   #reportFailure(step: "append" | "commit" | "read_back", error: unknown): void {
-    if (error instanceof StoreFullError) return;
+    if (isWriteFault(error) || error instanceof WithheldError) return;
     const { runtime, report } = this.deps;
     const reason = reasonOf(error);
     const isRefused = error instanceof StoreRefusedError;
@@ -226,43 +238,60 @@ export class Appender {
   }
 
   /** Commits mutations that write the head `next`, if the store still has the head `base`. */
-  async #storeCommit({ base, next, mutations }: Pick<Batch, "base" | "next" | "mutations">) {
+  async #storeCommit({ base, next, mutations }: HeadChange) {
     const { heads, store } = this.deps;
     try {
       const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
       const versionstamp = await store.commit({ checks, mutations });
       if (versionstamp === null) return null;
       this.#notApplied = 0;
-      this.#diskFault = undefined;
+      this.#writeFault = undefined;
       heads.advance({ head: next, versionstamp });
       return versionstamp;
     } catch (error) {
-      if (error instanceof StoreFullError) {
-        this.#diskFault = error;
-        this.#watchingDisk ??= this.#watchFullDisk();
+      if (isWriteFault(error)) {
+        this.#writeFault = error;
+        this.#watchingFault ??= this.#watchFault();
       }
       throw error;
     }
   }
 
-  /** Reports a full disk, and probes it until it has space: an instance that is not ready may get no requests. */
-  async #watchFullDisk(): Promise<void> {
-    const { heads, report, runtime } = this.deps;
-    while (this.#diskFault !== undefined) {
-      report("error", "storage_full", {
-        reason: reasonOf(this.#diskFault),
-        remedy: "Free space on the disk of the store; the service then continues by itself",
+  /** Whether only probes are sent: a commit that fails so is unclear, and its commands wait until their deadlines. */
+  get #isWithheld(): boolean {
+    return this.#writeFault instanceof StoreFailingError;
+  }
+
+  /** Reports why nothing can be written, and probes until a write lands: an instance that is not ready may get no requests. */
+  async #watchFault(): Promise<void> {
+    const { report, runtime } = this.deps;
+    while (this.#writeFault !== undefined) {
+      const { event, reason, remedy } = this.#writeFault;
+      const inSentence = `${remedy[0].toUpperCase()}${remedy.slice(1)}`;
+      report("error", event, {
+        reason,
+        remedy: `${inSentence}; the service then continues by itself`,
       });
-      // A disk that is full again within this time is reported once.
+      // A store that cannot be written again within this time is reported once.
       for (let probe = 0; probe < PROBES_PER_REPORT; probe++) {
         await sleep(runtime, PROBE_INTERVAL_MS);
-        if (this.#diskFault === undefined || this.#running !== undefined) continue;
+        const areCommitsProbes = this.#running !== undefined && !this.#isWithheld;
+        if (this.#writeFault === undefined || areCommitsProbes) continue;
         // A probe that fails for another reason says nothing about the disk.
-        await heads.read().then((head) => this.#touchHead(head)).catch(() => {});
+        await this.#probe().catch(() => {});
       }
     }
     report("info", "storage_available");
-    this.#watchingDisk = undefined;
+    this.#watchingFault = undefined;
+  }
+
+  /** Writes the head unchanged. A store without a head has no record that could be written so. */
+  async #probe(): Promise<void> {
+    const { heads, store } = this.deps;
+    const base = await heads.read();
+    if (base.versionstamp !== null) return await this.#touchHead(base);
+    await store.commit(WRITE_PROBE);
+    this.#writeFault = undefined;
   }
 
   #settle(batch: Batch, outcome: CommitOutcome): void {

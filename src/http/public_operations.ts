@@ -21,7 +21,7 @@ export interface PublicDeps {
   /** The address of the staging service. */
   stagingUrl: string | undefined;
   report: Logger;
-  /** The error that showed that the file of the store is damaged, if a read or a commit has met one. */
+  /** The damage of the store's file, if a check, a read or a commit has met one. */
   storeDamage: () => StoreDamagedError | undefined;
 }
 

@@ -5,6 +5,7 @@ import {
   ListenError,
   type ServiceConfig,
 } from "../settings/config.ts";
+import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog, installCrashHandlers } from "./exit.ts";
 import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
@@ -114,6 +115,10 @@ export async function serve(
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);
+  // On another runtime, a second SQLite in the process would not see the locks of the first.
+  if (config.store.kind === "file" && process.versions.deno) {
+    void checkStoreFile(service, config.store.path);
+  }
   await Promise.race([refused, stopped]);
 }
 

@@ -1,13 +1,18 @@
 import { versions } from "node:process";
 import { reasonOf } from "../runtime/logger.ts";
-import { KvStore, openKv } from "./deno_kv/kv_store.ts";
+import { KvStore, openKv, writeFaultOf } from "./deno_kv/kv_store.ts";
 import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
-import type { Store } from "./store.ts";
-import { StoreAwayError, type StoreDamagedError, StoreRefusedError } from "./store_errors.ts";
+import { type Store, WRITE_PROBE } from "./store.ts";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  type StoreDamagedError,
+  StoreRefusedError,
+} from "./store_errors.ts";
 
 /** A file that Deno KV opens. The folder of the default path is created. */
 export type FileLocation = { kind: "file"; path: string; isDefault: boolean };
@@ -89,10 +94,20 @@ async function openLocalStore(location: StoreLocation, { create, accept, onRefus
     store = new KvStore(kv);
     if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
     await accept(store);
+    if (onRefused !== undefined) await expectWritable(store);
     return store;
   } catch (error) {
     store?.close();
     throw openError(location, error, "it is damaged, or not a store", "; run deno task audit");
+  }
+}
+
+/** Rejects if a commit fails. A lock is no fault: another process writes. */
+async function expectWritable(store: Store): Promise<void> {
+  try {
+    await store.commit(WRITE_PROBE);
+  } catch (error) {
+    if (!(error instanceof NotAppliedError)) throw error;
   }
 }
 
@@ -108,8 +123,12 @@ export async function openFileToRead(location: FileLocation): Promise<SqliteRead
 
 function openError(location: StoreLocation, error: unknown, damaged: string, advice = "") {
   const damage = damageOf(error);
-  const reason = damage === undefined ? reasonOf(error) : `${damaged}: ${damage.reason}${advice}`;
-  return new OpenStoreError(location, reason, damage);
+  if (damage !== undefined) {
+    return new OpenStoreError(location, `${damaged}: ${damage.reason}${advice}`, damage);
+  }
+  const writeFault = location.kind === "file" ? writeFaultOf(error) : undefined;
+  const reason = writeFault && `${writeFault.reason}; ${writeFault.remedy}`;
+  return new OpenStoreError(location, reason ?? reasonOf(error));
 }
 
 /** How to connect to a store over a network; `undefined` for a local one. Clients are loaded only if they are used. */

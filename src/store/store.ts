@@ -70,6 +70,12 @@ export interface Commit {
   mutations: Mutation[];
 }
 
+/** A commit that changes no record, and shows whether the file of a store can be written. */
+export const WRITE_PROBE: Commit = {
+  checks: [],
+  mutations: [{ type: "delete", key: ["writable"] }],
+};
+
 export type Mutation = SetMutation | { type: "delete"; key: Key };
 
 export interface SetMutation {

@@ -37,11 +37,64 @@ export function otherVersionReason(shown: string, newerVersion: string | undefin
     : `${shown}, of the newer version ${newerVersion}; use that version or a later one`;
 }
 
-/** The disk of the store is full, so a commit stored nothing. Reads still work. */
-export class StoreFullError extends StoreRefusedError {
-  constructor(options?: ErrorOptions) {
-    super("The disk of the store is full, so nothing was stored", { ...options, isLogged: true });
+/** A lasting reason why the file of a store cannot be written. Reads may still work. */
+interface WriteFault {
+  /** The event in the log. */
+  readonly event: "storage_full" | "storage_read_only" | "storage_failing";
+  /** What is wrong, and what an operator can do, each as a part of a sentence. */
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+const FREE_SPACE = "free space on it";
+const PERMIT_WRITES =
+  "mount it to be written, or permit this user to write the file and its folder; " +
+  "to read it, copy all its files into a folder that can be written";
+const CHECK_DISK =
+  "read the system's log, and check the disk and its file system, which may have " +
+  "turned read-only";
+
+/** The disk of the store is full, so a commit stored nothing. */
+export class StoreFullError extends StoreRefusedError implements WriteFault {
+  readonly event = "storage_full";
+  readonly reason = "its disk is full";
+  readonly remedy = FREE_SPACE;
+
+  constructor() {
+    const options = { cause: FREE_SPACE, isLogged: true };
+    super("The disk of the store is full, so nothing was stored", options);
   }
+}
+
+/** The file of the store cannot be opened to write, so a commit stored nothing. */
+export class StoreReadOnlyError extends StoreRefusedError implements WriteFault {
+  readonly event = "storage_read_only";
+  readonly reason = "its file, its folder or its file system is read-only";
+  readonly remedy = PERMIT_WRITES;
+
+  constructor() {
+    const options = { cause: PERMIT_WRITES, isLogged: true };
+    super("The store is read-only, so nothing was stored", options);
+  }
+}
+
+/** The disk of the store failed, as a file system does that turns read-only. A commit may still be on the disk. */
+export class StoreFailingError extends UnclearOutcomeError implements WriteFault {
+  readonly event = "storage_failing";
+  readonly reason = "its disk fails (disk I/O error)";
+  readonly remedy = CHECK_DISK;
+
+  constructor() {
+    super("The disk of the store fails", { cause: CHECK_DISK, isLogged: true });
+  }
+}
+
+const WRITE_FAULTS = [StoreFullError, StoreReadOnlyError, StoreFailingError] as const;
+
+export type WriteFaultError = InstanceType<typeof WRITE_FAULTS[number]>;
+
+export function isWriteFault(error: unknown): error is WriteFaultError {
+  return WRITE_FAULTS.some((it) => error instanceof it);
 }
 
 /** The file of the store is damaged: SQLite or Deno KV cannot read a part of it. Nothing was stored. */

@@ -1,5 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { assert, assertEquals, assertGreater, assertLessOrEqual, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLessOrEqual,
+  assertMatch,
+  assertRejects,
+} from "@std/assert";
 import type { RecordedLine } from "../../events/event.ts";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
@@ -192,6 +199,36 @@ Deno.test("append() rejects with storage_full at once while the disk is full, an
   const commits = store.commits.length;
   await runtime.advance(10_000);
   assertEquals(store.commits.length, commits);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() rejects at once while the disk fails, after one unknown outcome, with one line, and recovers by itself", async () => {
+  await using opened = await open({ isDurable: true });
+  const { service, store } = opened;
+  const { runtime } = service;
+  const readiness = async () => (await service.sendBare("/readyz")).status;
+  store.onCommit = COMMIT_FAULTS.isFailing;
+  const first = await runtime.settle(service.add(REX));
+  await assertError(first, { status: 503, code: "outcome_unknown", message: /./ });
+  for (let number = 0; number < 50; number++) {
+    const startedAt = runtime.monotonicNow();
+    const response = await runtime.settle(service.add(REX));
+    const message = /^The disk of the store fails, so nothing was stored$/;
+    await assertError(response, { status: 503, code: "store_unavailable", message });
+    assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
+    assertEquals((await service.send("/v1/pets")).status, 200);
+    assertEquals(await readiness(), 503);
+  }
+  const [line, ...others] = service.reports.filter(([level]) => level === "error");
+  assertEquals([line[1], others.length], ["storage_failing", 0]);
+  assertMatch(String(line[2]?.remedy), /^Read the system's log, .*read-only; the service then/);
+
+  store.onCommit = COMMIT_FAULTS.lands;
+  await runtime.advance(1_000);
+  assertEquals(await readiness(), 200);
+  assertEquals((await service.add(REX)).status, 201);
+  await runtime.advance(10_000);
+  assertEquals(service.reports.at(-1)?.[1], "storage_available");
   await assertSound(service, 1);
 });
 

@@ -2,6 +2,7 @@
  * Kills real processes, one in each round.
  *
  *     deno task faults [--rounds N | --cuts N | --judge N]
+ *     deno task faults [--flips N | --stale N] [--pets N] [--seed N]
  */
 
 import { assertEquals } from "@std/assert";
@@ -116,21 +117,38 @@ function runCommand([script, ...args]: string[], kvPath: string) {
 }
 
 /** The function of each option. Its argument is the number of repetitions. */
-const RUNS: Record<string, (count: number) => Promise<string | void>> = {
+const RUNS: Record<string, (count: number, others: Others) => Promise<string | void>> = {
   async "--rounds"(rounds) {
     const { load, killed } = await killRounds(rounds);
     return `${rounds} rounds, ${killed} of services: ${load.summary}; none lost or duplicated`;
   },
   "--cuts": async (cuts) => (await import("./power_cuts.ts")).powerCuts(cuts),
   "--judge": async (histories) => (await import("../judge/engines.ts")).judgeEngines(histories),
+  "--flips": (count, others) => damage("flip", count, others),
+  "--stale": (count, others) => damage("stale", count, others),
 };
 
+type Others = { pets: number; seed: number };
+
+async function damage(kind: "flip" | "stale", count: number, others: Others): Promise<string> {
+  const { describeCases, probeDamages } = await import("./flip_bits.ts");
+  return describeCases(await probeDamages({ kind, count, ...others }));
+}
+
 if (import.meta.main) {
-  const [option = "--rounds", count = "50"] = Deno.args;
+  const [option = "--rounds", count = "50", ...others] = Deno.args;
+  const [pets, seed] = [["--pets", "60"], ["--seed", "1"]].map(([name, byDefault]) => {
+    const index = others.indexOf(name);
+    return index === -1 ? byDefault : others[index + 1] ?? "";
+  });
   const run = RUNS[option];
-  if (run === undefined || !/^[1-9]\d{0,5}$/.test(count)) {
-    console.error("error: Expected --rounds, --cuts or --judge, and a number from 1");
+  const areNumbers = [count, pets, seed].every((text) => /^[1-9]\d{0,5}$/.test(text));
+  if (run === undefined || !areNumbers) {
+    const options = Object.keys(RUNS).join(", ");
+    console.error(`error: Expected one of ${options}, and numbers from 1`);
     Deno.exit(2);
   }
-  console.log(await run(Number(count)) ?? "");
+  console.log(await run(Number(count), { pets: Number(pets), seed: Number(seed) }) ?? "");
+  // Timers of services that have ended would keep the process for some seconds.
+  Deno.exit(0);
 }

@@ -1,5 +1,6 @@
 import {
   NotAppliedError,
+  StoreFailingError,
   StoreFullError,
   StoreRefusedError,
 } from "../../src/store/store_errors.ts";
@@ -88,6 +89,7 @@ export const COMMIT_FAULTS = {
   fails: fail,
   isRefused: () => Promise.reject(new StoreRefusedError("The commit is too large")),
   isFull: () => Promise.reject(new StoreFullError()),
+  isFailing: () => Promise.reject(new StoreFailingError()),
   isLocked: () => Promise.reject(new NotAppliedError("The store is locked")),
   hangs: () => new Promise(() => {}),
 } as const satisfies Record<string, CommitFault>;

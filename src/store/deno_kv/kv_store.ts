@@ -1,11 +1,15 @@
 import { type Key, type KeyRange, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
 import {
+  isWriteFault,
   NotAppliedError,
   StoreDamagedError,
   StoreError,
+  StoreFailingError,
   StoreFullError,
+  StoreReadOnlyError,
   StoreRefusedError,
   UnclearOutcomeError,
+  type WriteFaultError,
 } from "../store_errors.ts";
 import { damageOf } from "./sqlite_reader.ts";
 
@@ -15,11 +19,13 @@ export const openKv = (path?: string): Promise<Deno.Kv> => Deno.openKv(path);
 /** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
   readonly limits = STORE_LIMITS;
-  #kv: Deno.Kv;
+  #kv: Deno.Kv | undefined;
   #reader: Store | undefined;
 
-  /** All reads go to the reader of the same file, if there is one. */
-  constructor(kv: Deno.Kv, reader?: Store) {
+  /** All reads go to the reader of the same file, if there is one. Without a Deno KV, no commit is possible. */
+  constructor(kv: Deno.Kv, reader?: Store);
+  constructor(kv: undefined, reader: Store);
+  constructor(kv: Deno.Kv | undefined, reader?: Store) {
     this.#kv = kv;
     this.#reader = reader;
   }
@@ -29,7 +35,7 @@ export class KvStore implements Store {
   getMany: Store["getMany"] = (keys) =>
     withTypedErrors(async () => {
       if (this.#reader !== undefined) return (await this.#reader.getMany(keys)).map(decoded);
-      const entries = await this.#kv.getMany(keys as readonly unknown[] as Deno.KvKey[]);
+      const entries = await this.#kv!.getMany(keys as readonly unknown[] as Deno.KvKey[]);
       return entries.map(storeEntry);
     });
 
@@ -42,12 +48,13 @@ export class KvStore implements Store {
       }
       // KV reads each batch from one snapshot, so one batch must hold the whole result.
       const options = { limit, reverse, batchSize: limit };
-      const entries = await Array.fromAsync(this.#kv.list(selectorOf(range), options));
+      const entries = await Array.fromAsync(this.#kv!.list(selectorOf(range), options));
       return entries.map((entry) => storeEntry(entry)!);
     });
 
   commit: Store["commit"] = ({ checks, mutations }) =>
     withTypedErrors(async () => {
+      if (this.#kv === undefined) throw new StoreReadOnlyError();
       const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
       for (const mutation of mutations) {
         if (mutation.type === "delete") atomic.delete(mutation.key);
@@ -60,7 +67,7 @@ export class KvStore implements Store {
   close = (): void => {
     // The last to close the file writes the log of SQLite into it, and a reader cannot.
     this.#reader?.close();
-    this.#kv.close();
+    this.#kv?.close();
   };
 }
 
@@ -97,11 +104,26 @@ export async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
     if (message.includes("database is locked")) {
       throw new NotAppliedError("Another process keeps the store's file locked");
     }
-    // SQLite could not write the whole commit to its write-ahead log, so no recovery will apply it.
-    if (message === "database or disk is full") throw new StoreFullError({ cause: error });
+    const writeFault = writeFaultOf(error);
+    if (writeFault !== undefined) throw writeFault;
     const damage = damageOf(error);
     if (damage !== undefined) throw damage;
     if (REFUSALS.test(message)) throw new StoreRefusedError(message);
     throw new UnclearOutcomeError(message);
   }
+}
+
+/** The messages of SQLite and Deno KV if a file cannot be opened to write. */
+const READ_ONLY =
+  /^(attempt to write a readonly database|Can not write to a read-only database|unable to open database file)/;
+
+/** Why the file of a store cannot be written, if an error of SQLite or Deno KV says so. */
+export function writeFaultOf(error: unknown): WriteFaultError | undefined {
+  if (isWriteFault(error)) return error;
+  const { message } = error as Error;
+  // SQLite could not write the whole commit to its write-ahead log, so no recovery will apply it.
+  if (message === "database or disk is full") return new StoreFullError();
+  if (READ_ONLY.test(message)) return new StoreReadOnlyError();
+  // The commit may be in the write-ahead log although its sync failed.
+  if (message === "disk I/O error") return new StoreFailingError();
 }

@@ -114,7 +114,7 @@ export class Connection {
       const { code } = error;
       const message = `The database reports: ${error.message}`;
       if (code === READ_ONLY || UNCLEAR.test(code)) this.close();
-      if (code === DISK_FULL) throw new StoreFullError({ cause: error });
+      if (code === DISK_FULL) throw new StoreFullError();
       if (NOT_APPLIED.test(code)) throw new NotAppliedError(message);
       throw UNCLEAR.test(code) ? new Lost(message) : new StoreRefusedError(message);
     }

@@ -3,12 +3,12 @@ import type { Logger } from "../../runtime/logger.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
 import type { Key, Store } from "../store.ts";
 import {
+  isWriteFault,
   NotAppliedError,
   StoreAwayError,
   StoreClosedError,
   StoreDamagedError,
   StoreError,
-  StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
@@ -42,7 +42,7 @@ export interface ResilientStoreOptions {
 export class ResilientStore implements Store {
   #store: Store;
   #options: Required<ResilientStoreOptions>;
-  /** The first error that showed that the store's file is damaged. The damage lasts until a restore. */
+  /** The first damage of the store's file that was found. It lasts until a restore. */
   damage: StoreDamagedError | undefined;
   readonly limits: Store["limits"];
   #circuitBreaker: CircuitBreaker;
@@ -99,16 +99,20 @@ export class ResilientStore implements Store {
       });
     } catch (error) {
       if (!isMade) throw error;
-      if (error instanceof StoreDamagedError && this.damage === undefined) {
-        this.damage = error;
-        const remedy = "Stop the service, run deno task audit, and follow its advice";
-        this.#options.report("error", "store_damaged", { reason: error.reason, remedy });
-      }
+      if (error instanceof StoreDamagedError) this.noteDamage(error);
       if (this.#isShared(error)) this.#circuitBreaker.trip();
       throw errorForCaller(name, error);
     } finally {
       instrumentation.onStoreCall(operation, key, (runtime.monotonicNow() - startedAt) / 1_000);
     }
+  }
+
+  /** Reports the first damage. A check of the file may find it before a call does. */
+  noteDamage(damage: StoreDamagedError): void {
+    if (this.damage !== undefined) return;
+    this.damage = damage;
+    const remedy = "Stop the service, run deno task audit, and follow its advice";
+    this.#options.report("error", "store_damaged", { reason: damage.reason, remedy });
   }
 
   /** Whether other calls are likely to fail like this one. */
@@ -139,7 +143,7 @@ export class ResilientStore implements Store {
 }
 
 /** Errors whose own message is for clients. */
-const FOR_CLIENTS = [StoreFullError, StoreDamagedError, StoreClosedError, TimeLimitError];
+const FOR_CLIENTS = [StoreDamagedError, StoreClosedError, TimeLimitError];
 
 const MESSAGES = [
   [StoreRefusedError, (name: string) => `The store refused a ${name}`],
@@ -149,7 +153,7 @@ const MESSAGES = [
 
 /** Keeps the class of an error, but moves the store's own message into the cause: clients see the message. */
 function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
-  if (FOR_CLIENTS.some((Type) => cause instanceof Type)) return cause;
+  if (isWriteFault(cause) || FOR_CLIENTS.some((Type) => cause instanceof Type)) return cause;
   for (const [Type, message] of MESSAGES) {
     if (cause instanceof Type) return new Type(message(name), { cause });
   }

@@ -5,9 +5,16 @@ import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { openStore } from "../../../src/store/open_store.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import type { Key } from "../../../src/store/store.ts";
-import { NotAppliedError, StoreFullError } from "../../../src/store/store_errors.ts";
+import {
+  NotAppliedError,
+  StoreDamagedError,
+  StoreFailingError,
+  StoreFullError,
+  StoreReadOnlyError,
+} from "../../../src/store/store_errors.ts";
 import { permitted } from "../../support/permitted.ts";
 import { put, testStoreContract } from "../../support/store_contract.ts";
+import { TempStore } from "../../support/temp_store.ts";
 import { testIf } from "../../support/test_if.ts";
 import { utf8 } from "../../support/utf8.ts";
 
@@ -67,13 +74,50 @@ test("KvStore rejects a commit with NotAppliedError while another process locks 
   await dispose();
 });
 
-Deno.test("KvStore rejects a commit with StoreFullError if SQLite reports a full disk", async () => {
-  using kv = await Deno.openKv(":memory:");
-  const fail = () => Promise.reject(new TypeError("database or disk is full"));
-  kv.atomic = () => Object.assign(new Deno.AtomicOperation(), { commit: fail });
-  const commit = () => new KvStore(kv).commit({ checks: [], mutations: [] });
-  await assertRejects(commit, StoreFullError);
-});
+/** The messages of SQLite and Deno KV, and the error that each means. */
+const MESSAGES = {
+  "database or disk is full": StoreFullError,
+  "attempt to write a readonly database": StoreReadOnlyError,
+  "Can not write to a read-only database.": StoreReadOnlyError,
+  "unable to open database file": StoreReadOnlyError,
+  "disk I/O error": StoreFailingError,
+  "database disk image is malformed": StoreDamagedError,
+};
+
+for (const [message, Expected] of Object.entries(MESSAGES)) {
+  Deno.test(`KvStore rejects a commit with ${Expected.name} if SQLite says: ${message}`, async () => {
+    using kv = await Deno.openKv(":memory:");
+    const fail = () => Promise.reject(new TypeError(message));
+    kv.atomic = () => Object.assign(new Deno.AtomicOperation(), { commit: fail });
+    const commit = () => new KvStore(kv).commit({ checks: [], mutations: [] });
+    await assertRejects(commit, Expected);
+  });
+}
+
+/** Columns of a record that SQLite reads, but not Deno KV. */
+const UNREADABLE = {
+  "a key of an unknown part": "k = x'0961'",
+  "a key that is cut": "k = x'0261'",
+  "a key that is not UTF-8": "k = x'02ff00'",
+  "a value that is no V8 value": "v = x'ff0f', v_encoding = 1",
+  "a value of another type": "v = 'text'",
+  "an encoding that is unknown": "v_encoding = 7",
+};
+
+for (const [name, change] of Object.entries(UNREADABLE)) {
+  test(`KvStore rejects a list with StoreDamagedError at ${name}`, async () => {
+    await using temp = await TempStore.make();
+    const kv = await Deno.openKv(temp.kvPath);
+    await kv.set(["key"], new Uint8Array(1));
+    const database = new DatabaseSync(temp.kvPath);
+    database.exec(`update kv set ${change}`);
+    database.close();
+    const store = new KvStore(kv);
+    const range = { start: [new Uint8Array()], end: [9] };
+    await assertRejects(() => store.list(range, { limit: 9 }), StoreDamagedError);
+    store.close();
+  });
+}
 
 /** Opens a new file as a service does. */
 async function openFile() {

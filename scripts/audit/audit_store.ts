@@ -1,0 +1,57 @@
+import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
+import { EMPTY_HEAD } from "../../src/log/head.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { readStoreConfig } from "../../src/settings/config.ts";
+import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import type { SqliteReader } from "../../src/store/deno_kv/sqlite_reader.ts";
+import { type FileLocation, openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
+import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { retryingStore, withRetryingStore } from "../cli/run_command.ts";
+import { audit } from "../verify/audit.ts";
+import { type AuditReport, Findings } from "../verify/findings.ts";
+import type { AuditOptions } from "../verify/log_audit.ts";
+import { expiringRecordsOf } from "./read_expiring_records.ts";
+
+/** Audits the configured store, also if its file is damaged. */
+export async function auditStore(options: AuditOptions): Promise<AuditReport> {
+  const { store: location } = readStoreConfig();
+  if (location.kind === "file") return await auditFile(location, options);
+  const readExpiringRecords = expiringRecordsOf(location);
+  return await withRetryingStore(
+    { accept: acceptUnlessRestoring },
+    (deps) => audit({ ...deps, readExpiringRecords }, options),
+  );
+}
+
+/**
+ * Audits a file without Deno KV, which ends the process at some damages, does not say which record it cannot decode, and
+ * cannot open a file on a read-only file system.
+ */
+async function auditFile(location: FileLocation, options: AuditOptions): Promise<AuditReport> {
+  const deps = { runtime: systemRuntime, readExpiringRecords: expiringRecordsOf(location) };
+  try {
+    using reader = await openFileToRead(location);
+    const damage = structureDamage(reader);
+    if (damage !== undefined) return await audit({ ...deps, store: reader, damage }, options);
+    try {
+      const store = retryingStore(new KvStore(undefined, reader));
+      await acceptUnlessRestoring(store);
+      return await audit({ ...deps, store }, options);
+    } catch (error) {
+      if (!(error instanceof StoreDamagedError)) throw error;
+      return await audit({ ...deps, store: reader, damage: error }, options);
+    }
+  } catch (error) {
+    if (!(error instanceof OpenStoreError) || error.damage === undefined) throw error;
+    return new Findings(error.damage).report(EMPTY_HEAD);
+  }
+}
+
+function structureDamage(reader: SqliteReader): StoreDamagedError | undefined {
+  try {
+    reader.checkStructure();
+  } catch (error) {
+    if (error instanceof StoreDamagedError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { runTask } from "../support/run_task.ts";
+import { LAUNCHED, ServiceProcess } from "../support/service_process.ts";
+import { swapCells } from "../support/swap_cells.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { test } from "../support/test_processes.ts";
+import { until } from "../support/until.ts";
+import { sampleLog } from "../support/sample_log.ts";
+import { writeLog } from "../support/sample_store.ts";
+
+test("a service on a file whose keys are in a wrong order is not ready and says why once, and an audit finds it", async () => {
+  await using temp = await TempStore.make();
+  const { kvPath } = temp;
+  await temp.use(({ store, runtime }) => writeLog(store, runtime, sampleLog(40, Date.now())));
+  swapCells(kvPath);
+  await using service = await ServiceProcess.start(kvPath, {}, LAUNCHED);
+  const isDamaged = (line: string) => JSON.parse(line).event === "store_damaged";
+  await until(() => service.lines.some(isDamaged));
+  const response = await fetch(`${service.address}/readyz`);
+  assertEquals(response.status, 503);
+  assertEquals((await response.json()).message, "The store's file is damaged");
+  const [line, ...others] = service.lines.filter(isDamaged);
+  const { reason, remedy } = JSON.parse(line);
+  assertEquals(others, []);
+  assertMatch(reason, /^row /);
+  assertEquals(remedy, "Stop the service, run deno task audit, and follow its advice");
+  await service.stop();
+
+  const { code, stdout } = await runTask(["audit"], { kvPath });
+  assertEquals(code, 1);
+  assertMatch(stdout, /- The file of the store is damaged: row .*[^]*Next: Stop the service/);
+});
+
+test("a service says that a sound file is opened, and nothing about its check", async () => {
+  await using temp = await TempStore.make();
+  await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath, {}, LAUNCHED);
+  await until(() => service.lines.length > 0);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await service.stop();
+  const events = service.lines.map((line) => JSON.parse(line).event);
+  assertEquals(events, ["listening", "shutting_down", "stopped"]);
+});
