@@ -119,7 +119,7 @@ export class EventFeed {
     }
     const { before, lines } = part;
     expectSame(id, position === start ? before : lines[position - start - 1].id);
-    if (inBackground) await this.#background.turn();
+    if (inBackground) await this.#background.turn("events");
     return lines.slice(position - start, end - start);
   }
 
@@ -151,7 +151,7 @@ export class EventFeed {
       // All at once, because the store may be rolled back while others have their turns.
       const stored = (await Array.fromAsync(readLog(this.#store, { from, to }))).flat();
       for (const { position, line } of stored) {
-        if (inBackground && this.#background.isTurnOver) await this.#background.turn();
+        if (inBackground && this.#background.isTurnOver) await this.#background.turn("events");
         const event = eventOf(line);
         if (event === undefined) throw new LogDamagedError(position, "is not an event");
         const previous = feedId(position - 1, event.previousHash);
