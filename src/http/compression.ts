@@ -10,7 +10,7 @@ const MIN_BYTES = 1_024;
 
 /** The response, in gzip with its own entity tag if it is long and the client accepts that. `cache` keeps the gzip. */
 export function compressed(
-  response: HttpResponse & { body: string },
+  response: HttpResponse & { body: string | Uint8Array },
   requestHeaders: Headers,
   cache: { gzip?: Promise<Uint8Array> } = {},
 ): HttpResponse | Promise<HttpResponse> {
