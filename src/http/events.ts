@@ -2,6 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { EMPTY_HEAD, type HeadEntry } from "../log/head.ts";
+import type { BackgroundWork } from "../feed/background_work.ts";
 import {
   type EventFeed,
   type FeedEvent,
@@ -46,6 +47,7 @@ const HEARTBEAT = encoder.encode(":\n\n");
 const [OPENING, COMMA, CLOSING] = ["[", ",", "]"].map((text) => encoder.encode(text));
 
 export interface EventsDeps {
+  background: BackgroundWork;
   feed: EventFeed;
   followers: Followers;
   report: Logger;
@@ -150,7 +152,7 @@ async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: str
     },
     contentHeaders: { "content-type": BATCH_TYPE },
   };
-  return await compressed(response, client.headers);
+  return await compressed(response, client.headers, () => deps.background.turn("events"));
 }
 
 function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
@@ -285,6 +287,8 @@ function isWanted(line: FeedLine, { type, status }: EventsQuery): line is EventL
 }
 
 function jsonArrayOf(elements: Uint8Array[]): Uint8Array {
-  const separated = elements.flatMap((element, index) => index === 0 ? [element] : [COMMA, element]);
+  const separated = elements.flatMap((element, index) =>
+    index === 0 ? [element] : [COMMA, element]
+  );
   return Buffer.concat([OPENING, ...separated, CLOSING]);
 }

@@ -15,7 +15,8 @@ import { ROOT, startService } from "./processes.ts";
 
 const DISTURBANCE = {
   title: "Measures reads by id beside others who need much of the service",
-  details: `Prints p50 and p99 of the reads in ms, large pages per second, seconds of a follower for the
+  details:
+    `Prints p50 and p99 of the reads in ms, large pages per second, seconds of a follower for the
     whole log, and the peak of the resident memory.`,
   usage: [
     "deno run --allow-all test/bench/disturbance.ts [--seconds S] [--events N] [--busy N] [--only TEXT]",
@@ -68,7 +69,9 @@ await runCommand(DISTURBANCE, {
     const { token, lastPet } = await addLargePets(temp.kvPath);
     const spinning = Array.from({ length: Number(busy) }, () => deno("eval", "for (;;);"));
     try {
-      for (const others of cases) await measure(others, temp.kvPath, token, lastPet, Number(seconds));
+      for (const others of cases) {
+        await measure(others, temp.kvPath, token, lastPet, Number(seconds));
+      }
     } finally {
       spinning.forEach(kill);
     }
