@@ -80,9 +80,11 @@ export class BackgroundWork {
     return this.#waiting[kind].shift() ?? this.#waiting[other].shift();
   }
 
-  /** Always rests, because Deno seldom looks for what has arrived while it has other work, and new turns are work. */
   async #rest(): Promise<void> {
-    await sleep(this.#runtime, this.#requestsSinceRest > 0 ? REST_MS : 0);
+    // Always, because Deno seldom looks for what has arrived while it has other work, and new turns are work.
+    await sleep(this.#runtime, 0);
+    // A request that has just arrived may have become work with turns meanwhile.
+    if (this.#requestsSinceRest > 0) await sleep(this.#runtime, REST_MS);
     this.#noteRested();
   }
 
