@@ -1,6 +1,7 @@
 import { BodyReader } from "./http/requests/request_body.ts";
 import { publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
+import { LargePages } from "./http/large_pages.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "./feed/background_work.ts";
 import { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
@@ -65,8 +66,14 @@ export function createService(options: ServiceOptions): Service {
   const common = { runtime, report, instrumentation };
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report);
-  const pets = new PetReader(store, () => heads.read(), () => runtime.monotonicNow());
   const background = new BackgroundWork(runtime);
+  const largePages = new LargePages(background);
+  const pets = new PetReader(
+    store,
+    () => heads.read(),
+    () => runtime.monotonicNow(),
+    largePages.beforeRead,
+  );
   const feed = new EventFeed(store, background);
   const keys = new ApiKeyReader(store, runtime);
   const followers = new Followers({ heads, keys, runtime });
@@ -76,7 +83,8 @@ export function createService(options: ServiceOptions): Service {
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;
   const settings = { accessLog, corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl };
-  const parts = { appender, background, bodies, feed, followers, heads, keys, pets, store };
+  const readers = { feed, followers, heads, keys, largePages, pets };
+  const parts = { ...readers, appender, background, bodies, store };
   const deps = { ...common, ...settings, ...parts, storeDamage };
   const operations = publicOperations(deps);
   const handler = createHandler({ ...deps, operations });

@@ -1,63 +1,95 @@
 import { type Runtime, sleep } from "../runtime/runtime.ts";
 
-/** Maximum time of a turn, and the rest after so much work if there was a request meanwhile, in milliseconds. */
+/** Maximum time of work between two rests, and the rest after it if there was a request meanwhile, in milliseconds. */
 export const TURN_MS = 3;
 export const REST_MS = 9;
+
+/** After this time without a turn, in milliseconds, the thread has rested. */
+export const IDLE_MS = 100;
+
+/** Followers that catch up and sweeps of the store, and large pages. */
+export type BackgroundWorkKind = "events" | "pages";
 
 /** Work that may take long and must not delay requests: in short turns, between which everything else can run. */
 export class BackgroundWork {
   #runtime: Runtime;
-  #waiting: (() => void)[] = [];
+  #waiting: Record<BackgroundWorkKind, (() => void)[]> = { events: [], pages: [] };
+  #nextKind: BackgroundWorkKind = "events";
   #isRunning = false;
-  #turnEndsAt = -Infinity;
-  /** Time since the last rest. */
-  #workedMs = 0;
+  #restedAt = -Infinity;
+  #lastTurnAt = -Infinity;
+  /** Requests in work. */
   #requests = 0;
-  /** Whether there was a request since the last rest. */
-  #hasRequests = false;
+  /** Requests since the last rest, with those that were in work then. */
+  #requestsSinceRest = 0;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
   }
 
   /** Resolves when it is the caller's turn, which lasts until the caller waits for anything, or {@linkcode isTurnOver}. */
-  turn(): Promise<void> {
+  turn(kind: BackgroundWorkKind): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+      this.#waiting[kind].push(resolve);
       if (!this.#isRunning) this.#run();
     });
   }
 
   get isTurnOver(): boolean {
-    return this.#runtime.monotonicNow() >= this.#turnEndsAt;
+    return this.#runtime.monotonicNow() - this.#restedAt >= TURN_MS;
   }
 
-  /** Keeps most of the thread free for a request, until {@linkcode requestEnded}. A promise would cost each request more. */
+  /**
+   * Keeps most of the thread free for a request, until {@linkcode requestEnded} or {@linkcode requestLeft}. A promise
+   * would cost each request more.
+   */
   requestBegan(): void {
     this.#requests++;
-    this.#hasRequests = true;
+    this.#requestsSinceRest++;
   }
 
   requestEnded(): void {
     this.#requests--;
   }
 
+  /** A request became work that has turns, so nothing is kept free for it. */
+  requestLeft(): void {
+    this.#requests--;
+    this.#requestsSinceRest--;
+  }
+
   async #run(): Promise<void> {
     const { monotonicNow, nextTurn } = this.#runtime;
     this.#isRunning = true;
-    for (let begin; (begin = this.#waiting.shift()) !== undefined;) {
-      const start = monotonicNow();
-      this.#turnEndsAt = start + TURN_MS;
+    if (monotonicNow() - this.#lastTurnAt >= IDLE_MS) this.#noteRested();
+    for (let begin; (begin = this.#next()) !== undefined;) {
+      // What a caller does after its turn, such as to read the log, also keeps requests waiting. So all time counts.
+      if (this.isTurnOver) await this.#rest();
       begin();
       await nextTurn();
-      // Others may have run, too.
-      this.#workedMs += Math.min(monotonicNow() - start, TURN_MS);
-      if (this.#workedMs < TURN_MS) continue;
-      // Always, because Deno seldom looks for what has arrived while it has other work, and new turns are work.
-      await sleep(this.#runtime, this.#hasRequests ? REST_MS : 0);
-      this.#workedMs = 0;
-      this.#hasRequests = this.#requests > 0;
+      this.#lastTurnAt = monotonicNow();
     }
     this.#isRunning = false;
+  }
+
+  /** Takes the next caller, of each kind in turn. */
+  #next(): (() => void) | undefined {
+    const kind = this.#nextKind;
+    const other = kind === "events" ? "pages" : "events";
+    this.#nextKind = other;
+    return this.#waiting[kind].shift() ?? this.#waiting[other].shift();
+  }
+
+  async #rest(): Promise<void> {
+    // Always, because Deno seldom looks for what has arrived while it has other work, and new turns are work.
+    await sleep(this.#runtime, 0);
+    // A request that has just arrived may have become work with turns meanwhile.
+    if (this.#requestsSinceRest > 0) await sleep(this.#runtime, REST_MS);
+    this.#noteRested();
+  }
+
+  #noteRested(): void {
+    this.#restedAt = this.#runtime.monotonicNow();
+    this.#requestsSinceRest = this.#requests;
   }
 }

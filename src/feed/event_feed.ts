@@ -7,6 +7,7 @@ import {
 } from "../../events/event.ts";
 import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
+import { type EncodedText, TextBuffer } from "../encoding/text_buffer.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
@@ -44,11 +45,14 @@ export interface FeedEvent {
   type: PetEvent["type"];
   /** The statuses that the pet has left and entered, or kept; without those that are none. */
   statuses: readonly (PetStatus | null | undefined)[];
-  /** A CloudEvent as JSON, on one line. */
-  json: string;
-  /** The event as a message of an event stream, once it was needed. */
-  message?: Uint8Array;
+  /** The event as a message of an event stream. */
+  message: EncodedText;
+  /** Where in the message the CloudEvent begins as JSON, on one line. */
+  jsonStart: number;
 }
+
+/** The end of a message of an event stream. */
+const MESSAGE_END = "\n\n";
 
 /** Consecutive lines, and the id of the line before them. */
 interface Part {
@@ -119,7 +123,7 @@ export class EventFeed {
     }
     const { before, lines } = part;
     expectSame(id, position === start ? before : lines[position - start - 1].id);
-    if (inBackground) await this.#background.turn();
+    if (inBackground) await this.#background.turn("events");
     return lines.slice(position - start, end - start);
   }
 
@@ -146,12 +150,13 @@ export class EventFeed {
 
   async #read(from: number, to: number, inBackground: boolean): Promise<Omit<Part, "reading">> {
     const lines: FeedLine[] = [];
+    const texts = new TextBuffer();
     let before = "";
     try {
       // All at once, because the store may be rolled back while others have their turns.
       const stored = (await Array.fromAsync(readLog(this.#store, { from, to }))).flat();
       for (const { position, line } of stored) {
-        if (inBackground && this.#background.isTurnOver) await this.#background.turn();
+        if (inBackground && this.#background.isTurnOver) await this.#background.turn("events");
         const event = eventOf(line);
         if (event === undefined) throw new LogDamagedError(position, "is not an event");
         const previous = feedId(position - 1, event.previousHash);
@@ -159,7 +164,7 @@ export class EventFeed {
         if (event.position !== position || previous !== (lines.at(-1)?.id ?? before)) {
           throw new LogDamagedError(position, "does not follow the line before");
         }
-        lines.push(feedLineOf({ event, line }));
+        lines.push(feedLineOf({ event, line }, texts));
       }
     } catch (error) {
       if (!(error instanceof LogDamagedError)) throw error;
@@ -191,12 +196,25 @@ function expectSame(id: string, before: string): void {
   if (before !== id) throw new ServiceError("feed_reset", `The event ${id} ${message}`);
 }
 
-function feedLineOf(recorded: RecordedLine): FeedLine {
+/** The bytes of an event as a message of an event stream. */
+export function messageOf({ message: { buffer, start, end } }: FeedEvent): Uint8Array {
+  return buffer.subarray(start, end);
+}
+
+/** The bytes of an event as JSON. */
+export function jsonOf({ message: { buffer, end }, jsonStart }: FeedEvent): Uint8Array {
+  return buffer.subarray(jsonStart, end - MESSAGE_END.length);
+}
+
+function feedLineOf(recorded: RecordedLine, texts: TextBuffer): FeedLine {
   const { event, line } = recorded;
   const { position } = event;
   const id = feedId(position, sha256Hex(line));
   const shown = (type: PetEvent["type"], ...statuses: FeedEvent["statuses"]) => {
-    return { position, id, event: { type, statuses, json: encodePublicEvent(recorded, id) } };
+    const beforeJson = `id: ${id}\nevent: ${type}\ndata: `;
+    const message = texts.add(beforeJson + encodePublicEvent(recorded, id) + MESSAGE_END);
+    const jsonStart = message.start + beforeJson.length;
+    return { position, id, event: { type, statuses, message, jsonStart } };
   };
   switch (event.type) {
     case "PetCreated":

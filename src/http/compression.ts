@@ -1,30 +1,63 @@
 import { Buffer } from "node:buffer";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { createGzip, gzip } from "node:zlib";
 import { acceptsEncodings } from "@std/http/negotiation";
 import { gzipTagOf } from "./conditional_read.ts";
-import type { HttpResponse } from "./http_response.ts";
+import { chunksOf, type HttpResponse, JSON_HEADERS } from "./http_response.ts";
 
 /** Shorter texts are not compressed. */
 const MIN_BYTES = 1_024;
 
-/** The response, in gzip with its own entity tag if it is long and the client accepts that. `cache` keeps the gzip. */
+/** From this length on, in UTF-16 code units or bytes, a body is compressed piece by piece, each in its own turn. */
+const LARGE_LENGTH = 64 * 1024;
+
+/** Level 6 takes two to three times as long and saves 2 to 18 % of the bytes. */
+const LARGE_LEVEL = 3;
+
+/**
+ * The response, in gzip with its own entity tag if it is long and the client accepts that. `turn` resolves when a part of
+ * a large body may be compressed, which blocks the thread. `cache` keeps the gzip.
+ */
 export function compressed(
-  response: HttpResponse & { body: string },
+  response: HttpResponse & { body: string | Uint8Array },
   requestHeaders: Headers,
+  turn: () => Promise<void>,
   cache: { gzip?: Promise<Uint8Array> } = {},
 ): HttpResponse | Promise<HttpResponse> {
-  const { body, headers, contentHeaders = { "content-type": "application/json" } } = response;
+  const { body, headers, contentHeaders = JSON_HEADERS } = response;
   const isLong = body.length >= MIN_BYTES || Buffer.byteLength(body) >= MIN_BYTES;
   if (!isLong || !acceptsGzip(requestHeaders)) return response;
-  // Not a Buffer, which costs a response a microsecond more.
-  const compressing = cache.gzip ??= promisify(gzip)(body).then((bytes) => new Uint8Array(bytes));
+  const compress = body.length < LARGE_LENGTH ? gzipAtOnce : gzipInTurns;
+  const compressing = cache.gzip ??= compress(body, turn);
   return compressing.then((bytes) => ({
     ...response,
     body: bytes,
     headers: headers.etag === undefined ? headers : { ...headers, etag: gzipTagOf(headers.etag) },
     contentHeaders: { ...contentHeaders, "content-encoding": "gzip" },
   }));
+}
+
+async function gzipAtOnce(body: string | Uint8Array): Promise<Uint8Array> {
+  const bytes = await promisify(gzip)(body);
+  // Not a Buffer, which costs a response a microsecond more.
+  return new Uint8Array(bytes);
+}
+
+async function gzipInTurns(body: string | Uint8Array, turn: () => Promise<void>) {
+  const packed: Uint8Array[] = [];
+  await pipeline(chunksInTurns(body, turn), createGzip({ level: LARGE_LEVEL }), async (gzip) => {
+    for await (const bytes of gzip) packed.push(bytes);
+  });
+  return new Uint8Array(Buffer.concat(packed));
+}
+
+/** A chunk is asked for when the one before is compressed. */
+async function* chunksInTurns(body: string | Uint8Array, turn: () => Promise<void>) {
+  for (const chunk of chunksOf(body)) {
+    await turn();
+    yield chunk;
+  }
 }
 
 function acceptsGzip(headers: Headers): boolean {

@@ -2,11 +2,14 @@
 
 import { Buffer } from "node:buffer";
 import { EMPTY_HEAD, type HeadEntry } from "../log/head.ts";
+import type { BackgroundWork } from "../feed/background_work.ts";
 import {
   type EventFeed,
   type FeedEvent,
   type FeedLine,
   feedPositionOf,
+  jsonOf,
+  messageOf,
   type Place,
 } from "../feed/event_feed.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
@@ -23,8 +26,8 @@ import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/
 /** Maximum number of lines that one request looks at: with a filter, it may find nothing among them. */
 const SCAN_LIMIT = 2_000;
 
-/** A batch ends after so many UTF-16 code units, and a write to a stream after so many bytes: slow readers hold them. */
-const BATCH_LENGTH = 1024 * 1024;
+/** A batch, and a write to a stream, end after so many bytes: slow readers hold them. */
+const BATCH_BYTES = 1024 * 1024;
 const WRITE_BYTES = 64 * 1024;
 
 /** After this time without a message, a stream has a comment, so that nobody on the way takes it for dead. */
@@ -41,8 +44,10 @@ export const STREAM_TYPE = "text/event-stream";
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(":\n\n");
+const [OPENING, COMMA, CLOSING] = ["[", ",", "]"].map((text) => encoder.encode(text));
 
 export interface EventsDeps {
+  background: BackgroundWork;
   feed: EventFeed;
   followers: Followers;
   report: Logger;
@@ -104,18 +109,18 @@ function placeOf({ lastEventId: id, since }: EventsQuery, feed: EventFeed, entry
 async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: string) {
   const { query, client } = request;
   const start = request.place.position;
-  const events: string[] = [];
-  let length = 0;
+  const events: Uint8Array[] = [];
+  let bytes = 0;
   /** Reads the next lines into the batch, and returns whether the batch is complete. */
   const isComplete = async () => {
     while (isBehind(request)) {
       for (const line of await deps.feed.linesAfter(request.place, request.entry)) {
         request.place = line;
         if (!isWanted(line, query)) continue;
-        const { json } = line.event;
+        const json = jsonOf(line.event);
         events.push(json);
-        length += json.length;
-        if (events.length === query.limit || length >= BATCH_LENGTH) return true;
+        bytes += json.length;
+        if (events.length === query.limit || bytes >= BATCH_BYTES) return true;
       }
       if (request.place.position - start >= SCAN_LIMIT) return true;
     }
@@ -136,7 +141,7 @@ async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: str
   }
   const response = {
     status: 200,
-    body: `[${events.join(",")}]`,
+    body: jsonArrayOf(events),
     headers: {
       ...NEVER_STORED,
       vary: "accept, accept-encoding",
@@ -144,7 +149,7 @@ async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: str
     },
     contentHeaders: { "content-type": BATCH_TYPE },
   };
-  return await compressed(response, client.headers);
+  return await compressed(response, client.headers, () => deps.background.turn("events"));
 }
 
 function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
@@ -212,7 +217,7 @@ async function readMessages({ feed }: EventsDeps, request: EventsRequest) {
   for (const line of lines) {
     request.place = line;
     if (!isWanted(line, query)) continue;
-    const message = messageOf(line);
+    const message = messageOf(line.event);
     messages.push(message);
     bytes += message.length;
     if (bytes >= WRITE_BYTES) break;
@@ -287,8 +292,9 @@ function isWanted(line: FeedLine, { type, status }: EventsQuery): line is EventL
     (status === undefined || event.statuses.includes(status));
 }
 
-/** An event as a message of a stream, encoded once for all streams. */
-function messageOf({ id, event }: EventLine): Uint8Array {
-  const { type, json } = event;
-  return event.message ??= encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${json}\n\n`);
+function jsonArrayOf(elements: Uint8Array[]): Uint8Array {
+  const separated = elements.flatMap((element, index) =>
+    index === 0 ? [element] : [COMMA, element]
+  );
+  return Buffer.concat([OPENING, ...separated, CLOSING]);
 }

@@ -8,7 +8,7 @@ import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { andThen } from "../runtime/runtime.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
-import { byteStream, type HttpResponse } from "./http_response.ts";
+import { byteStream, type HttpResponse, JSON_HEADERS } from "./http_response.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";
@@ -16,6 +16,7 @@ import { codeOf, errorResponse, HttpError } from "./errors.ts";
 import {
   type ApiRequest,
   getPet,
+  type ListDeps,
   listPets,
   prepareCreatePet,
   prepareRemovePet,
@@ -42,7 +43,7 @@ import {
   unknownPathError,
 } from "./routes.ts";
 
-export interface HandlerDeps extends WriteDeps, EventsDeps, PublicDeps {
+export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps, PublicDeps {
   /** Whether a line is logged for each response; for a stream when it begins. */
   accessLog: boolean;
   background: BackgroundWork;
@@ -68,8 +69,6 @@ const WRITES = {
   removePet: prepareRemovePet,
 };
 const READS = { listPets, getPet, listEvents: prepareListEvents };
-
-const JSON_HEADERS = { "content-type": "application/json" };
 
 export interface Connection {
   clientAddress: () => string;
@@ -104,8 +103,12 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       background.requestBegan();
       try {
         responded = await respond(exchange, deps);
+        if (typeof responded === "function") {
+          exchange.isBackground = true;
+          background.requestLeft();
+        }
       } finally {
-        background.requestEnded();
+        if (!exchange.isBackground) background.requestEnded();
       }
       // A wait for events may outlast the time for which a head may be used. It reads in the background.
       response = typeof responded === "function" ? await responded() : responded;

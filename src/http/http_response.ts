@@ -7,18 +7,41 @@ export interface HttpResponse {
   contentHeaders?: Record<string, string>;
 }
 
+/** The headers of a body that is JSON. */
+export const JSON_HEADERS = { "content-type": "application/json" };
+
 /** Headers of a response that may be outdated a moment later. */
 export const NEVER_STORED = { "cache-control": "no-store" };
 
+/** Bytes of a chunk of a body, and UTF-16 code units of a chunk of a text. */
 const CHUNK_BYTES = 64 * 1024;
+const TEXT_CHUNK_LENGTH = 16 * 1024;
+
+const encoder = new TextEncoder();
 
 /** Streams many bytes that responses share. `new Response(bytes)` would copy them for each client. */
 export function byteStream(bytes: Uint8Array): BodyInit {
   return bytes.length <= CHUNK_BYTES ? bytes as BodyInit : ReadableStream.from(chunksOf(bytes));
 }
 
-function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) {
-    yield bytes.subarray(offset, offset + CHUNK_BYTES);
+/** Yields a body in chunks. A text is encoded chunk by chunk, so a slow client holds no copy of it. */
+export function* chunksOf(body: string | Uint8Array): Generator<Uint8Array> {
+  if (typeof body !== "string") {
+    for (let start = 0; start < body.length; start += CHUNK_BYTES) {
+      yield body.subarray(start, start + CHUNK_BYTES);
+    }
+    return;
   }
+  for (let start = 0; start < body.length;) {
+    const end = chunkEnd(body, start);
+    yield encoder.encode(body.slice(start, end));
+    start = end;
+  }
+}
+
+/** A pair of surrogates is one character, so it must not be cut. */
+function chunkEnd(text: string, start: number): number {
+  const end = start + TEXT_CHUNK_LENGTH;
+  const isPair = end < text.length && /[\ud800-\udbff]/.test(text[end - 1]);
+  return isPair ? end - 1 : end;
 }

@@ -1,5 +1,6 @@
 /** The operations of the interface (section 4). */
 
+import { Buffer } from "node:buffer";
 import {
   createPet,
   removePet,
@@ -10,10 +11,17 @@ import {
 import { feedPositionOf } from "../feed/event_feed.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
-import { headOf, type Page, type PageQuery, totalOf } from "../projections/pet_reader.ts";
-import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
+import {
+  headOf,
+  LARGE_PAGE_LENGTH,
+  type Page,
+  type PageQuery,
+  totalOf,
+} from "../projections/pet_reader.ts";
+import { type HttpResponse, JSON_HEADERS, NEVER_STORED } from "./http_response.ts";
 import { compressed } from "./compression.ts";
-import { entityTag, entityTagOfHash } from "./conditional_read.ts";
+import { applyIfNoneMatch, entityTag, entityTagOfHash } from "./conditional_read.ts";
+import type { LargePages, LeavingRequest } from "./large_pages.ts";
 import { ERRORS, HttpError } from "./errors.ts";
 import { IDEMPOTENCY_REPLAYED_HEADER, parseIdempotencyKey } from "./requests/idempotency_key.ts";
 import { parseIfMatch } from "./requests/if_match.ts";
@@ -30,7 +38,7 @@ export const DEPRECATION_HEADERS = {
 /** Only the client may cache a read, and it revalidates each time: pets may change. */
 export const READ_HEADERS = { "cache-control": "private, no-cache" };
 
-export interface ApiRequest {
+export interface ApiRequest extends LeavingRequest {
   request: Request;
   requestId: string;
   path: string;
@@ -39,20 +47,64 @@ export interface ApiRequest {
   baseUrl: string;
 }
 
+export interface ListDeps extends WritePetDeps {
+  largePages: LargePages;
+}
+
 export function listPets(
-  { pets }: WritePetDeps,
-  { request, search, baseUrl }: ApiRequest,
+  deps: ListDeps,
+  exchange: ApiRequest,
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
-  const query = parsePageQuery(search);
-  return andThen(pets.list(query, entry), (page) => {
-    const head = headOf(page, entry);
-    if (page.shown?.head !== head || page.shown.baseUrl !== baseUrl) {
-      page.shown = { head, baseUrl, headers: headersOf(page, query, head, baseUrl) };
-    }
-    const { headers } = page.shown;
-    return compressed({ status: 200, body: page.text, headers }, request.headers, page);
+  const { pets, largePages } = deps;
+  const query = parsePageQuery(exchange.search);
+  const listed = pets.list(query, entry);
+  if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
+  if (largePages.expects(query.limit)) largePages.leave(exchange);
+  return listed.then((page) => {
+    largePages.noteRead(page, query.limit);
+    return showPage(page, query, deps, exchange, entry);
   });
+}
+
+function showPage(
+  page: Page,
+  query: PageQuery,
+  { largePages }: ListDeps,
+  exchange: ApiRequest,
+  entry: HeadEntry,
+): HttpResponse | Promise<HttpResponse> {
+  const { request, baseUrl } = exchange;
+  const head = headOf(page, entry);
+  if (page.shown?.head !== head || page.shown.baseUrl !== baseUrl) {
+    page.shown = { head, baseUrl, headers: headersOf(page, query, head, baseUrl) };
+  }
+  const response = { status: 200, body: page.text, headers: page.shown.headers };
+  if (page.text.length < LARGE_PAGE_LENGTH) {
+    return compressed(response, request.headers, largePages.turn, page);
+  }
+  return showLargePage(page, response, largePages, exchange);
+}
+
+async function showLargePage(
+  page: Page,
+  response: HttpResponse & { body: string },
+  largePages: LargePages,
+  exchange: ApiRequest,
+): Promise<HttpResponse> {
+  const { request } = exchange;
+  // A client that has the page needs nothing of the thread.
+  const unchanged = applyIfNoneMatch(response, request);
+  if (unchanged.status === 304) return unchanged;
+  largePages.leave(exchange);
+  await largePages.turn();
+  const coded = await compressed(response, request.headers, largePages.turn, page);
+  const body = coded.body as string | Uint8Array;
+  const contentHeaders = {
+    ...coded.contentHeaders ?? JSON_HEADERS,
+    "content-length": String(Buffer.byteLength(body)),
+  };
+  return { ...coded, body: largePages.stream(page, body), contentHeaders };
 }
 
 function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {

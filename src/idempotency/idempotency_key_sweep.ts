@@ -111,7 +111,7 @@ export class IdempotencyKeySweep {
     const prefix = idempotencyKeysPrefix(generation);
     let rest: KeyRange = { prefix };
     for (let isLast = false; !isLast;) {
-      await background.turn();
+      await background.turn("events");
       if (this.#isStopped) return;
       const entries = await store.list(rest, { limit: BATCH_RECORDS });
       await this.#remove(entries.filter((entry) => isOver(expiryOf(entry), time)));

@@ -73,12 +73,22 @@ export interface Page {
   shown?: { head: Head; baseUrl: string; headers: Record<string, string> };
 }
 
+/** A page is large from so many UTF-16 code units on. */
+export const LARGE_PAGE_LENGTH = 64 * 1024;
+
+/** What a large page counts for each code unit: up to two bytes of text, and as much in gzip. */
+const LARGE_PAGE_UNIT = 4;
+
 const lengthOf = ({ text }: { text: string }) => text.length;
+
+function pageSize({ text: { length } }: { text: string }): number {
+  return length < LARGE_PAGE_LENGTH ? length : LARGE_PAGE_UNIT * length;
+}
 
 /** The pets and pages that were read at one generation and `changePosition`. They are valid until a pet changes. */
 function newCaches(generation: number, changePosition: number) {
   const pets = new BoundedCache<PetRecord>(PETS_LIMIT, TEXT_LIMIT, lengthOf);
-  const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, lengthOf);
+  const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, pageSize);
   return { generation, changePosition, pets, pages, reading: new Map<string, Promise<Page>>() };
 }
 
@@ -87,16 +97,22 @@ export class PetReader {
   #store: Store;
   #readNewestHead: () => Promise<HeadEntry>;
   #monotonicNow: () => number;
+  #beforeRead: (limit: number) => Promise<void> | undefined;
   #caches = newCaches(0, 0);
   /** The numbers of the pets after pages that were read. Additions do not change them, and a change has other names. */
   #remaining = new BoundedCache<number>(REMAINING_LIMIT);
 
-  /** `readNewestHead` reads the head, and rejects if it cannot be trusted. */
+  /**
+   * `readNewestHead` reads the head, and rejects if it cannot be trusted. `beforeRead` resolves when a page of so many pets
+   * may be read, or returns `undefined`.
+   */
   constructor(
     store: Store,
     readNewestHead: () => Promise<HeadEntry> = () => readHead(store),
     monotonicNow = () => 0,
+    beforeRead: (limit: number) => Promise<void> | undefined = () => undefined,
   ) {
+    this.#beforeRead = beforeRead;
     this.#monotonicNow = monotonicNow;
     this.#store = store;
     this.#readNewestHead = readNewestHead;
@@ -140,7 +156,9 @@ export class PetReader {
     // Node 24 has no Map.getOrInsertComputed().
     const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;
-    const read = this.#readPage(query, head);
+    const turn = this.#beforeRead(limit);
+    const readPage = () => this.#readPage(query, head);
+    const read = turn === undefined ? readPage() : turn.then(readPage);
     const page = read.then((it) => pages.set(name, it)).finally(() => reading.delete(name));
     reading.set(name, page);
     return page;

@@ -39,12 +39,10 @@ export async function runLoad(
     socket.setNoDelay(true);
     const responses = new ResponseReader(socket);
     try {
-      for (let now = performance.now(); now < end;) {
+      for (let now = performance.now(); now < end; now = performance.now()) {
         await writeAll(socket, next());
         const status = await responses.next();
-        const then = now;
-        now = performance.now();
-        latencies.push(now - then);
+        latencies.push(performance.now() - now);
         if (status >= 400) failures++;
         if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }

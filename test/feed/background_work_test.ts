@@ -1,5 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { BackgroundWork, REST_MS, TURN_MS } from "../../src/feed/background_work.ts";
+import {
+  BackgroundWork,
+  type BackgroundWorkKind,
+  IDLE_MS,
+  REST_MS,
+  TURN_MS,
+} from "../../src/feed/background_work.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 
 /** A runtime whose clock also advances while somebody works. */
@@ -11,14 +17,23 @@ function openWork() {
   runtime.nextTurn = () => runtime.during(new Promise((resolve) => setTimeout(resolve)));
   const background = new BackgroundWork(runtime);
   const turns: string[] = [];
-  const work = async (name: string, ms: number) => {
+  const work = async (name: string, ms: number, kind: BackgroundWorkKind = "events") => {
     while (ms > 0) {
-      await background.turn();
+      await background.turn(kind);
       turns.push(name);
       for (; ms > 0 && !background.isTurnOver; ms--) workedMs++;
     }
   };
-  return { runtime, monotonicNow, background, turns, work };
+  /** Takes turns that end at once, and works after each. */
+  const workBetween = async (name: string, ms: number, count: number) => {
+    for (; count > 0; count--) {
+      await background.turn("events");
+      turns.push(name);
+      await runtime.nextTurn();
+      workedMs += ms;
+    }
+  };
+  return { runtime, monotonicNow, background, turns, work, workBetween };
 }
 
 Deno.test("BackgroundWork gives short turns, one after the other, to all who want one", async () => {
@@ -27,7 +42,7 @@ Deno.test("BackgroundWork gives short turns, one after the other, to all who wan
   const working = Promise.all([work("a", 3 * TURN_MS), work("b", 2 * TURN_MS), work("c", 1)]);
   await runtime.advance(0);
   await working;
-  assertEquals([turns.join(""), monotonicNow() - start], ["abcaba", 0]);
+  assertEquals([turns.join(""), monotonicNow() - start], ["abcabaa", 0]);
 });
 
 Deno.test("BackgroundWork rests most of the time while there are requests, and is not stopped by them", async () => {
@@ -44,7 +59,60 @@ Deno.test("BackgroundWork rests most of the time while there are requests, and i
   background.requestEnded();
   work("x", 2 * TURN_MS);
   await runtime.advance(REST_MS - 1);
-  assertEquals(turns.length, 21, "A request that came and went counts, too");
+  assertEquals(turns.length, 20, "A request that came and went counts, too");
   await runtime.advance(1);
   assertEquals(turns.length, 22);
+});
+
+Deno.test("BackgroundWork counts what the owner of a turn does after it", async () => {
+  const { runtime, background, turns, workBetween } = openWork();
+  background.requestBegan();
+  const working = workBetween("x", TURN_MS / 3, 10);
+  await runtime.advance(0);
+  assertEquals(turns.length, 3);
+  await runtime.advance(REST_MS - 1);
+  assertEquals(turns.length, 3);
+  await runtime.advance(1);
+  assertEquals(turns.length, 6);
+  await runtime.advance(2 * REST_MS);
+  await working;
+  const long = workBetween("y", 5 * TURN_MS, 3);
+  await runtime.advance(3 * REST_MS - 1);
+  assertEquals(turns.join(""), "x".repeat(10) + "yyy");
+  await long;
+});
+
+Deno.test("BackgroundWork gives the first turn at once after it was idle, whatever came meanwhile", async () => {
+  const { runtime, background, turns, work } = openWork();
+  const working = work("x", TURN_MS);
+  await runtime.advance(0);
+  await working;
+  background.requestBegan();
+  background.requestEnded();
+  await runtime.advance(IDLE_MS);
+  work("y", TURN_MS);
+  await runtime.advance(0);
+  assertEquals(turns.join(""), "xy");
+});
+
+Deno.test("BackgroundWork rests only for a moment for requests that are work of its own", async () => {
+  const { runtime, background, turns, work } = openWork();
+  background.requestBegan();
+  background.requestLeft();
+  const working = work("x", 5 * TURN_MS);
+  await runtime.advance(0);
+  await working;
+  assertEquals(turns.length, 5);
+});
+
+Deno.test("BackgroundWork serves both kinds of work in turn, however many wait for one of them", async () => {
+  const { runtime, turns, work } = openWork();
+  const working = Promise.all([
+    ...["a", "b", "c"].map((name) => work(name, TURN_MS)),
+    work("p", TURN_MS, "pages"),
+    work("q", TURN_MS, "pages"),
+  ]);
+  await runtime.advance(0);
+  await working;
+  assertEquals(turns.join(""), "apbqc");
 });

@@ -40,7 +40,7 @@ Deno.test("assertDescribed() accepts described responses, and finds what is not 
     ["Content-Type text/plain is not described", { "content-type": "text/plain" }],
     ["expected array", { body: PET }],
     ['Unrecognized key: "age"', { body: `[{"age":1,${PET.slice(1)}]` }],
-    ["Code overloaded is not described", unavailable("overloaded")],
+    ["Code outcome_unknown is not described", unavailable("outcome_unknown")],
     ["Invalid option", unavailable("invented")],
   ];
   for (const [message, change] of faults) assertThrows(() => check(change), Error, message);

@@ -363,7 +363,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
         content(arrayOf("Pet", QUERY.LIMIT_MAX), [EXAMPLE_PET]),
       ),
       304: notModified(OF_PAGES),
-      ...errors(OF_LISTS),
+      ...errors([...OF_LISTS, "overloaded"]),
     },
   },
   createPet: {

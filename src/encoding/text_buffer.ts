@@ -1,0 +1,31 @@
+import { Buffer } from "node:buffer";
+
+/** Size of a buffer, in bytes. A longer text has a larger one. */
+const BUFFER_BYTES = 64 * 1024;
+
+/** Maximum bytes of a UTF-16 code unit in UTF-8. */
+const UNIT_BYTES = 3;
+
+/** Where an encoded text is. */
+export interface EncodedText {
+  buffer: Uint8Array;
+  start: number;
+  end: number;
+}
+
+/** Encodes texts in UTF-8, many into one buffer: the garbage collector needs long for many buffers that are kept. */
+export class TextBuffer {
+  #buffer = Buffer.alloc(0);
+  #end = 0;
+
+  add(text: string): EncodedText {
+    const mostBytes = text.length * UNIT_BYTES;
+    if (this.#end + mostBytes > this.#buffer.length) {
+      this.#buffer = Buffer.allocUnsafeSlow(Math.max(BUFFER_BYTES, mostBytes));
+      this.#end = 0;
+    }
+    const start = this.#end;
+    this.#end += this.#buffer.write(text, start);
+    return { buffer: this.#buffer, start, end: this.#end };
+  }
+}
