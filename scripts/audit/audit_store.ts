@@ -36,7 +36,7 @@ async function auditFile(location: FileLocation, options: AuditOptions): Promise
     if (damage !== undefined) return await audit({ ...deps, store: reader, damage }, options);
     try {
       const store = retryingStore(new KvStore(undefined, reader));
-      await acceptFile(location, store);
+      await expectAcceptable(store, location);
       return await audit({ ...deps, store }, options);
     } catch (error) {
       if (!(error instanceof StoreDamagedError)) throw error;
@@ -48,8 +48,8 @@ async function auditFile(location: FileLocation, options: AuditOptions): Promise
   }
 }
 
-/** Rejects with `OpenStoreError`, as the opening of another store does. */
-async function acceptFile(location: FileLocation, store: Store): Promise<void> {
+/** Rejects with `OpenStoreError` if the store is not one that an audit can examine. */
+async function expectAcceptable(store: Store, location: FileLocation): Promise<void> {
   try {
     await acceptUnlessRestoring(store);
   } catch (error) {

@@ -81,11 +81,11 @@ function onInterrupt(end: (code: number) => void, stop?: AbortController): void 
 /** Opens the configured store during `use`. A missing file is created only with `create`. */
 export async function withService<T>(
   use: (service: Service) => Promise<T>,
-  { create = false } = {},
+  { create = false, accept = acceptLog }: Partial<Pick<OpenOptions, "create" | "accept">> = {},
 ): Promise<T> {
   const { store: location } = readStoreConfig();
   const isNew = create && await isMissingFile(location);
-  return await withStore({ create }, async (store) => {
+  return await withStore({ create, accept }, async (store) => {
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
     // An operator waits longer than a client would.

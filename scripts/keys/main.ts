@@ -1,6 +1,7 @@
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/log/api_keys.ts";
+import { acceptAppends } from "../../src/log/accept_store.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import {
   issueKey,
@@ -77,7 +78,7 @@ async function issue(flags: Flags): Promise<void> {
     const expiresAt = lifetimeMs && service.runtime.now() + lifetimeMs;
     const terms = { label, isReadOnly: flags["read-only"], expiresAt };
     return issueShown((show) => issueKey(service, terms, show));
-  }, { create: true });
+  }, { create: true, accept: acceptAppends });
   say(`Issued key ${id}. Save it now: it cannot be shown again.`);
 }
 
@@ -186,8 +187,9 @@ function stateWithTime(key: ApiKey, now: number): string {
 async function rotate(keyId: string, flags: Flags): Promise<void> {
   const overlapMs = parseDuration("--overlap", flags.overlap ?? "24h");
   const terms = { overlapMs, label: labelOf(flags), lifetimeMs: lifetimeOf(flags) };
-  const { successor, predecessor, retiresAt } = await withService((service) =>
-    issueShown((show) => rotateKey(service, keyId, terms, show))
+  const { successor, predecessor, retiresAt } = await withService(
+    (service) => issueShown((show) => rotateKey(service, keyId, terms, show)),
+    { accept: acceptAppends },
   );
   say(`Key ${nameOf(predecessor)} stays valid until ${second(retiresAt)}.`);
   const { id, expiresAt } = successor;
@@ -196,7 +198,7 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
 }
 
 async function revoke(keyId: string): Promise<void> {
-  const key = await withService((service) => revokeKey(service, keyId));
+  const key = await withService((service) => revokeKey(service, keyId), { accept: acceptAppends });
   if (key === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
   say(key.isRevoked ? `Key ${nameOf(key)} was already revoked.` : `Revoked key ${nameOf(key)}.`);
 }

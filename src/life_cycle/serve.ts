@@ -7,7 +7,7 @@ import {
 } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog, installCrashHandlers } from "./exit.ts";
-import { acceptLog } from "../log/accept_store.ts";
+import { acceptAppends } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
@@ -42,7 +42,7 @@ export async function serve(
   let isNew = await isMissingFile(config.store);
   const store = await openStore(config.store, {
     create: true,
-    accept: acceptLog,
+    accept: acceptAppends,
     guardKeys: GUARD_KEYS,
     runtime,
     onSchemaCreated: () => isNew = true,

@@ -15,14 +15,26 @@ import {
 } from "./head.ts";
 import { linesOf, readEventAt } from "./read_log.ts";
 
-/** Accepts a store whose head follows from the end of its log, and an empty store. */
+/** Accepts a store to which events can be appended: as {@linkcode acceptLog}, if the head follows from the end of the log. */
+export async function acceptAppends(store: Store): Promise<void> {
+  await acceptLog(store);
+  const { head } = await readHead(store);
+  // A wrong head would break the chain of hashes with the next commit, or give the id of a pet again.
+  const fault = await faultOfHead(store, head);
+  if (fault === undefined) return;
+  throw new StoreRefusedError(`its head record is wrong: ${fault}; run deno task audit`);
+}
+
+/** Accepts a store with a head, and an empty store. */
 export async function acceptLog(store: Store): Promise<void> {
   await acceptUnlessRestoring(store);
   // In this order, because another instance may write the first event meanwhile.
   if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return;
   const entry = await store.get(HEAD_KEY);
   const record = decodeHeadRecord(entry?.value);
-  if (record.kind === "head") return await acceptHead(store, record.head);
+  if (record.kind === "head" && await isHeadBehind(store, record.head)) {
+    throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
+  }
   if (record.kind !== "foreign") return;
   const damaged = "its head record is damaged, or not one of Animal Store; run deno task audit";
   if (entry !== null) throw new StoreRefusedError(damaged);
@@ -40,16 +52,6 @@ export async function acceptUnlessRestoring(store: Store): Promise<void> {
   throw new StoreRefusedError(
     "a restore into it is under way or was interrupted; run it again to its end, with the same export",
   );
-}
-
-/** A wrong head would break the chain of hashes with the next commit, or give the id of a pet again. */
-async function acceptHead(store: Store, head: Head): Promise<void> {
-  if (await isHeadBehind(store, head)) {
-    throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
-  }
-  const fault = await faultOfHead(store, head);
-  if (fault === undefined) return;
-  throw new StoreRefusedError(`its head record is wrong: ${fault}; run deno task audit`);
 }
 
 /** What shows that a head does not follow from the log, as far as the last line of each type tells. */

@@ -1,6 +1,6 @@
 import { assertRejects } from "@std/assert";
 import { logKey } from "../../src/keyspace.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
+import { acceptAppends } from "../../src/log/accept_store.ts";
 import { encodeHead, type Head } from "../../src/log/head.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
@@ -35,19 +35,19 @@ const WRONG: [change: (head: Head) => Partial<Head>, reason: string][] = [
   [({ counts }) => ({ counts: { ...counts, sold: 1 } }), "its lists have 13 pets instead of 18"],
 ];
 
-Deno.test("acceptLog() refuses a head that does not follow from the end of the log", async () => {
+Deno.test("acceptAppends() refuses a head that does not follow from the end of the log", async () => {
   using sample = await openSampleStore(30);
-  await acceptLog(sample.store);
+  await acceptAppends(sample.store);
   for (const [change, reason] of WRONG) {
     const value = encodeHead({ ...sample.head, ...change(sample.head) });
     await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
     const refused = reason.startsWith("its log") ? reason : `its head record is wrong: ${reason}`;
     const advice = `${refused}; run deno task audit`;
-    await assertRejects(() => acceptLog(sample.store), StoreRefusedError, advice);
+    await assertRejects(() => acceptAppends(sample.store), StoreRefusedError, advice);
   }
 });
 
-Deno.test("acceptLog() refuses a log whose last record is missing, or is not that of the last line", async () => {
+Deno.test("acceptAppends() refuses a log whose last record is missing, or is not that of the last line", async () => {
   using sample = await openSampleStore(30);
   const { store } = sample;
   const [last] = await store.list({ start: logKey(30), end: logKey(99) }, { limit: 1 });
@@ -57,6 +57,6 @@ Deno.test("acceptLog() refuses a log whose last record is missing, or is not tha
     await commit(store, [
       value === undefined ? { type: "delete", key } : { type: "set", key, value },
     ]);
-    await assertRejects(() => acceptLog(store), StoreRefusedError, missing);
+    await assertRejects(() => acceptAppends(store), StoreRefusedError, missing);
   }
 });

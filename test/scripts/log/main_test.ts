@@ -106,7 +106,7 @@ test("log --recover prints every line that verifies, whatever the head says, and
     };
     const all = /^Printed all 40 events of the log; all of them verify\.\n$/;
     await recover(40, 0, all);
-    for (const record of [{}, { format: 5, position: -1 }, EMPTY_HEAD]) {
+    for (const record of [{}, { format: 6, position: -1 }, EMPTY_HEAD]) {
       const value = encodeJson(record);
       await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value }]);
       await recover(40, 0, all);
