@@ -118,7 +118,8 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "((cursor ?? Infinity) < Infinity || head.lastPetId);\n    // Node",
     },
     "a pet beyond the head is read": {
-      "if (id < 1 || id > head.lastPetId) return undefined;": "",
+      "if (id < 1 || id > head.lastPetId) return undefined;\n    return this.#caches":
+        "return this.#caches",
     },
     "a pet that was removed after the head counts as lost": {
       "removals[index], now": "removals[index], head",
