@@ -113,7 +113,8 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "((cursor ?? Infinity) < Infinity || lastPetIdOf(head));\n    // Node",
     },
     "a pet beyond the head is read": {
-      "if (id < 1 || id > lastPetIdOf(head)) return undefined;": "",
+      "if (id < 1 || id > lastPetIdOf(head)) return undefined;\n    return this.#caches":
+        "return this.#caches",
     },
     "a pet that was removed after the head counts as lost": {
       "removals[index], now": "removals[index], head",
