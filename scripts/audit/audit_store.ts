@@ -2,6 +2,8 @@ import { acceptUnlessRestoring } from "../../src/log/accept_store.ts";
 import { EMPTY_HEAD } from "../../src/log/head.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
+import { GUARD_KEYS } from "../../src/keyspace.ts";
+import { expectRisingVersions } from "../../src/store/deno_kv/store_file.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { SqliteReader } from "../../src/store/deno_kv/sqlite_reader.ts";
 import { type FileLocation, openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
@@ -32,7 +34,7 @@ async function auditFile(location: FileLocation, options: AuditOptions): Promise
   const deps = { runtime: systemRuntime, readExpiringRecords: expiringRecordsOf(location) };
   try {
     using reader = await openFileToRead(location);
-    const damage = structureDamage(reader);
+    const damage = await damageOfFile(location, reader);
     if (damage !== undefined) return await audit({ ...deps, store: reader, damage }, options);
     try {
       const store = retryingStore(new KvStore(undefined, reader));
@@ -58,9 +60,14 @@ async function expectAcceptable(store: Store, location: FileLocation): Promise<v
   }
 }
 
-function structureDamage(reader: SqliteReader): StoreDamagedError | undefined {
+/** What shows, before any record is judged, that the file is damaged. */
+async function damageOfFile(
+  { path }: FileLocation,
+  reader: SqliteReader,
+): Promise<StoreDamagedError | undefined> {
   try {
     reader.checkStructure();
+    await expectRisingVersions(path, GUARD_KEYS);
   } catch (error) {
     if (error instanceof StoreDamagedError) return error;
     throw error;

@@ -1,7 +1,7 @@
 import { versions } from "node:process";
 import { reasonOf } from "../runtime/logger.ts";
 import { KvStore, openKv, writeFaultOf } from "./deno_kv/kv_store.ts";
-import { expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
+import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
@@ -79,12 +79,16 @@ export async function openStore(location: StoreLocation, options: OpenOptions): 
   return store;
 }
 
-async function openLocalStore(location: StoreLocation, { create, accept, onRefused }: OpenOptions) {
+async function openLocalStore(
+  location: StoreLocation,
+  { create, accept, guardKeys, onRefused }: OpenOptions,
+): Promise<Store> {
   let store: Store | undefined;
   try {
     if (location.kind === "file") {
       await prepareFile(location, create);
       expectUsableIndexes(location.path);
+      await expectRisingVersions(location.path, guardKeys);
     }
     // Reads of a service do not wait for commits. Without a reader, the scans of a tool take less processor time. A
     // wait for a lock would block the thread, so the service retries instead. On another runtime, Deno KV has a SQLite

@@ -9,7 +9,7 @@ import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { splitLines } from "../../src/log/lines.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { GUARD_KEYS } from "../../src/keyspace.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
+import { acceptAppends } from "../../src/log/accept_store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
@@ -192,7 +192,7 @@ async function withServiceOn(
 ): Promise<void> {
   const store = await openStore({ kind: "file", path, isDefault: false }, {
     create: true,
-    accept: acceptLog,
+    accept: acceptAppends,
     guardKeys: GUARD_KEYS,
     runtime,
   });

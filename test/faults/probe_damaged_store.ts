@@ -8,7 +8,7 @@ import { closeSync, copyFileSync, openSync, readSync, writeSync } from "node:fs"
 import { rm } from "node:fs/promises";
 import { auditLog } from "../../scripts/verify/audit.ts";
 import { GUARD_KEYS } from "../../src/keyspace.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
+import { acceptAppends } from "../../src/log/accept_store.ts";
 import { checkStoreFile } from "../../src/life_cycle/check_store_file.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
@@ -162,7 +162,7 @@ async function withDamagedService(
   const runtime = systemRuntime;
   const store = await openStore(locationOf(path), {
     create: true,
-    accept: acceptLog,
+    accept: acceptAppends,
     guardKeys: GUARD_KEYS,
     runtime,
     onRefused() {},

@@ -121,8 +121,13 @@ function entryOf({ k, v, v_encoding, version }: Row, key?: Key): StoreEntry {
   return withDamageError(() => ({
     key: key ?? decodeKey(k),
     value: valueOf(v, v_encoding),
-    versionstamp: `${version.toString(16).padStart(16, "0")}0000`,
+    versionstamp: versionstampOf(version),
   }));
+}
+
+/** The versionstamp that Deno KV makes of the number of a commit. */
+export function versionstampOf(version: number): string {
+  return `${version.toString(16).padStart(16, "0")}0000`;
 }
 
 function valueOf(value: Uint8Array, encoding: number): unknown {

@@ -6,9 +6,10 @@ import { dirname } from "node:path";
 import { pid } from "node:process";
 import type { Logger } from "../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
-import { type StoreError, StoreRefusedError } from "../store_errors.ts";
+import type { Key } from "../store.ts";
+import { StoreDamagedError, type StoreError, StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../open_store.ts";
-import { SqliteReader } from "./sqlite_reader.ts";
+import { SqliteReader, versionstampOf } from "./sqlite_reader.ts";
 
 /**
  * Makes sure that a file can be opened as a store. Creates only the folder of the default path: any other missing one
@@ -61,6 +62,22 @@ export function expectUsableIndexes(path: string): void {
   using reader = new SqliteReader(path);
   const isNew = reader.query("select 1 from sqlite_master").length === 0;
   if (!isNew) OPENING_QUERIES.forEach((query) => reader.query(query));
+}
+
+/**
+ * Throws `StoreDamagedError` if one of the records has a later version than the counter of versions, because that counts
+ * on from an older copy: a later commit would get an earlier version, and look as if it had not been made.
+ */
+export async function expectRisingVersions(path: string, keys: readonly Key[]): Promise<void> {
+  using reader = new SqliteReader(path);
+  const isNew = reader.query("select 1 from sqlite_master").length === 0;
+  if (isNew) return;
+  // In this order, because another process may commit meanwhile.
+  const entries = await reader.getMany([...keys]);
+  const [{ version: counted }] = reader.query("select version from data_version");
+  const counter = versionstampOf(counted as number);
+  if (entries.every((entry) => entry === null || entry.versionstamp <= counter)) return;
+  throw new StoreDamagedError("A part of it is an older copy: its counter of versions is behind");
 }
 
 const WATCH_INTERVAL_MS = 1_000;

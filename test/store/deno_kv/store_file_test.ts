@@ -1,12 +1,31 @@
-import { assert, assertEquals } from "@std/assert";
-import type { StoreError } from "../../../src/store/store_errors.ts";
-import { watchFile } from "../../../src/store/deno_kv/store_file.ts";
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { StoreDamagedError, type StoreError } from "../../../src/store/store_errors.ts";
+import { expectRisingVersions, watchFile } from "../../../src/store/deno_kv/store_file.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { permitted } from "../../support/permitted.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { testIf } from "../../support/test_if.ts";
 
 const test = testIf(permitted("read", "write") && Deno.build.os !== "windows");
+
+test("expectRisingVersions() finds a counter of versions that is behind a record", async () => {
+  await using temp = await TempStore.make();
+  const path = temp.kvPath;
+  const key = ["head"];
+  {
+    using kv = await Deno.openKv(path);
+    for (let count = 0; count < 3; count++) await kv.set(key, new Uint8Array(1));
+  }
+  await expectRisingVersions(path, [key, ["replay"]]);
+  {
+    using database = new DatabaseSync(path);
+    database.exec("update data_version set version = version - 1");
+  }
+  const behind = () => expectRisingVersions(path, [key, ["replay"]]);
+  const damage = await assertRejects(behind, StoreDamagedError);
+  assertEquals(damage.reason, "A part of it is an older copy: its counter of versions is behind");
+});
 
 for (const suffix of ["", "-wal"]) {
   for (const reason of ["was deleted or moved", "was replaced"]) {
