@@ -3,6 +3,7 @@ import {
   type CreateOperation,
   type Exchange,
   FIRST_TAG,
+  isWrite,
   type KeyInUse,
   type ListOperation,
   type Operation,
@@ -105,7 +106,8 @@ class Client {
     // One instance that gets them together puts several events of a pet into one commit.
     const sharedSlot = random.chance(0.5) ? drawSlot() : undefined;
     await Promise.all(operations.map(async (operation) => {
-      const isLater = sharedSlot === undefined && random.chance(0.5);
+      const isTogether = sharedSlot !== undefined && isWrite(operation);
+      const isLater = !isTogether && random.chance(0.5);
       if (isLater) await cluster.simulation.sleep(random.between(0, 20));
       await this.#send(operation, this.#drawKey(), sharedSlot ?? drawSlot());
     }));
