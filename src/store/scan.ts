@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import { encodeKey } from "./key_encoding.ts";
 import type { Key, KeyRange, Store, StoreEntry } from "./store.ts";
 import { StoreDamagedError } from "./store_errors.ts";
 
@@ -16,6 +18,7 @@ export async function* scan(store: Store, range: KeyRange): AsyncGenerator<Store
   let limit = Math.min(FIRST_LIMIT, most);
   let rest = range;
   let reading = list(store, rest, limit);
+  let readTo = new Uint8Array();
   for (let isLast = false; !isLast;) {
     const batch = await reading.catch((error) => {
       if (!(error instanceof StoreDamagedError) || limit === 1) throw error;
@@ -24,6 +27,12 @@ export async function* scan(store: Store, range: KeyRange): AsyncGenerator<Store
     });
     isLast = batch.length < limit;
     if (!isLast) {
+      const lastKey = encodeKey(batch.at(-1)!.key);
+      // In a damaged tree of SQLite, a page can lead to an earlier one, so the scan would not end.
+      if (Buffer.compare(lastKey, readTo) <= 0) {
+        throw new StoreDamagedError("The keys of its records are not in order");
+      }
+      readTo = lastKey;
       limit = Math.min(limitAfter(batch), most);
       rest = after(batch.at(-1)!.key, range);
       reading = list(store, rest, limit);

@@ -93,6 +93,22 @@ Deno.test("scan() yields every entry before a damage of the store's file, then r
   assertEquals(outcome, [damage, 99]);
 });
 
+Deno.test("scan() ends at a damaged file that leads back to earlier keys", async () => {
+  const store = new ModelStore();
+  const entries = Array.from({ length: 600 }, (_, index) => {
+    return { key: ["key", index + 1], value: new Uint8Array(1), versionstamp: "1" };
+  });
+  let first = 0;
+  store.list = (_range, { limit }) => {
+    const batch = entries.slice(first, first + limit);
+    first = (first + limit) % 500;
+    return Promise.resolve(batch);
+  };
+  const scanning = Array.fromAsync(scan(store, { prefix: [] }));
+  const { reason } = await assertRejects(() => scanning, StoreDamagedError);
+  assertEquals(reason, "The keys of its records are not in order");
+});
+
 Deno.test("scanOutside() yields every entry outside the range, and no other", async () => {
   const range = { start: ["b", 2], end: ["b", LAST] };
   const keys = await keysOf(scanOutside(await openStore(), range));
