@@ -209,7 +209,7 @@ const HEADERS = {
     EXAMPLE_EVENT.id,
   ),
   "ETag": always(
-    "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal in `If-Match`",
+    "Changes exactly when the content changes; for use in `If-None-Match`, and that of an animal, or of a page of one id in `ids`, in `If-Match`",
     pattern(ENTITY_TAG_PATTERN.source, 39),
     entityTag(JSON.stringify(EXAMPLE_PET)),
   ),
@@ -309,7 +309,7 @@ const IF_NONE_MATCH = requestHeader(
 
 const IF_MATCH = requestHeader(
   "If-Match",
-  "The `ETag` of the animal that you have read, or several; `*` allows any state. If it has none, the status is 412",
+  "The `ETag` of the animal that you have read, also with `ids=1`, or several; `*` allows any state. If it has none, the status is 412",
   pattern(IF_MATCH_PATTERN.source),
 );
 
