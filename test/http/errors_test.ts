@@ -5,7 +5,7 @@ import { lastPetIdOf, readHead } from "../../src/log/head.ts";
 import { newToken } from "../../src/keys/token.ts";
 import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
 import { petKey, projectionKey } from "../../src/keyspace.ts";
-import { STORE_LIMITS } from "../../src/store/store.ts";
+import { type KeyRange, STORE_LIMITS } from "../../src/store/store.ts";
 import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
@@ -28,6 +28,20 @@ const OTHER_ID = `${"1".padStart(16, "0")}-${"a".repeat(16)}`;
 /** Each with its name in the message. */
 const UNKNOWN_PARAMETERS = [["a", "a=secret"], ["Limit", "Limit=5"], ["", "=1"], ["a&b", "a%26b=1"]]
   .concat([[`${"x".repeat(50)}…`, `${"x".repeat(5_000)}=1`]]);
+
+/** Bodies for which V8 names no place, each with that place. */
+const UNEXPECTED: [line: number, column: number, body: string][] = [
+  [1, 9, '{"name":secret}'],
+  [1, 15, '{"categoryId":+1}'],
+  [1, 15, '{"categoryId":NaN}'],
+  [3, 11, '{\n "name": "R\\"x",\n "status":}'],
+  [2, 6, '{"name":"Rex",\n"a": .5}'],
+  [1, 10, '{"name":tRue}'],
+  [1, 30_007, `{"name":"${"x".repeat(29_990)}", "a":Infinity}`],
+  [1, 1, "// Rex\n{}"],
+  [1, 1, "a=b"],
+  [1, 1, "undefined"],
+];
 
 const get = (path: string, headers: HeadersInit = {}): Send => ({ send }) =>
   send(path, { headers });
@@ -203,6 +217,8 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ...list(
         `ids=${Array.from({ length: 101 }, (_, index) => index + 1)}`,
         `ids=1${",1".repeat(100)}`,
+        `ids=1${"&ids=1".repeat(100)}`,
+        ...["ids=1&ids=", "ids=&ids=1", "ids=1&ids=secret"],
       ),
     ],
     [
@@ -249,7 +265,8 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     [
       "Header Idempotency-Key must be 1 to 255 characters of visible ASCII, such as a UUID; " +
       "in double quotes, also with spaces and commas",
-      ...postWith("idempotency-key", ["", '""', "k".repeat(256), `"${"k".repeat(256)}"`]),
+      ...postWith("idempotency-key", ["", '""', "k".repeat(256), `"${"k".repeat(254)}"`]),
+      ...postWith("idempotency-key", [`"${'\\"'.repeat(127)}"`]),
       ...postWith("idempotency-key", ["a, b", '"a", "b"', 'a,"b"', '"', '"a', String.raw`"a\"`]),
       ...postWith("idempotency-key", ["é", "a b", 'a"', 'a"b', '"a\tb"', String.raw`"a\b"`]),
       ...postWith("idempotency-key", ['"a"b"', '"a"; p=1']),
@@ -328,10 +345,12 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       "The body is not valid JSON at line 1, column 2: expected property name or '}'",
       ...["{", "{'name':'Rex'}"].map((body) => post(body)),
     ],
+    ...UNEXPECTED.map(([line, column, body]): [string, Send] => [
+      `The body is not valid JSON at line ${line}, column ${column}: unexpected character`,
+      post(body),
+    ]),
     [
-      // V8 names no place, or quotes the body.
-      "The body is not valid JSON",
-      ...['{"name":secret}', '{"categoryId":+1}', "// Rex\n{}", "a=b"].map((body) => post(body)),
+      "The body is not valid JSON at line 1, column 1: unexpected byte order mark",
       post(`\ufeff${JSON.stringify(REX)}`),
     ],
     [
@@ -386,7 +405,10 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
     return await change(1, { name: "Mia" }, { "if-match": '"a"' });
   },
   internal_error: ({ send }, store) => {
-    store.onList = () => Promise.resolve([undefined as never]);
+    // A list of pets. A fault of the log would be damage.
+    const isOfPets = ({ start }: KeyRange) => start?.[2] === "pet";
+    store.onList = (apply, range) =>
+      isOfPets(range) ? Promise.resolve([undefined as never]) : apply();
     return send("/v1/pets");
   },
   projection_damaged: ({ send }, store) => {

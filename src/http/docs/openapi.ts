@@ -316,8 +316,7 @@ const IF_MATCH = requestHeader(
 const IDEMPOTENCY_KEY = requestHeader(
   "Idempotency-Key",
   "Makes a retry safe: a new UUID for each animal or change, reused for every retry",
-  // In quotes, each character may need a backslash before it.
-  { ...pattern(IDEMPOTENCY_KEY_PATTERN.source, 2 * IDEMPOTENCY_KEY_MAX_LENGTH + 2), minLength: 1 },
+  { ...pattern(IDEMPOTENCY_KEY_PATTERN.source, IDEMPOTENCY_KEY_MAX_LENGTH), minLength: 1 },
 );
 
 const LAST_EVENT_ID = requestHeader(
