@@ -153,6 +153,13 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ...["/pets/secret", "/pets", "/v1/pets/", "/v1//pets", "/V1/Pets", "/v1/v1/pets?limit=1"]
         .concat("/v1", "/v1/pet", "/v1/pets/7/", "/v1/pets/7/owners").map((path) => get(path)),
     ],
+    [
+      "The path does not exist: use /docs or /openapi.json",
+      ...["/v1/docs", "/swagger.json", "/v1/openapi.json", "/swagger-ui/", "/swagger-ui/index.html"]
+        .concat("/openapi.yaml", "/api-docs", "/v3/api-docs", "/redoc").map(bare),
+      get("/v1/docs"),
+      ({ sendBare }) => sendBare("/swagger", { method: "POST" }),
+    ],
     ["The path does not exist: use /docs", get("/docs/unknown"), get("/docs/unknown.css")],
     ["The path does not exist: use /window", get("/window/unknown"), get("/window/window_page.ts")],
   ],
@@ -484,6 +491,9 @@ Deno.test("the paths in a message are those of the address for clients", async (
   const { message } = await (await service.send("/pets")).json();
   const paths = "/store/v1/pets, /store/v1/pets/{petId} or /store/v1/events";
   assertEquals(message, `The path does not exist: use ${paths}`);
+  const guess = await (await service.sendBare("/v1/docs")).json();
+  const right = "/store/docs or /store/openapi.json";
+  assertEquals(guess.message, `The path does not exist: use ${right}`);
 });
 
 function addStream(
