@@ -5,7 +5,8 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { SqliteReader } from "../../src/store/deno_kv/sqlite_reader.ts";
 import { type FileLocation, openFileToRead, OpenStoreError } from "../../src/store/open_store.ts";
-import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { StoreDamagedError, StoreRefusedError } from "../../src/store/store_errors.ts";
 import { retryingStore, withRetryingStore } from "../cli/run_command.ts";
 import { audit } from "../verify/audit.ts";
 import { type AuditReport, Findings } from "../verify/findings.ts";
@@ -35,7 +36,7 @@ async function auditFile(location: FileLocation, options: AuditOptions): Promise
     if (damage !== undefined) return await audit({ ...deps, store: reader, damage }, options);
     try {
       const store = retryingStore(new KvStore(undefined, reader));
-      await acceptUnlessRestoring(store);
+      await acceptFile(location, store);
       return await audit({ ...deps, store }, options);
     } catch (error) {
       if (!(error instanceof StoreDamagedError)) throw error;
@@ -44,6 +45,16 @@ async function auditFile(location: FileLocation, options: AuditOptions): Promise
   } catch (error) {
     if (!(error instanceof OpenStoreError) || error.damage === undefined) throw error;
     return new Findings(error.damage).report(EMPTY_HEAD);
+  }
+}
+
+/** Rejects with `OpenStoreError`, as the opening of another store does. */
+async function acceptFile(location: FileLocation, store: Store): Promise<void> {
+  try {
+    await acceptUnlessRestoring(store);
+  } catch (error) {
+    const isRefused = error instanceof StoreRefusedError && !(error instanceof StoreDamagedError);
+    throw isRefused ? new OpenStoreError(location, error.message) : error;
   }
 }
 

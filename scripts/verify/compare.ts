@@ -58,7 +58,9 @@ export class SoundLog {
       const { key, content, expiresAt = Infinity } = record;
       if (isApiKeyKind(key[0])) this.apiKeys.set(formatKey(key), record);
       if (isPetKind(key[0]) || isApiKeyKind(key[0])) continue;
-      this.others.set(key.at(-1) as number, keyAndContent(key, content), expiresAt);
+      // The table has no content for a value below 1, such as a time before 1970.
+      const value = Math.max(1, expiresAt);
+      this.others.set(key.at(-1) as number, keyAndContent(key, content), value);
     }
   }
 

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Size of a buffer, in bytes. A longer text has a larger one. */
+/** Maximum size of a buffer, in bytes, unless one text needs more. */
 const BUFFER_BYTES = 64 * 1024;
 
 /** Maximum bytes of a UTF-16 code unit in UTF-8. */
@@ -21,7 +21,9 @@ export class TextBuffer {
   add(text: string): EncodedText {
     const mostBytes = text.length * UNIT_BYTES;
     if (this.#end + mostBytes > this.#buffer.length) {
-      this.#buffer = Buffer.allocUnsafeSlow(Math.max(BUFFER_BYTES, mostBytes));
+      // Each is twice as large as the one before, so that few texts take little memory.
+      const bytes = Math.min(BUFFER_BYTES, 2 * this.#buffer.length);
+      this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, mostBytes));
       this.#end = 0;
     }
     const start = this.#end;

@@ -58,6 +58,8 @@ const MESSAGE_END = "\n\n";
 interface Part {
   before: string;
   lines: FeedLine[];
+  /** The messages of the lines. */
+  texts: TextBuffer;
   reading?: Promise<void>;
 }
 
@@ -98,7 +100,7 @@ export class EventFeed {
   async expectPlace(place: Place, entry: HeadEntry): Promise<void> {
     if (!isBehind(place, entry)) return void await this.linesAfter(place, entry);
     const next = place.position + 1;
-    expectSame(place.id, (await this.#read(next, next, false)).before);
+    expectSame(place.id, (await this.#read(next, next, new TextBuffer(), false)).before);
   }
 
   /** At most {@linkcode PART_LENGTH} lines after a place, up to a head. Rejects with `feed_reset` as expectPlace(). */
@@ -114,7 +116,7 @@ export class EventFeed {
     const start = number * PART_LENGTH;
     const end = Math.min(head.position, start + PART_LENGTH);
     // Set again as the newest one. Those who read one that is dropped keep it until they have it all.
-    const part = this.#parts.set(number, this.#parts.get(number) ?? { before: "", lines: [] });
+    const part = this.#parts.set(number, this.#parts.get(number) ?? newPart());
     while (start + part.lines.length < end) {
       const extend = () => this.#extend(part, start, end, inBackground);
       part.reading ??= (inBackground ? this.#inTurn(extend) : extend())
@@ -136,7 +138,7 @@ export class EventFeed {
 
   async #extend(part: Part, start: number, end: number, inBackground: boolean): Promise<void> {
     const last = start + part.lines.length;
-    const { before, lines } = await this.#read(last + 1, end, inBackground);
+    const { before, lines } = await this.#read(last + 1, end, part.texts, inBackground);
     const known = part.lines.at(-1) ?? this.#parts.get(start / PART_LENGTH - 1)?.lines.at(-1);
     if (known?.position === last && known.id !== before) {
       // The store was rolled back, so its lines are other ones than those that were read.
@@ -148,9 +150,13 @@ export class EventFeed {
     part.lines.push(...lines);
   }
 
-  async #read(from: number, to: number, inBackground: boolean): Promise<Omit<Part, "reading">> {
+  async #read(
+    from: number,
+    to: number,
+    texts: TextBuffer,
+    inBackground: boolean,
+  ): Promise<Pick<Part, "before" | "lines">> {
     const lines: FeedLine[] = [];
-    const texts = new TextBuffer();
     let before = "";
     try {
       // All at once, because the store may be rolled back while others have their turns.
@@ -172,6 +178,10 @@ export class EventFeed {
     }
     return { before, lines };
   }
+}
+
+function newPart(): Part {
+  return { before: "", lines: [], texts: new TextBuffer() };
 }
 
 /** The end of the log up to a head. */

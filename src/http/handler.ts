@@ -253,6 +253,8 @@ export function responseOf(
 ): Response {
   const fields = { ...headers, "x-request-id": requestId, ...counted?.headers };
   if (body !== null) Object.assign(fields, contentHeaders);
-  const stream = body instanceof Uint8Array ? byteStream(body) : body;
-  return new Response(stream, { status, headers: fields });
+  if (!(body instanceof Uint8Array)) return new Response(body, { status, headers: fields });
+  // A stream has no length of its own.
+  const headersOfBytes = { ...fields, "content-length": String(body.length) };
+  return new Response(byteStream(body), { status, headers: headersOfBytes });
 }

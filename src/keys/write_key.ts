@@ -8,6 +8,7 @@ import { type ApiKey, stateOf } from "../log/api_keys.ts";
 import { newToken } from "./token.ts";
 import { findApiKey } from "./api_key_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
 
 interface WriteKeyDeps {
@@ -97,7 +98,7 @@ export async function rotateKey(
       const { successor: { expiresAt }, predecessor, retiresAt } = rotation;
       const { tokenHash, isReadOnly, position } = predecessor;
       const terms = { label: label ?? predecessor.label, expiresAt, isReadOnly };
-      const data = { keyId, tokenHash, effectiveAt: new Date(retiresAt).toISOString() };
+      const data = { keyId, tokenHash, effectiveAt: instantOf(retiresAt) };
       const revoked = {
         ...revocation,
         predecessor: position,
@@ -154,7 +155,16 @@ function issuedEvent(
   { label, expiresAt, isReadOnly }: KeyTerms,
 ): EventBody & EventMetadata {
   const data: KeyIssuedData = { keyId: id, label, tokenHash: sha256Hex(token) };
-  if (expiresAt !== undefined) data.expiresAt = new Date(expiresAt).toISOString();
+  if (expiresAt !== undefined) data.expiresAt = instantOf(expiresAt);
   if (isReadOnly) data.readOnly = true;
   return { id, time: new Date(now).toISOString(), actor: OPERATOR, type: "ApiKeyIssued", data };
+}
+
+/** A time of the log, whose years have four digits. A line with another one would be a fault of the log. */
+function instantOf(ms: number): string {
+  const text = new Date(ms).toISOString();
+  if (text.length === "2026-01-01T00:00:00.000Z".length) return text;
+  const message = `The key would end in the year ${parseInt(text)}, which the log cannot hold: ` +
+    "check the clock of this machine";
+  throw new ServiceError("store_unavailable", message);
 }

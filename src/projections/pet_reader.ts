@@ -99,7 +99,7 @@ export class PetReader {
   #monotonicNow: () => number;
   #beforeRead: (limit: number) => Promise<void> | undefined;
   #caches = newCaches(0, 0);
-  /** The numbers of the pets after pages that were read. Additions do not change them, and a change has other names. */
+  /** How many pets follow a page that was read, by {@linkcode remainingName}. Additions do not change these numbers. */
   #remaining = new BoundedCache<number>(REMAINING_LIMIT);
 
   /**
@@ -125,25 +125,28 @@ export class PetReader {
   }
 
   /**
-   * The event that made the pet as it is, for a change: the line at the position that the pet's record names. No record
-   * may say that the pet was removed.
+   * The event that made the pet as it is, for a change, and never from a cache: the line at the position that the pet's
+   * record names. No record may say that the pet was removed.
    */
-  async getProven(id: number, entry: HeadEntry): Promise<PetEvent | undefined> {
-    const pet = await this.get(id, entry);
+  async getProven(id: number, { head }: { head: Head }): Promise<PetEvent | undefined> {
+    if (id < 1 || id > lastPetIdOf(head)) return undefined;
+    const pet = await this.#readUnlessRemoved(id, head);
     if (pet === undefined) return undefined;
-    const [{ event }, removal] = await Promise.all([
-      readProof(this.#store, pet.position),
-      this.#store.get(removedPetKeyOf(entry.head, id)),
-    ]);
-    if (removal !== null) {
-      // A commit after the head has removed the pet, so the commit of this change will fail.
-      if (removalPositionOf(removal) > entry.head.position) return undefined;
-      throw damagedError(removal.key, "is there, although the pet was removed");
-    }
+    const { event } = await readProof(this.#store, pet.position);
     const isProven = (event.type === "PetCreated" || event.type === "PetUpdated") &&
       event.data.id === id && encodePet(event.data) === pet.text;
     if (isProven) return event;
-    throw damagedError(petKeyOf(entry.head, "", id), "does not follow from its event");
+    throw damagedError(petKeyOf(head, "", id), "does not follow from its event");
+  }
+
+  async #readUnlessRemoved(id: number, head: Head): Promise<PetRecord | undefined> {
+    const removedKey = removedPetKeyOf(head, id);
+    // All are read at one moment, so exactly one of them is there.
+    const [removal, ...inLists] = await this.#store.getMany([removedKey, ...listKeysOf(head, id)]);
+    const pet = onlyPetOf(inLists);
+    if (pet === undefined) return await this.#readPet(id, head);
+    if (removal === null) return pet;
+    throw damagedError(removedKey, "is in a list, although the pet was removed");
   }
 
   /** A page of pets, all as of one moment. Rejects with `projection_damaged`, and if they are changed during each attempt. */
@@ -189,14 +192,11 @@ export class PetReader {
   /** Resolves to `undefined` if the pet is in none of the lists. */
   async #findPet(id: number, head: Head): Promise<PetRecord | undefined> {
     const { pets, generation } = this.#cachesFor(head);
-    const keys = PET_LISTS.map((list) => petKeyOf(head, list, id));
     // All are read at one moment, so one of the lists has the pet, unless it was removed.
-    const found = (await this.#store.getMany(keys)).filter((entry) => entry !== null);
-    if (found.length === 0) return undefined;
-    if (found.length > 1) throw damagedError(keys[0], "is there twice");
-    const pet = petOf(found[0]);
+    const pet = onlyPetOf(await this.#store.getMany(listKeysOf(head, id)));
     // A record of an earlier generation may be outdated.
-    return generation === head.generation ? pets.set(id, pet) : pet;
+    if (pet !== undefined && generation === head.generation) pets.set(id, pet);
+    return pet;
   }
 
   /** The positions of the removals of pets; `undefined` for a pet without such a record. */
@@ -387,7 +387,7 @@ function countFor({ status }: PageQuery, head: Head): number {
   return status === undefined ? petCount(head) : countOf(head, petListOf(status));
 }
 
-/** Names how many pets there are from the cursor of a query on. */
+/** The name of the number of pets from the cursor of a query on. After a change of any pet, it is another name. */
 function remainingName({ status, cursor }: PageQuery, head: Head) {
   const { generation } = head;
   return `${generation}/${changePositionOf(head)}/${status}/${cursor}`;
@@ -404,10 +404,21 @@ function hasGaps(head: Head): boolean {
   return petCount(head) < lastPetIdOf(head);
 }
 
+/** The pet that at most one of the lists has. Throws `projection_damaged`. */
+function onlyPetOf(inLists: readonly (StoreEntry | null)[]): PetRecord | undefined {
+  const [entry, other] = inLists.filter((it) => it !== null);
+  if (other !== undefined) throw damagedError(other.key, "is there twice");
+  return entry && petOf(entry);
+}
+
 /** Throws unless the record of a removal is there, and names a position of the log. */
 function expectRemoval(key: Key, position: number | undefined, head: Head): void {
   if (position === undefined) throw damagedError(key, "is missing");
   if (position > changePositionOf(head)) throw damagedError(key, "names no position of a removal");
+}
+
+function listKeysOf(head: Head, id: number) {
+  return PET_LISTS.map((list) => petKeyOf(head, list, id));
 }
 
 function removedPetKeyOf({ generation }: Head, id: number) {

@@ -10,6 +10,7 @@ Deno.test("TextBuffer encodes texts of any length one after the other, many into
     decoder.decode(buffer.subarray(start, end))
   );
   assertEquals(decoded, texts);
+  assert(new TextBuffer().add("a").buffer.buffer.byteLength < 10, "One text takes little memory");
   const many = Array.from({ length: 1_000 }, () => buffer.add("x".repeat(64)).buffer);
   assert(new Set(many).size < 10);
 });

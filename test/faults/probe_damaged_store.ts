@@ -6,9 +6,6 @@
 
 import { closeSync, copyFileSync, openSync, readSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { auditStore } from "../../scripts/audit/audit_store.ts";
-import { withRetryingStore } from "../../scripts/cli/run_command.ts";
-import { replay } from "../../scripts/replay/replay.ts";
 import { auditLog } from "../../scripts/verify/audit.ts";
 import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
@@ -113,6 +110,10 @@ export async function probe(path: string, setup: Setup, damage: Damage): Promise
     result.refusal = messageOf(error);
   }
   result.isLogSpoilt = wasSound && !await isLogSound(path, setup.position);
+  // They need permissions to be loaded, and tests are loaded without.
+  const { auditStore } = await import("../../scripts/audit/audit_store.ts");
+  const { withRetryingStore } = await import("../../scripts/cli/run_command.ts");
+  const { replay } = await import("../../scripts/replay/replay.ts");
   result.audit = await outcomeOf("audit", result, async () => {
     const { sound, counts } = await auditStore({});
     return sound ? "sound" : `not sound: ${Object.keys(counts).sort().join(", ")}`;

@@ -1,7 +1,8 @@
 /** Services on a store file that is shared, or cannot be written for a while. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
+import { buildDisk } from "../support/disk.ts";
 import { permitted } from "../support/permitted.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { until } from "../support/until.ts";
@@ -123,6 +124,73 @@ async function readinessOf(service: ServiceProcess): Promise<number> {
   await response.body?.cancel();
   return response.status;
 }
+
+testIf(isPermitted && Deno.build.os === "linux" && await succeeds(expectDone("cc", ["--version"])))(
+  "while the file system is read-only, additions are refused at once after the first, with one line and the remedy",
+  async () => {
+    await using store = await TempStore.make();
+    await using built = await TempStore.make();
+    const token = await store.issueKey();
+    const isReadOnly = `${built.folder}/is-read-only`;
+    const env = { ...await buildDisk(built.folder), READ_ONLY_IF: isReadOnly };
+    await using service = await ServiceProcess.start(store.kvPath, env);
+    const add = async () => {
+      const response = await service.client(token).add({ name: "Rex", categoryId: 1 });
+      return [response.status, (await response.json()).code];
+    };
+    assertEquals(await add(), [201, undefined]);
+    await Deno.writeTextFile(isReadOnly, "");
+    assertEquals(await add(), [503, "outcome_unknown"]);
+    const startedAt = performance.now();
+    for (let number = 0; number < 20; number++) {
+      assertEquals(await add(), [503, "store_unavailable"]);
+    }
+    assertLess(performance.now() - startedAt, 5_000);
+    assertEquals(await readinessOf(service), 503);
+    await Deno.remove(isReadOnly);
+    await until(async () => await readinessOf(service) === 200);
+    assertEquals(await add(), [201, undefined]);
+    await service.stop();
+    const lines = service.lines.map((line) => JSON.parse(line));
+    const [failing, ...others] = lines.filter(({ level }) => level === "error");
+    assertEquals([failing.event, others], ["storage_failing", []]);
+    assertMatch(failing.remedy, /turned read-only/);
+    assertEquals(lines.filter(({ event }) => event === "commit_failed"), []);
+  },
+);
+
+testIf(TROUBLES[FULL].isPossible)(
+  "a service does not start on a read-only or full file system, commands that read do, and each names the remedy",
+  async () => {
+    await using disk = await mountDisk();
+    const kvPath = `${disk.folder}/pets.sqlite3`;
+    const run = (args: string[]) =>
+      runTask(args, { kvPath, env: { PORT: "0", HOST: "127.0.0.1" } });
+    assertEquals((await run(["keys", "issue", "--label", "test"])).code, 0);
+    const expectRefused = async (args: string[], reason: RegExp) => {
+      const { code, stderr } = await run(args);
+      assertEquals(code, 2, stderr);
+      assertMatch(stderr, reason);
+      assertEquals(stderr.trim().split("\n").length, 1, stderr);
+    };
+    const readOnly = /\(KV_PATH\): its file, its folder or its file system is read-only; mount it/;
+    const remount = (mode: string) => expectDone("mount", ["-o", `remount,${mode}`, disk.folder]);
+    await remount("ro");
+    for (const args of [["start"], ["audit"]]) await expectRefused(args, readOnly);
+    await remount("rw");
+    // A process that is killed leaves the files without which SQLite cannot read here.
+    const service = await ServiceProcess.start(kvPath);
+    await service.stop("SIGKILL");
+    await remount("ro");
+    await expectRefused(["start"], readOnly);
+    for (const args of [["audit"], ["log"], ["keys", "list"]]) {
+      assertEquals((await run(args)).code, 0, args.join(" "));
+    }
+    await remount("rw");
+    await fillDisk(disk.folder);
+    await expectRefused(["start"], /its disk is full; free space on it/);
+  },
+);
 
 /** Ways to lose the file of a running service. */
 const LOSSES: Record<string, (store: TempStore) => Promise<void>> = {

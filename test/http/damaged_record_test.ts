@@ -167,9 +167,11 @@ const FORGERIES: Forgery[] = [
   // The positions of nothing, of the addition of the pet, of another pet and of no event.
   ...["0", "2", "3", "99"].map((position): Forgery => ["pet", /^\d+/, position]),
   ["pet", "}", ',"color":"red"}'],
-  ["key_by_token", '"label":"test"', '"label":"test","expiresAt":"2999-01-01T00:00:00.000Z"'],
-  ["key_by_token", '"label":"test"', '"label":"test","readOnly":true'],
-  ["key_by_token", '"label":"test"', '"label":"best"'],
+  ["issued_key", '"label":"test"', '"label":"test","expiresAt":"2999-01-01T00:00:00.000Z"'],
+  ["issued_key", '"label":"test"', '"label":"test","readOnly":true'],
+  ["issued_key", '"label":"test"', '"label":"best"'],
+  ["key_state", "}", ',"revokedAt":"2999-01-01T00:00:00.000Z"}'],
+  ["key_state", '"position":1', '"position":2'],
   ["event_by_idempotency_key", '"2026', '"2027'],
 ];
 

@@ -412,8 +412,7 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
     return await change(1, { name: "Mia" }, { "if-match": '"a"' });
   },
   internal_error: ({ send }, store) => {
-    // A list of pets. A fault of the log would be damage.
-    const isOfPets = ({ start }: KeyRange) => start?.[2] === "pet";
+    // Reads of the log, which prove the key, are as they should be.
     store.onList = (apply, range) =>
       isOfPets(range) ? Promise.resolve([undefined as never]) : apply();
     return send("/v1/pets");

@@ -42,6 +42,17 @@ test("a large page is the same as a text and in gzip, with its length, also for 
   assertEquals(head.headers.get("content-length"), String(length));
 });
 
+test("a large batch of events is the same as a text and in gzip, with its length", async ({ send }) => {
+  const plain = await send("/v1/events");
+  const bytes = await plain.clone().bytes();
+  assertGreater(bytes.length, 64 * 1024);
+  assertEquals(plain.headers.get("content-length"), String(bytes.length));
+  const packed = await send("/v1/events", { headers: { "accept-encoding": "gzip" } });
+  const packedBytes = await packed.clone().bytes();
+  assertEquals(packed.headers.get("content-length"), String(packedBytes.length));
+  assertEquals(new Uint8Array(gunzipSync(packedBytes)), bytes);
+});
+
 test("a large page waits until the thread has rested, and other requests do not", async (service) => {
   const { send, runtime, faults } = service;
   const first = await send(LARGE);

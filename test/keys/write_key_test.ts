@@ -1,8 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { readHead } from "../../src/log/head.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import { readLog } from "../../src/log/read_log.ts";
 import { issueKey, revokeKey, rotateKey, UnrotatableKeyError } from "../../src/keys/write_key.ts";
 import { createService } from "../../src/service.ts";
+import { ServiceError } from "../../src/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { testWith } from "../support/test_with.ts";
@@ -115,4 +117,20 @@ test("revokeKey() ends the key at once, also if its clock is ahead of the servic
   assertEquals((await service.send("/v1/pets")).status, 401);
   assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 401);
   assertEquals((await service.heads.fresh()).head.position, head.position + 1);
+});
+
+test("issueKey() and rotateKey() refuse an end that the log cannot hold, and write nothing", async (service) => {
+  const { id } = await issueKey(service, { label: "first" });
+  const { position } = (await readHead(service.store)).head;
+  const expiresAt = Date.parse("9999-12-31T23:59:59.999Z") + 1;
+  const overlapMs = expiresAt - service.runtime.now();
+  const attempts = [
+    () => issueKey(service, { label: "second", expiresAt }),
+    () => rotateKey(service, id, { overlapMs }),
+  ];
+  for (const attempt of attempts) {
+    await assertRejects(attempt, ServiceError, "The key would end in the year 10000");
+  }
+  assertEquals((await readHead(service.store)).head.position, position);
+  await issueKey(service, { label: "second", expiresAt: expiresAt - 1 });
 });

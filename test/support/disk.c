@@ -3,6 +3,8 @@
  *
  * FSYNC_DELAY_US delays each fsync(), as a slow disk does.
  *
+ * While there is a file READ_ONLY_IF, each write to a place in a file fails, as on a file system that turned read-only.
+ *
  * If DISK is a folder, it has what a power cut leaves of the files in the folder STORE: all that was synced, and some
  * of the sectors that were written since. A file whose directory was not synced since it was made has a name with "~",
  * and is lost; one that was unlinked may be there again. Syncs of files whose names end in UNSYNCED do nothing.
@@ -10,6 +12,7 @@
 
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -70,8 +73,17 @@ static int open_on_disk(const char *name) {
   return copy >= 0 ? copy : open(on_disk(path, name, "~"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
+static int is_read_only(void) {
+  const char *path = getenv("READ_ONLY_IF");
+  return path != NULL && access(path, F_OK) == 0;
+}
+
 ssize_t pwrite64(int file, const void *data, size_t size, off_t offset) {
   char path[PATH_MAX];
+  if (is_read_only()) {
+    errno = EROFS;
+    return -1;
+  }
   ssize_t written = syscall(SYS_pwrite64, file, data, size, offset);
   const char *name = written > 0 ? name_of_open(file, path) : NULL;
   if (name == NULL) return written;

@@ -4,10 +4,10 @@ import { otherVersionReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 
 /**
- * The version of the tables; version 1 had a column for values that are texts, and version 2 one for times of expiry.
- * The head names the version of their content.
+ * The version of the tables, named after the format of the store that last changed them, so that a message can name the
+ * release. Version 1 had a column for values that are texts, and version 2 one for times of expiry.
  */
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 6;
 
 const PROGRAM = "animal-store";
 
@@ -102,7 +102,8 @@ async function isPrepared(connection: Connection): Promise<boolean> {
   const [version, hasRights] = state;
   if (Number(version) !== SCHEMA_VERSION) {
     const shown = `its schema animal_store has version ${version}`;
-    refuse(otherVersionReason(shown, Number(version) > SCHEMA_VERSION ? version! : undefined));
+    const isNewer = Number(version) > SCHEMA_VERSION;
+    refuse(otherVersionReason(shown, isNewer ? version! : undefined));
   }
   if (hasRights !== "t") refuse(lacksRights);
   return true;

@@ -385,6 +385,7 @@ const CLOCKS: { name: string; hours: number[]; removed: number[]; found: number[
   { name: "nothing was written since", hours: [-30, -29], removed: [1, 2], found: [1, 2] },
   { name: "events of a clock that was ahead", hours: [-1, 72, 71], removed: [1, 2], found: [1, 2] },
   { name: "an event of a clock behind is last", hours: [-30, 0, -40], removed: [1], found: [] },
+  { name: "before 1970", hours: [-500_000, -499_999], removed: [], found: [] },
   { name: "expired, and still there", hours: [-72, -71, -1], removed: [], found: [] },
 ];
 
