@@ -419,7 +419,8 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
   },
   projection_damaged: ({ send }, store) => {
     const key = projectionKey(1, petKey("sold", 2));
-    store.onList = () => Promise.resolve([{ key, value: "{}", versionstamp: "1" }]);
+    store.onList = (apply, range) =>
+      isOfPets(range) ? Promise.resolve([{ key, value: "{}", versionstamp: "1" }]) : apply();
     return send("/v1/pets");
   },
   store_unavailable: ({ send }, store) => {
@@ -448,6 +449,10 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
     return await send("/v1/pets");
   },
 };
+
+function isOfPets({ start }: KeyRange): boolean {
+  return start?.[2] === "pet";
+}
 
 for (const [code, scenario] of Object.entries(SCENARIOS)) {
   Deno.test(`${code} is described, and logged with the request id if it is a fault of the service`, async () => {
