@@ -56,11 +56,10 @@ export const COMMANDS = {
   keys: {
     title: "Issues, lists, rotates and revokes API keys",
     details: `A new key is the only text on standard output, and is printed only once. "rotate"
-      issues a successor; the old key is retiring: valid until the end of the overlap. The last use
-      in the list is the last addition, change or removal of a pet; the log has no reads.`,
+      issues a successor; the old key is retiring: valid until the end of the overlap.`,
     usage: [
       "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
-      "deno task keys list [--json]",
+      "deno task keys list [--last-use] [--json]",
       "deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]",
       "deno task keys revoke ID",
     ],
@@ -69,6 +68,9 @@ export const COMMANDS = {
       "--read-only": "the key may only read: it writes no pets (rotate: as the old key)",
       "--expires-in TIME": "lifetime: 90d, 24h, 30m or 10s (default: no end; rotate: the old one)",
       "--overlap TIME": "how long the old key stays valid (default: 24h)",
+      "--last-use":
+        `reads the whole log, and shows when each key last added, changed or removed a pet;
+        the log has no reads`,
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
     },
     positionals: ["ACTION", "ID"],

@@ -106,7 +106,7 @@ test("log --recover prints every line that verifies, whatever the head says, and
     };
     const all = /^Printed the whole log, which verifies: 40 events\.\n$/;
     await recover(40, 0, all);
-    for (const record of [{}, { format: 5, position: -1 }, EMPTY_HEAD]) {
+    for (const record of [{}, { ...EMPTY_HEAD, position: -1 }, EMPTY_HEAD]) {
       const value = encodeJson(record);
       await changeFile(kvPath, [{ type: "set", key: HEAD_KEY, value }]);
       await recover(40, 0, all);
