@@ -60,14 +60,11 @@ async function openExport(name: string): Promise<Deno.FsFile> {
   const source = name === "-" ? Deno.stdin : await openInput(name);
   if (source instanceof Deno.FsFile && (await source.stat()).isFile) return source;
   const path = await Deno.makeTempFile({ prefix: "animal-store-export-" });
-  try {
-    const file = await Deno.open(path, { read: true, write: true });
-    await source.readable.pipeTo(file.writable, { preventClose: true });
-    return file;
-  } finally {
-    // The system keeps the removed file while it is open, and frees it however this command ends.
-    await Deno.remove(path);
-  }
+  const file = await Deno.open(path, { read: true, write: true });
+  // The system keeps the removed file while it is open, and frees it however this command ends.
+  await Deno.remove(path);
+  await source.readable.pipeTo(file.writable, { preventClose: true });
+  return file;
 }
 
 async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
