@@ -295,8 +295,21 @@ const OF_LISTS: ErrorCode[] = [
 ];
 const OF_OTHERS: ErrorCode[] = ["feed_reset", "method_not_allowed", "not_found", "not_ready"];
 const OF_CHANGES = CODES.filter((code) => !OF_OTHERS.includes(code));
-const OF_REMOVALS = OF_CHANGES
-  .filter((code) => code !== "invalid_body" && code !== "unsupported_media_type");
+/** A new code is one of requests with a body, unless it is added here. */
+const OF_REMOVALS: ErrorCode[] = [
+  ...OF_LISTS,
+  "malformed_body",
+  "invalid_idempotency_key",
+  "read_only_key",
+  "pet_not_found",
+  "request_timeout",
+  "idempotency_key_reused",
+  "precondition_failed",
+  "body_too_large",
+  "outcome_unknown",
+  "overloaded",
+  "storage_full",
+];
 const ONLY_OF_CHANGES: ErrorCode[] = ["pet_not_found", "precondition_failed"];
 const OF_ADDITIONS = OF_CHANGES.filter((code) => !ONLY_OF_CHANGES.includes(code));
 
