@@ -436,7 +436,7 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
     summary: "List events",
     description:
       "Lists additions, changes and removals of animals, oldest first: as a batch, or with " +
-      `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guide "Follow the store".`,
+      `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guides "Follow the store" and "Follow by a stream".`,
     sample: "stream",
     parameters: [...queryParametersOf(QUERY.EVENTS_PARAMETERS), LAST_EVENT_ID],
     responses: {

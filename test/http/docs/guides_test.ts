@@ -65,10 +65,25 @@ Deno.test("the guides have a value for every placeholder, and only addresses of 
   for (const code of Object.keys(ERRORS)) assertStringIncludes(text, `\`${code}\``);
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 17);
+  assertEquals(addresses.length, 19);
   for (const address of addresses) {
     assertMatch(address.slice(BASE.length), /^\/(pets|events|\.\.\/openapi\.json)\b/);
   }
+});
+
+Deno.test("each program of a guide with several has its language as a title", () => {
+  const titles = { bash: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
+  const programs = new RegExp(`(.*)\n\n\`\`\`(${Object.keys(titles).join("|")})\n`, "g");
+  let titled = 0;
+  for (const { name, description } of guides(BASE)) {
+    const found = [...description.matchAll(programs)];
+    if (found.length === 1) continue;
+    for (const [, before, mark] of found) {
+      assert(before.startsWith(`**${titles[mark as keyof typeof titles]}**`), `${name}: ${before}`);
+      titled++;
+    }
+  }
+  assertEquals(titled, 11);
 });
 
 Deno.test("each operation has a sample in each language; one without samples is described, too", () => {
