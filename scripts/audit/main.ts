@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { statOf } from "../../src/store/deno_kv/store_file.ts";
-import { count } from "../cli/format.ts";
+import { counted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf, reportSoundAudit } from "../cli/progress.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
@@ -28,8 +28,8 @@ await runCommand(COMMANDS.audit, {
     const extended: string[] = [];
     if (checkpoint !== undefined) extended.push("The log extends the checkpoint.");
     if (published !== undefined) {
-      const events = count(published.checkpoint.size);
-      extended.push(`The log extends the published log of ${events} events.`);
+      const events = counted(published.checkpoint.size, "event");
+      extended.push(`The log extends the published log of ${events}.`);
     }
     await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));
     if (!report.sound) return EXIT.refused;

@@ -7,6 +7,7 @@ import { eventOf, LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
 import type { Store } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
+const MISSING = "events are missing, or this is another log";
 const ADVICE = "Keep the file, and run deno task audit";
 
 /** An export of the log, from the first event on, in a file that only this process writes. */
@@ -66,11 +67,15 @@ export class Backup {
   async #expectInLog(last: Uint8Array, store: Store, headPosition: number): Promise<void> {
     const { position } = this;
     if (last.length === 0) return;
+    const isTorn = position === 0;
+    if (isTorn && headPosition === 0) {
+      const has = "The file has the beginning of an event, but the log is empty";
+      throw new RefusedError(`${has}: ${MISSING}. ${ADVICE}`);
+    }
     if (position > headPosition) {
       const ends = `The file ends at position ${position}, but the log at ${headPosition}`;
-      throw new RefusedError(`${ends}: events are missing, or this is another log. ${ADVICE}`);
+      throw new RefusedError(`${ends}: ${MISSING}. ${ADVICE}`);
     }
-    const isTorn = position === 0;
     const from = isTorn ? 1 : position;
     for await (const [{ line }] of readLog(store, { from, to: from })) {
       if (bytesEqual(last, isTorn ? line.subarray(0, last.length) : line)) return;

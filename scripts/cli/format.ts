@@ -5,6 +5,11 @@ export function count(number: number): string {
   return numbers.format(number);
 }
 
+/** Formats a number of things whose plural ends in s: 1 event, 12,345 events. */
+export function counted(number: number, thing: string): string {
+  return `${count(number)} ${thing}${number === 1 ? "" : "s"}`;
+}
+
 export function second(ms: number): string {
   return new Date(ms).toISOString().replace("T", " ").slice(0, 19) + "Z";
 }

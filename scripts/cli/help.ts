@@ -14,9 +14,13 @@ export function exitWithHelp(command: Command, args: string[]): void {
 
 function helpOf(command: Command): string {
   const { title, details = "", usage, flags = {}, variables = STORE, refusal } = command;
+  const defaults: Record<string, string | undefined> = command.defaults ?? {};
   const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
     .filter(([name]) => (variables as string[]).includes(name))
-    .map(([name, it]) => [name, it.meaning + (it.default ? ` (default: ${it.default})` : "")]);
+    .map(([name, it]) => {
+      const byDefault = defaults[name] ?? it.default;
+      return [name, it.meaning + (byDefault === undefined ? "" : ` (default: ${byDefault})`)];
+    });
   const parts = [
     wrap(`${title}. ${details}`, 0),
     usage.map((line) => "  " + wrap(line, 6)).join("\n"),

@@ -39,6 +39,12 @@ try {
     announce(address, token);
   });
 } catch (error) {
+  if (error instanceof Deno.errors.NotCapable) {
+    // Deno advises a flag, which `dev` does not take.
+    const [access] = error.message.split(", run again");
+    printError(`${access}: add it to "permissions" in deno.json`);
+    await exitAfterLog(EXIT.refused);
+  }
   // A change of the source cannot correct these errors, so the exit code tells `dev` not to wait for one.
   const isFinal = [ConfigError, ListenError, OpenStoreError].some((it) => error instanceof it);
   if (!isFinal) throw error;

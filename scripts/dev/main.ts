@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { permissionFlags } from "../launch/permission_flags.ts";
@@ -7,6 +8,9 @@ import { COMMANDS } from "../launch/commands.ts";
 
 const SERVER = "scripts/dev/dev_server.ts";
 const SOURCES = ["events", "scripts", "src"];
+
+/** What the service reads besides its sources: its permissions, and its packages. */
+const CONFIGURATION = ["deno.json", "deno.lock"];
 
 /** Time in which the service ends after a signal, unless it hangs. */
 const END_LIMIT_MS = 5_000;
@@ -25,7 +29,9 @@ await runCommand(COMMANDS.dev, {
       throw new UsageError(`--reset works only on ${path}: unset KV_PATH and DATABASE_URL`);
     }
     parseCount("--seed", seed, 1);
-    watchSources();
+    watch(SOURCES, (name) => /\.(css|html|js|md|svg|ts)$/.test(name));
+    // A file that an editor replaces is watched only through its folder.
+    watch(["."], (name) => CONFIGURATION.includes(name), { recursive: false });
     return await serveUntilStopped(permissionFlags("dev", []));
   },
 });
@@ -59,11 +65,15 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
   }
 }
 
-async function watchSources(): Promise<void> {
+async function watch(
+  paths: string[],
+  isWatched: (name: string) => boolean,
+  options?: { recursive: boolean },
+): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  for await (const { kind, paths } of Deno.watchFs(SOURCES)) {
-    const isSource = paths.some((path) => /\.(css|html|js|md|svg|ts)$/.test(path));
-    if (kind === "access" || !isSource) continue;
+  for await (const { kind, paths: changed } of Deno.watchFs(paths, options)) {
+    const isChange = changed.some((path) => isWatched(basename(path)));
+    if (kind === "access" || !isChange) continue;
     clearTimeout(timer);
     timer = setTimeout(() => change.resolve("changed"), CALM_MS);
   }

@@ -106,10 +106,12 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
   }
 }
 
-async function list({ json = false }: Flags): Promise<void> {
+async function list(flags: Flags): Promise<void> {
+  const { json = false, "last-use": showsUse = false } = flags;
   const keys: ListedKey[] = await withService(async ({ store, heads }) => {
     const { head } = await heads.fresh();
     const keys = await listApiKeys(store, head);
+    if (!showsUse) return keys;
     const uses = await lastUses(store, head.position).catch((error) => {
       if (!(error instanceof LogDamagedError)) throw error;
       say(`The last uses are not known. ${error.message}`);
@@ -119,10 +121,10 @@ async function list({ json = false }: Flags): Promise<void> {
   const now = Date.now();
   keys.sort((one, other) => one.issuedAt - other.issuedAt);
   const inJson = () => escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))));
-  await print(json ? inJson() : table(keys, now));
+  await print(json ? inJson() : table(keys, now, showsUse));
 }
 
-/** The time of the last event that each actor caused, up to a position. Rejects with `LogDamagedError`. */
+/** Reads the whole log for the time of the last event that each actor caused, up to a position. Rejects with `LogDamagedError`. */
 async function lastUses(store: Store, to: number): Promise<Map<string, string>> {
   const uses = new Map<string, string>();
   const showRead = progressOf("Reading", "events");
@@ -151,14 +153,15 @@ function members(key: ListedKey, now: number) {
   };
 }
 
-function table(keys: ListedKey[], now: number): string {
-  const rows = [["ID", "STATE", "ACCESS", "ISSUED", "LAST USE"]];
+function table(keys: ListedKey[], now: number, showsUse: boolean): string {
+  const rows = [["ID", "STATE", "ACCESS", "ISSUED", ...(showsUse ? ["LAST USE"] : [])]];
   const labels = ["LABEL"];
   for (const key of keys) {
     const issued = minute(key.issuedAt).slice(0, DATE_LENGTH);
     const lastUse = key.lastUse?.slice(0, DATE_LENGTH) ?? "-";
     const access = key.isReadOnly ? "read" : "write";
-    rows.push([key.id, stateWithTime(key, now), access, issued, lastUse]);
+    const uses = showsUse ? [lastUse] : [];
+    rows.push([key.id, stateWithTime(key, now), access, issued, ...uses]);
     labels.push(escapeInvisible(key.label));
   }
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));

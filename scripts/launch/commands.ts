@@ -1,6 +1,6 @@
 /** The table of commands: their `--help`, arguments and permissions. Texts are wrapped when they are printed. */
 
-import { type VariableName, VARIABLES } from "../../src/settings/variables.ts";
+import { DEV_HOST, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
 
 /**
  * The access that an argument gives: to read, to write, to `replace` a file (which writes its folder), to read an
@@ -22,6 +22,8 @@ export interface Command {
   grants?: Record<string, Grant>;
   /** By default those of the store. */
   variables?: readonly VariableName[];
+  /** The defaults of variables that are others than in their table. */
+  defaults?: Partial<Record<VariableName, string>>;
   /** The meaning of exit code 1, if the command can refuse. */
   refusal?: string;
 }
@@ -43,7 +45,7 @@ export const COMMANDS = {
   },
   dev: {
     title: "Serves for development, with a restart after every change, type checks and a key",
-    details: `Listens on 127.0.0.1 unless HOST is set. Prints a curl line with a development key,
+    details: `Prints a curl line with a development key,
       which stays the same until it is revoked or its file next to the store (KV_PATH.dev_key) is
       deleted. Waits for the next change if the store is of a newer version than the source.`,
     usage: ["deno task dev [--reset] [--seed N]"],
@@ -52,15 +54,15 @@ export const COMMANDS = {
       "--seed N": "first adds N sample pets",
     },
     variables: SERVICE,
+    defaults: { HOST: DEV_HOST },
   },
   keys: {
     title: "Issues, lists, rotates and revokes API keys",
     details: `A new key is the only text on standard output, and is printed only once. "rotate"
-      issues a successor; the old key is retiring: valid until the end of the overlap. The last use
-      in the list is the last addition, change or removal of a pet; the log has no reads.`,
+      issues a successor; the old key is retiring: valid until the end of the overlap.`,
     usage: [
       "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
-      "deno task keys list [--json]",
+      "deno task keys list [--last-use] [--json]",
       "deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]",
       "deno task keys revoke ID",
     ],
@@ -69,6 +71,9 @@ export const COMMANDS = {
       "--read-only": "the key may only read: it writes no pets (rotate: as the old key)",
       "--expires-in TIME": "lifetime: 90d, 24h, 30m or 10s (default: no end; rotate: the old one)",
       "--overlap TIME": "how long the old key stays valid (default: 24h)",
+      "--last-use":
+        `reads the whole log, and shows when each key last added, changed or removed a pet;
+        the log has no reads`,
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
     },
     positionals: ["ACTION", "ID"],

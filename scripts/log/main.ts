@@ -11,6 +11,7 @@ import { ServiceError } from "../../src/service_error.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
 import { parseCount } from "../cli/flag_values.ts";
+import { counted } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import {
   EXIT,
@@ -103,10 +104,11 @@ async function printRecovered(store: Store): Promise<number> {
     if (stop.signal.aborted) return EXIT.done;
   }
   if (fault === undefined) {
-    say(`Printed all ${events} events of the log; all of them verify.`);
+    say(`Printed the whole log, which verifies: ${counted(events, "event")}.`);
     return EXIT.done;
   }
-  say(`Printed the first ${events} events of the log, which verify. Left out the rest: ${fault}`);
+  const first = counted(events, "event");
+  say(`Printed the sound beginning of the log: ${first}. Left out the rest: ${fault}`);
   return EXIT.refused;
 }
 

@@ -1,3 +1,5 @@
+import { HEAD_KEY } from "../../src/keyspace.ts";
+import { decodeHeadRecord } from "../../src/log/head.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { FaultKind } from "../verify/advice.ts";
 import { auditLog, linesOfRecords } from "../verify/audit.ts";
@@ -17,7 +19,16 @@ export async function recoverLog(store: Store) {
     throw new RefusedError(`${newerLine.message}; use that version`);
   }
   const fault = faults[0]?.message ?? (events === 0 ? "The store has no log" : undefined);
+  if (fault !== undefined) await expectOwnFormat(store);
   return { events, fault, lines: () => firstLines(store, events) };
+}
+
+/** Throws `RefusedError` if the head names another format, because this version cannot tell what is wrong with that. */
+async function expectOwnFormat(store: Store): Promise<void> {
+  const head = await store.get(HEAD_KEY).catch(() => null);
+  const record = decodeHeadRecord(head?.value);
+  if (record.kind !== "other_format") return;
+  throw new RefusedError(`The log cannot be recovered with this version: ${record.message}`);
 }
 
 async function* firstLines(store: Store, count: number): AsyncGenerator<Uint8Array[]> {

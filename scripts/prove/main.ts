@@ -4,7 +4,7 @@ import { eventOf } from "../../src/log/lines.ts";
 import { PublishedLog } from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
-import { count } from "../cli/format.ts";
+import { count, counted } from "../cli/format.ts";
 import { readPublished, readRegularFile } from "../published/published_folder.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
@@ -17,7 +17,7 @@ await runCommand(COMMANDS.prove, {
       throw new UsageError("Name either an event (pets/7, keys/ID or a position) or --consistency");
     }
     const published = new PublishedLog(readPublished(dir));
-    const log = `published log of ${count(published.checkpoint.size)} events`;
+    const log = `published log of ${counted(published.checkpoint.size, "event")}`;
     if (consistency !== undefined) {
       const older = new TextDecoder().decode(readRegularFile(consistency, consistency));
       const size = count(published.proveConsistency(older).size);

@@ -7,7 +7,7 @@ import { CHECKPOINT_PATH } from "../published/published_log.ts";
 import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "../published/signed_note.ts";
 import { parseHttpAddress } from "../../src/runtime/network_address.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
-import { count } from "../cli/format.ts";
+import { counted } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { readPublished, WritableFolder } from "../published/published_folder.ts";
 import { runCommand, say, UsageError } from "../cli/run_command.ts";
@@ -59,8 +59,10 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
   const options = { folder, signer, entries, witnesses, witnessKeys, progress };
   const publishing = (readLines: ReadLines) => publishLog({ ...options, readLines });
   const [before, now] = await withLog(flags["from-file"], publishing);
-  const news = now === before ? "Nothing is new" : `Published ${count(now - before)} new events`;
-  say(`${news}: ${count(now)} events are published as ${signer.name}.`);
+  const news = now === before
+    ? "Nothing is new"
+    : `Published ${counted(now - before, "new event")}`;
+  say(`${news}: the published log of ${signer.name} has ${counted(now, "event")}.`);
   if (before === 0) say(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
 }
 

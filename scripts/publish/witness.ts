@@ -1,5 +1,6 @@
 /** Asks a witness to cosign a checkpoint (https://c2sp.org/tlog-witness). */
 
+import { counted } from "../cli/format.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import {
   cosignaturesIn,
@@ -41,7 +42,7 @@ export async function requestCosignature(
     // Only the witness knows which checkpoint it has cosigned last.
     const oldSize = Number(answer.text);
     if (oldSize > checkpoint.size) {
-      const sizes = `${oldSize} events, but the log has ${checkpoint.size}`;
+      const sizes = `${counted(oldSize, "event")}, but the log has ${checkpoint.size}`;
       throw new RefusedError(`The witness ${url} has cosigned ${sizes}`);
     }
     answer = await ask(oldSize);

@@ -1,3 +1,4 @@
+import { counted } from "../cli/format.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { isConsistent, isIncluded, leafHash, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -32,7 +33,7 @@ export class PublishedLog {
   proveInclusion(line: Uint8Array, position: number): string {
     const { size, note } = this.checkpoint;
     if (position > size) {
-      const fact = `the published log has ${size} events`;
+      const fact = `the published log has ${counted(size, "event")}`;
       throw new RefusedError(`Position ${position} is not published yet: ${fact}`);
     }
     const index = position - 1;
@@ -52,7 +53,9 @@ export class PublishedLog {
     if (!isLonger && isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
       return old;
     }
-    const sizes = `${checkpoint.size} events does not extend the checkpoint of ${old.size}`;
+    const sizes = `${
+      counted(checkpoint.size, "event")
+    } does not extend the checkpoint of ${old.size}`;
     throw new RefusedError(`The published log of ${sizes}: the history before it is another one`);
   }
 }
@@ -92,7 +95,10 @@ export class PublishedComparison {
     const { size } = this.#published;
     const end = this.builder.size;
     if (end >= size) return;
-    throw new RefusedError(`The log ends at position ${end}, but ${size} events were published`);
+    const published = counted(size, "event");
+    throw new RefusedError(
+      `The log ends at position ${end}, but the published log has ${published}`,
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import { audit, type AuditDeps } from "../verify/audit.ts";
 import type { AuditReport } from "../verify/findings.ts";
 import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
 import { LEASE_LIMIT_MS } from "../guarded/replay_lease.ts";
-import { count } from "../cli/format.ts";
+import { count, counted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { EXIT, runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
@@ -57,7 +57,7 @@ async function rebuild(deps: AuditDeps, graceMs: number): Promise<number> {
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
   const earlier = resumedFrom === 0 ? "" : `, ${count(resumedFrom)} of them in an earlier run`;
-  const what = `${count(events)} events${earlier}, in ${seconds} s`;
+  const what = `${counted(events, "event")}${earlier}, in ${seconds} s`;
   say(`Replayed ${what}; generation ${generation} is served.`);
   describe("The old projections", differences);
   return EXIT.done;
@@ -68,7 +68,7 @@ async function compare(deps: AuditDeps): Promise<number> {
   const { position, faults } = report;
   const unsound = faults.find(({ kind }) => ["newer_line", "line", "head"].includes(kind));
   if (unsound !== undefined) throw new RefusedError(`${unsound.message}; run deno task audit`);
-  say(`Compared the projections with ${count(position)} events; wrote nothing.`);
+  say(`Compared the projections with ${counted(position, "event")}; wrote nothing.`);
   return describe("The projections", report) ? EXIT.done : EXIT.refused;
 }
 

@@ -5,7 +5,7 @@ import { type Export, restore, verifyExport } from "./restore.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
-import { count } from "../cli/format.ts";
+import { counted } from "../cli/format.ts";
 import { openInput } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
@@ -52,7 +52,7 @@ async function restoreFrom(source: Export): Promise<void> {
     return restore(deps, source, verified, (done) => progress(done, position));
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-  say(`Restored ${count(position)} events in ${seconds} s; the last has the hash ${lastHash}.`);
+  say(`Restored ${counted(position, "event")} in ${seconds} s; the last has the hash ${lastHash}.`);
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
@@ -60,14 +60,11 @@ async function openExport(name: string): Promise<Deno.FsFile> {
   const source = name === "-" ? Deno.stdin : await openInput(name);
   if (source instanceof Deno.FsFile && (await source.stat()).isFile) return source;
   const path = await Deno.makeTempFile({ prefix: "animal-store-export-" });
-  try {
-    const file = await Deno.open(path, { read: true, write: true });
-    await source.readable.pipeTo(file.writable, { preventClose: true });
-    return file;
-  } finally {
-    // The system keeps the removed file while it is open, and frees it however this command ends.
-    await Deno.remove(path);
-  }
+  const file = await Deno.open(path, { read: true, write: true });
+  // The system keeps the removed file while it is open, and frees it however this command ends.
+  await Deno.remove(path);
+  await source.readable.pipeTo(file.writable, { preventClose: true });
+  return file;
 }
 
 async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {

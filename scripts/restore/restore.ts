@@ -3,6 +3,7 @@
  * mark is stored under the head's key, so no service works on half a log, and a killed restore can be continued.
  */
 
+import { counted } from "../cli/format.ts";
 import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
@@ -153,7 +154,9 @@ async function restoredIn(store: Store, found: StoreEntry | null, head: Head): P
   const { position, lastHash, restored } = record.mark;
   if (position === head.position && lastHash === head.lastHash) return restored;
   throw new Error(
-    `The store holds a restore of another export, of ${position} events, the last with the ` +
+    `The store holds a restore of another export, of ${
+      counted(position, "event")
+    }, the last with the ` +
       `hash ${lastHash}, that was not finished`,
   );
 }

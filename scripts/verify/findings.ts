@@ -1,6 +1,6 @@
 /** Collects the faults that an audit finds. */
 
-import { count } from "../cli/format.ts";
+import { count, counted } from "../cli/format.ts";
 import { type Head, petCount } from "../../src/log/head.ts";
 import type { StoreDamagedError } from "../../src/store/store_errors.ts";
 import {
@@ -102,13 +102,13 @@ export function describe(report: AuditReport, extended: string[] = []): string {
   const { sound, position, pets, hash, counts, faults, advice, firstBadPosition } = report;
   const noted = describeNotes(report);
   if (sound) {
-    const what = `Sound: ${count(position)} events, ${count(pets)} pets.`;
+    const what = `Sound: ${counted(position, "event")}, ${counted(pets, "pet")}.`;
     return [what, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted].join("\n");
   }
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
   const more = total - faults.length;
   return [
-    `Not sound: ${count(total)} ${total === 1 ? "fault" : "faults"} in ${count(position)} events.` +
+    `Not sound: ${counted(total, "fault")} in ${counted(position, "event")}.` +
     (firstBadPosition === undefined ? "" : ` The first bad position is ${firstBadPosition}.`),
     ...faults.map(({ message }) => `- ${message}`),
     ...(more > 0 ? [`- and ${count(more)} more`] : []),

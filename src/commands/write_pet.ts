@@ -146,7 +146,8 @@ function ruleOf(
     decide(_head, last = prepared) {
       const before = expectPet(last);
       if (!isExpected(encodePet(before))) {
-        const message = "If-Match does not name the ETag of the animal; a weak one (W/) never does";
+        const message =
+          "The animal has changed since you read it: read it again; a weak ETag (W/) never matches";
         throw new ServiceError("precondition_failed", message);
       }
       const body = decide(before);

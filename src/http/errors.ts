@@ -74,7 +74,7 @@ const TABLE = {
   ),
   precondition_failed: entry(
     412,
-    "The animal is not, or no longer, the one that If-Match names; nothing was stored",
+    "The animal has changed since you read the ETag in If-Match, or never had it; nothing was stored",
     "Read the animal again, and decide again with its new ETag",
   ),
   body_too_large: entry(413, "The body is larger than 64 KiB", "Send a smaller body"),

@@ -33,7 +33,9 @@ import {
   allowOf,
   type ApiOperation,
   BASE_PATH,
+  docsPathsAt,
   findRoute,
+  isGuessOfDocs,
   operationOf,
   originOfRequest,
   pathsAt,
@@ -176,6 +178,10 @@ function respond(
     const operation = route.isPublic ? operationOf(route, method) : undefined;
     exchange.operation = operation;
     return operation ? deps.operations[operation](exchange) : respondWithMethods(method, route);
+  }
+  if (route === undefined && isGuessOfDocs(path)) {
+    if (!isBodyBounded(headers)) throw bodyTooLargeError();
+    throw unknownPathError(docsPathsAt(baseUrl));
   }
   const operation = exchange.operation = route && operationOf(route, method);
   const token = bearerToken(headers);

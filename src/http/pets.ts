@@ -20,7 +20,7 @@ import {
 } from "../projections/pet_reader.ts";
 import { type HttpResponse, JSON_HEADERS, NEVER_STORED } from "./http_response.ts";
 import { compressed } from "./compression.ts";
-import { applyIfNoneMatch, entityTag, entityTagOfHash } from "./conditional_read.ts";
+import { applyIfNoneMatch, entityTag, entityTagOfHash, gzipTagOf } from "./conditional_read.ts";
 import type { LargePages, LeavingRequest } from "./large_pages.ts";
 import { ERRORS, HttpError } from "./errors.ts";
 import { IDEMPOTENCY_REPLAYED_HEADER, parseIdempotencyKey } from "./requests/idempotency_key.ts";
@@ -37,6 +37,9 @@ export const DEPRECATION_HEADERS = {
 
 /** Only the client may cache a read, and it revalidates each time: pets may change. */
 export const READ_HEADERS = { "cache-control": "private, no-cache" };
+
+/** The text of a page without animals. */
+const NO_PETS = "[]";
 
 export interface ApiRequest extends LeavingRequest {
   request: Request;
@@ -111,7 +114,7 @@ function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
   const headers: HttpResponse["headers"] = {
     ...READ_HEADERS,
     vary: "accept-encoding",
-    etag: entityTagOfHash(page.hash),
+    etag: tagOfPage(page, query),
     "x-feed-position": feedPositionOf(head).id,
   };
   const total = totalOf(query, page, head);
@@ -120,6 +123,12 @@ function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
   const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
   if (page.next !== undefined) headers.link = `<${next}>; rel="next"`;
   return headers;
+}
+
+/** The page of one id has the tag of its animal, so a client can send it as `If-Match`. */
+function tagOfPage({ text, hash }: Page, { ids }: PageQuery): string {
+  const isOneAnimal = ids?.length === 1 && text !== NO_PETS;
+  return isOneAnimal ? entityTag(text.slice(1, -1)) : entityTagOfHash(hash);
 }
 
 export function getPet(
@@ -182,7 +191,10 @@ function parseTarget(request: Request, path: string, search: string) {
   const petId = petIdOf(path);
   const idempotencyKey = parseIdempotencyKey(request.headers);
   const matches = parseIfMatch(request.headers);
-  const isExpected = matches && ((petText: string) => matches(entityTag(petText)));
+  const isExpected = matches && ((petText: string) => {
+    const tag = entityTag(petText);
+    return matches(tag) || matches(gzipTagOf(tag));
+  });
   return { petId, idempotencyKey, isExpected };
 }
 

@@ -77,6 +77,22 @@ export function pathsAt(baseUrl: string): string {
   return `${base}/pets, ${base}/pets/{petId} or ${base}/events`;
 }
 
+/** Where people and programs look for a description that is elsewhere. */
+const GUESS_OF_DOCS = new RegExp(
+  "^(?:/api|/v\\d)*/(?:api-docs|docs|openapi|redoc|swagger|swagger-ui)" +
+    "(?:\\.html|\\.json|\\.ya?ml|/|/index\\.html)?$",
+);
+
+export function isGuessOfDocs(path: string): boolean {
+  return GUESS_OF_DOCS.test(path);
+}
+
+/** The paths of the reference and of the description, which are beside that of the interface. */
+export function docsPathsAt(baseUrl: string): string {
+  const folder = requestTarget(baseUrl).path.slice(0, -BASE_PATH.length);
+  return `${folder}/docs or ${folder}/openapi.json`;
+}
+
 /** `undefined` if the route does not support the method. */
 export function operationOf<Name>(
   { operations }: { operations: Operations<Name> },

@@ -6,7 +6,7 @@ import { reasonOf } from "../runtime/logger.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/open_store.ts";
-import { type VariableName, VARIABLES } from "./variables.ts";
+import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
 
 export interface Address {
   hostname: string;
@@ -59,9 +59,9 @@ export function readStoreConfig(): Pick<ServiceConfig, "store"> {
   return { store: read("DATABASE_URL") === undefined ? readKvStore() : readDatabase() };
 }
 
-/** Without `HOST`, a development server listens on loopback. Throws `ConfigError`. */
+/** Throws `ConfigError`. */
 export function readDevConfig(): ServiceConfig {
-  return readServiceConfig("127.0.0.1");
+  return readServiceConfig(DEV_HOST);
 }
 
 /** Throws `ConfigError`. */

@@ -38,4 +38,7 @@ export const VARIABLES = {
   DENO_KV_PATH_PREFIX: { meaning: "set by Deno Deploy: the first part of that address" },
 } as const satisfies Record<string, { meaning: string; default?: string }>;
 
+/** Without `HOST`, a development server listens on loopback. */
+export const DEV_HOST = "127.0.0.1";
+
 export type VariableName = keyof typeof VARIABLES;

@@ -19,6 +19,7 @@ import {
   NODE_FOLDER,
   PYTHON_BIN,
 } from "./contract_tools.ts";
+import { guides } from "../../src/http/docs/guides.ts";
 import { testIf } from "../support/test_if.ts";
 
 /** The number of pets before a client connects: more than one read of the log. */
@@ -28,26 +29,36 @@ const withPython = await install("tools from PyPI", installPythonTools);
 const withNode = await install("packages from npm", installNodePackages);
 const withCurl = await install("curl", () => expectDone("curl", ["--version"]));
 
-for (const script of withNode ? ["follow.mjs", "cloud_events.mjs"] : []) {
-  // Node finds packages from the folder of the script.
-  await Deno.copyFile(`${HERE}/clients/${script}`, `${NODE_FOLDER}/${script}`);
+// Node finds packages from the folder of the script.
+if (withNode) {
+  await Deno.copyFile(`${HERE}/clients/cloud_events.mjs`, `${NODE_FOLDER}/cloud_events.mjs`);
 }
 
-/** The command that follows a stream from the event `lastId` on, or from the beginning. */
-type CommandOf = (url: string, key: string, ...lastId: string[]) => string[];
+/** The command that follows a stream of the interface at that address, from the event `lastId` on. */
+type CommandOf = (base: string, key: string, lastId: string) => Promise<string[]> | string[];
 
 const CLIENTS: [name: string, isPossible: boolean, commandOf: CommandOf][] = [
-  // It has no use for the last id, because it must live through everything and resume the stream itself.
-  ["eventsource, npm", withNode, (...args) => ["node", `${NODE_FOLDER}/follow.mjs`, ...args]],
-  ["httpx-sse, PyPI", withPython, (...args) => {
-    return [`${PYTHON_BIN}/python`, `${HERE}/clients/follow.py`, ...args];
+  ["eventsource, npm", withNode, async (base, _key, lastId) => {
+    return ["node", await writeProgram(base, "javascript", `${NODE_FOLDER}/follow.mjs`), lastId];
   }],
-  ["curl -N", withCurl, (url, key, ...lastId) => {
+  ["httpx-sse, PyPI", withPython, async (base, _key, lastId) => {
+    const program = await writeProgram(base, "python", `${PYTHON_BIN}/follow.py`);
+    return [`${PYTHON_BIN}/python`, program, lastId];
+  }],
+  ["curl -N", withCurl, (base, key, lastId) => {
     const fields = ["Accept: text/event-stream", `Authorization: Bearer ${key}`];
-    fields.push(...lastId.map((id) => `Last-Event-ID: ${id}`));
-    return ["curl", "-sN", ...fields.flatMap((field) => ["-H", field]), url];
+    fields.push(`Last-Event-ID: ${lastId}`);
+    return ["curl", "-sN", ...fields.flatMap((field) => ["-H", field]), `${base}/events`];
   }],
 ];
+
+/** Writes the program of the guide for streams in a language to a file, and resolves to its path. */
+async function writeProgram(base: string, mark: string, path: string): Promise<string> {
+  const { description } = guides(base).find(({ name }) => name === "Follow by a stream")!;
+  const [, program] = new RegExp(`\`\`\`${mark}\n([^]+?)\`\`\``).exec(description)!;
+  await Deno.writeTextFile(path, program);
+  return path;
+}
 
 for (const [name, isPossible, commandOf] of CLIENTS) {
   testIf(isPossible)(
@@ -57,16 +68,18 @@ for (const [name, isPossible, commandOf] of CLIENTS) {
       const key = await fillStore(temp.kvPath, PETS);
       const env = { PORT: `${freePort()}` };
       let service = await ServiceProcess.start(temp.kvPath, env);
-      const events: { id: string }[] = [];
+      const events = (await readAll(service, key)).slice(0, 1);
       let process!: Deno.ChildProcess;
       let isOver = false;
       const following = (async () => {
         while (!isOver) {
-          const url = `${service.address}/v1/events`;
-          const [program, ...args] = commandOf(url, key, ...events.slice(-1).map(({ id }) => id));
-          process = new Deno.Command(program, { args, stdout: "piped", stderr: "null" }).spawn();
+          const base = `${service.address}/v1`;
+          const [program, ...args] = await commandOf(base, key, events.at(-1)!.id);
+          const options = { args, env: { KEY: key }, stdout: "piped", stderr: "null" } as const;
+          process = new Deno.Command(program, options).spawn();
           await readLines(process.stdout, (line) => {
-            if (line.startsWith("data: ")) events.push(JSON.parse(line.slice(6)));
+            const data = /^(?:data: )?(\{.*)$/.exec(line)?.[1];
+            if (data !== undefined) events.push(JSON.parse(data));
           });
           await process.status;
         }

@@ -29,6 +29,20 @@ const OTHER_ID = `${"1".padStart(16, "0")}-${"a".repeat(16)}`;
 const UNKNOWN_PARAMETERS = [["a", "a=secret"], ["Limit", "Limit=5"], ["", "=1"], ["a&b", "a%26b=1"]]
   .concat([[`${"x".repeat(50)}…`, `${"x".repeat(5_000)}=1`]]);
 
+/** Bodies for which V8 names no place, each with that place. */
+const UNEXPECTED: [line: number, column: number, body: string][] = [
+  [1, 9, '{"name":secret}'],
+  [1, 15, '{"categoryId":+1}'],
+  [1, 15, '{"categoryId":NaN}'],
+  [3, 11, '{\n "name": "R\\"x",\n "status":}'],
+  [2, 6, '{"name":"Rex",\n"a": .5}'],
+  [1, 10, '{"name":tRue}'],
+  [1, 30_007, `{"name":"${"x".repeat(29_990)}", "a":Infinity}`],
+  [1, 1, "// Rex\n{}"],
+  [1, 1, "a=b"],
+  [1, 1, "undefined"],
+];
+
 const get = (path: string, headers: HeadersInit = {}): Send => ({ send }) =>
   send(path, { headers });
 const list = (...queries: string[]) => queries.map((query) => get(`/v1/pets?${query}`));
@@ -139,6 +153,13 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ...["/pets/secret", "/pets", "/v1/pets/", "/v1//pets", "/V1/Pets", "/v1/v1/pets?limit=1"]
         .concat("/v1", "/v1/pet", "/v1/pets/7/", "/v1/pets/7/owners").map((path) => get(path)),
     ],
+    [
+      "The path does not exist: use /docs or /openapi.json",
+      ...["/v1/docs", "/swagger.json", "/v1/openapi.json", "/swagger-ui/", "/swagger-ui/index.html"]
+        .concat("/openapi.yaml", "/api-docs", "/v3/api-docs", "/redoc").map(bare),
+      get("/v1/docs"),
+      ({ sendBare }) => sendBare("/swagger", { method: "POST" }),
+    ],
     ["The path does not exist: use /docs", get("/docs/unknown"), get("/docs/unknown.css")],
     ["The path does not exist: use /window", get("/window/unknown"), get("/window/window_page.ts")],
   ],
@@ -203,6 +224,8 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ...list(
         `ids=${Array.from({ length: 101 }, (_, index) => index + 1)}`,
         `ids=1${",1".repeat(100)}`,
+        `ids=1${"&ids=1".repeat(100)}`,
+        ...["ids=1&ids=", "ids=&ids=1", "ids=1&ids=secret"],
       ),
     ],
     [
@@ -249,7 +272,8 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     [
       "Header Idempotency-Key must be 1 to 255 characters of visible ASCII, such as a UUID; " +
       "in double quotes, also with spaces and commas",
-      ...postWith("idempotency-key", ["", '""', "k".repeat(256), `"${"k".repeat(256)}"`]),
+      ...postWith("idempotency-key", ["", '""', "k".repeat(256), `"${"k".repeat(254)}"`]),
+      ...postWith("idempotency-key", [`"${'\\"'.repeat(127)}"`]),
       ...postWith("idempotency-key", ["a, b", '"a", "b"', 'a,"b"', '"', '"a', String.raw`"a\"`]),
       ...postWith("idempotency-key", ["é", "a b", 'a"', 'a"b', '"a\tb"', String.raw`"a\b"`]),
       ...postWith("idempotency-key", ['"a"b"', '"a"; p=1']),
@@ -328,10 +352,12 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       "The body is not valid JSON at line 1, column 2: expected property name or '}'",
       ...["{", "{'name':'Rex'}"].map((body) => post(body)),
     ],
+    ...UNEXPECTED.map(([line, column, body]): [string, Send] => [
+      `The body is not valid JSON at line ${line}, column ${column}: unexpected character`,
+      post(body),
+    ]),
     [
-      // V8 names no place, or quotes the body.
-      "The body is not valid JSON",
-      ...['{"name":secret}', '{"categoryId":+1}', "// Rex\n{}", "a=b"].map((body) => post(body)),
+      "The body is not valid JSON at line 1, column 1: unexpected byte order mark",
       post(`\ufeff${JSON.stringify(REX)}`),
     ],
     [
@@ -469,6 +495,9 @@ Deno.test("the paths in a message are those of the address for clients", async (
   const { message } = await (await service.send("/pets")).json();
   const paths = "/store/v1/pets, /store/v1/pets/{petId} or /store/v1/events";
   assertEquals(message, `The path does not exist: use ${paths}`);
+  const guess = await (await service.sendBare("/v1/docs")).json();
+  const right = "/store/docs or /store/openapi.json";
+  assertEquals(guess.message, `The path does not exist: use ${right}`);
 });
 
 function addStream(

@@ -81,6 +81,8 @@ testEachWay("a list filters by category and status, and counts what matches", as
     ["categoryId=1", "0", []],
     ["categoryId=7.0", "6", [8, 7, 6, 5, 4, 3]],
     ["ids=2,99,1,32.0,2", "2", [32, 2]],
+    ["ids=2&ids=32", "2", [32, 2]],
+    ["ids=3,2&%69ds=2&ids=4", "3", [4, 3, 2]],
   ];
   for (const [query, total, ids] of cases) {
     for (const method of ["HEAD", "GET"]) {

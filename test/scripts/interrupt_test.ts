@@ -26,8 +26,8 @@ async function interrupt(task: Deno.ChildProcess): Promise<Outcome> {
 }
 
 /** Interrupts a task that waits for the rest of its standard input. */
-async function interruptInInput(args: string[], kvPath: string): Promise<Outcome> {
-  const task = spawnTask(args, { kvPath, detached: true });
+async function interruptInInput(args: string[], kvPath: string, temporary: string) {
+  const task = spawnTask(args, { kvPath, env: { TMPDIR: temporary }, detached: true });
   const writer = task.stdin.getWriter();
   // More than a pipe holds, so the task has read some of it.
   await writer.write(linesToBytes(sampleLog(3_000)));
@@ -50,6 +50,8 @@ test("Ctrl-C in audit, restore and publish, before they have written anything", 
   await using temp = await TempStore.make();
   const kvPath = `${temp.folder}/store/pets.sqlite3`;
   await Deno.mkdir(`${temp.folder}/store`);
+  const temporary = `${temp.folder}/tmp`;
+  await Deno.mkdir(temporary);
   const key = `${temp.folder}/log.key`;
   await expectTask(["publish", "--new-key", key], { kvPath });
   const cases: [args: string[], line: RegExp][] = [
@@ -64,9 +66,10 @@ test("Ctrl-C in audit, restore and publish, before they have written anything", 
     ],
   ];
   for (const [args, line] of cases) {
-    const { code, stdout, stderr } = await interruptInInput(args, kvPath);
+    const { code, stdout, stderr } = await interruptInInput(args, kvPath, temporary);
     assertEquals([args, code, stdout], [args, INTERRUPTED, ""], stderr);
     assertMatch(stderr, line);
+    assertEquals(Array.from(Deno.readDirSync(temporary)), [], "no copy of the input is left");
   }
 });
 

@@ -14,7 +14,7 @@ addEventListener("DOMContentLoaded", async () => {
   const here = new URL("v1", document.baseURI).href;
   const text = await (await fetch("openapi.json")).text();
   // The samples use this service. After a line number, a tab would be hardly visible. In a pattern it is escaped twice.
-  const samples = text.replaceAll(/https?:\/\/[^"<> ]+(?=\/(?:pets|events))/g, here)
+  const samples = text.replaceAll(/https?:\/\/[^"<> ]+(?=\/(?:pets|events|\.\.\/openapi))/g, here)
     .replaceAll(/(?<!\\)\\t/g, "    ");
   const description = JSON.parse(samples, withoutNoise);
   const { info } = description;

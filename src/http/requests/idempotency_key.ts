@@ -5,21 +5,21 @@ export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 /** Is `true` on a response that repeats the outcome of an earlier request with the same key. */
 export const IDEMPOTENCY_REPLAYED_HEADER = "idempotency-replayed";
 
-/** Maximum length of an Idempotency-Key, in characters, without its quotes. */
+/** Maximum length of the field's value, in characters, with its quotes. */
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
 /**
  * The field's value: a String of RFC 9651 section 3.3.3, as the draft requires, or the key without quotes, as
  * most clients send it. The form without quotes excludes the comma, because a comma joins repeated fields.
  */
-export const IDEMPOTENCY_KEY_PATTERN =
-  /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-+\--~]{1,255}))$/;
+export const IDEMPOTENCY_KEY_PATTERN = /^(?:"((?:[ !#-[\]-~]|\\["\\])+)"|([!#-+\--~]+))$/;
 
 /** Parses the header of draft-ietf-httpapi-idempotency-key-header-07, if present. Throws `invalid_idempotency_key`. */
 export function parseIdempotencyKey(headers: Headers): string | undefined {
   const field = headers.get(IDEMPOTENCY_KEY_HEADER);
   if (field === null) return undefined;
-  const match = IDEMPOTENCY_KEY_PATTERN.exec(field);
+  const isTooLong = field.length > IDEMPOTENCY_KEY_MAX_LENGTH;
+  const match = isTooLong ? null : IDEMPOTENCY_KEY_PATTERN.exec(field);
   if (match === null) {
     const form = `1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters of visible ASCII, such as a UUID`;
     const message =

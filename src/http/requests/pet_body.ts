@@ -65,15 +65,47 @@ function parseObject(text: string): object {
   throw new HttpError("malformed_body", "The body must be one JSON object");
 }
 
-/** V8's message, with its place. A message without a place is dropped, because it quotes the body. */
+/** V8's message, with its place. */
 const PLACED_FAULT = /^(.)(.+?)(?: in JSON)? at position \d+ \(line (\d+) column (\d+)\)$/;
 
 function syntaxFault(text: string, error: unknown): string {
   if (/^[ \t\n\r]*$/.test(text)) return "is empty: send one JSON object";
   const match = PLACED_FAULT.exec((error as Error).message);
-  if (match === null) return "is not valid JSON";
+  if (match === null) return unexpectedCharacter(text);
   const [, initial, words, line, column] = match;
   return `is not valid JSON at line ${line}, column ${column}: ${initial.toLowerCase()}${words}`;
+}
+
+const BYTE_ORDER_MARK = "\ufeff";
+
+/** V8's message for an unexpected character has no place, and quotes the body. */
+function unexpectedCharacter(text: string): string {
+  const index = indexOfUnexpected(text);
+  const before = text.slice(0, index);
+  const line = before.split("\n").length;
+  const column = index - before.lastIndexOf("\n");
+  const what = text[index] === BYTE_ORDER_MARK ? "byte order mark" : "character";
+  return `is not valid JSON at line ${line}, column ${column}: unexpected ${what}`;
+}
+
+/** It ends the shortest beginning of the text that has such a fault, because shorter ones only end too early. */
+function indexOfUnexpected(text: string): number {
+  let [without, having] = [0, text.length];
+  while (having - without > 1) {
+    const middle = (without + having) >> 1;
+    if (hasUnexpected(text.slice(0, middle))) having = middle;
+    else without = middle;
+  }
+  return without;
+}
+
+function hasUnexpected(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    return (error as Error).message.endsWith("is not valid JSON");
+  }
 }
 
 function describe(issue: z.core.$ZodIssue, body: object, { shape }: z.ZodObject): string[] {

@@ -27,7 +27,7 @@ export const NOW = "now";
 
 interface Parameter<Value> {
   description: string;
-  /** Set for a list with commas. */
+  /** Set for a list with commas. The parameter may also be repeated, as many generated clients do. */
   explode?: false;
   /** The values for clients. */
   schema: object;
@@ -174,7 +174,8 @@ const NEXT_PAGE = "the address of the next page is in the Link header";
 /** Parses a query, given without its question mark. Throws `invalid_parameter`. */
 export function parseQuery<Query>(search: string, parameters: Parameters<Query>): Partial<Query> {
   const query: Partial<Query> = {};
-  for (const [name, value] of new URLSearchParams(search)) {
+  const sent = new URLSearchParams(search);
+  for (const [name, value] of sent) {
     const refuse = (fault: string) => {
       throw new HttpError("invalid_parameter", `Query parameter ${quoted(name)} ${fault}`);
     };
@@ -184,8 +185,12 @@ export function parseQuery<Query>(search: string, parameters: Parameters<Query>)
       refuse(`is not known: ${names === "" ? "this operation takes none" : use}`);
     }
     const known = name as keyof Query;
-    if (Object.hasOwn(query, known)) refuse("is repeated");
-    query[known] = parameters[known].parse(value, refuse);
+    const isList = parameters[known].explode === false;
+    const isRepeated = Object.hasOwn(query, known);
+    if (isRepeated && isList) continue;
+    if (isRepeated) refuse("is repeated");
+    const text = isList ? sent.getAll(name).join(",") : value;
+    query[known] = parameters[known].parse(text, refuse);
   }
   return query;
 }

@@ -57,14 +57,33 @@ testIf(permitted("read"))(
 
 Deno.test("the guides have a value for every placeholder, and only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
-  assertEquals(/\{\{|undefined/.exec(text), null);
+  // Only TypeScript has the word for another reason.
+  const others = text.replaceAll(/^```typescript\n[^]+?```$/gm, "");
+  assertEquals(/\{\{|undefined/.exec(others), null);
   const { status } = ERRORS.idempotency_key_reused;
   assertStringIncludes(text, `The same value with another request gets ${status}.`);
   for (const code of Object.keys(ERRORS)) assertStringIncludes(text, `\`${code}\``);
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 16);
-  for (const address of addresses) assertMatch(address.slice(BASE.length), /^\/(pets|events)\b/);
+  assertEquals(addresses.length, 19);
+  for (const address of addresses) {
+    assertMatch(address.slice(BASE.length), /^\/(pets|events|\.\.\/openapi\.json)\b/);
+  }
+});
+
+Deno.test("each program of a guide with several has its language as a title", () => {
+  const titles = { bash: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
+  const programs = new RegExp(`(.*)\n\n\`\`\`(${Object.keys(titles).join("|")})\n`, "g");
+  let titled = 0;
+  for (const { name, description } of guides(BASE)) {
+    const found = [...description.matchAll(programs)];
+    if (found.length === 1) continue;
+    for (const [, before, mark] of found) {
+      assert(before.startsWith(`**${titles[mark as keyof typeof titles]}**`), `${name}: ${before}`);
+      titled++;
+    }
+  }
+  assertEquals(titled, 11);
 });
 
 Deno.test("each operation has a sample in each language; one without samples is described, too", () => {

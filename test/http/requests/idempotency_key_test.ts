@@ -10,8 +10,8 @@ Deno.test("parseIdempotencyKey() reads a bare key, and a quoted one of up to 255
     [String.raw`"a\"b\\c, d"`, String.raw`a"b\c, d`],
     [String.raw`a\\b`, String.raw`a\\b`],
     [longest, longest],
-    [`"${longest}"`, longest],
-    [`"${'\\"'.repeat(255)}"`, '"'.repeat(255)],
+    [`"${longest.slice(2)}"`, longest.slice(2)],
+    [`"${'\\"'.repeat(126)}a"`, `${'"'.repeat(126)}a`],
   ];
   for (const [field, key] of keys) {
     assertEquals(parseIdempotencyKey(new Headers({ "idempotency-key": field })), key);

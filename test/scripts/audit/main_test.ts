@@ -8,6 +8,7 @@ import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts"
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { writeLog } from "../../support/sample_store.ts";
+import { TempStore } from "../../support/temp_store.ts";
 import { withPublished } from "../publish/with_published.ts";
 import { test } from "../../support/test_processes.ts";
 
@@ -47,6 +48,12 @@ test("audit: a sound store exits 0, another one 1, and both reports have the res
     assertEquals(counts, { record_missing: 1 });
     assertMatch(advice.record_missing, /^Write all records again from the log/);
   }));
+
+test("audit: a store of one event has 1 event", async () => {
+  await using temp = await TempStore.make();
+  await temp.issueKey();
+  assertMatch(await expectTask(["audit"], temp), /^Sound: 1 event, 0 pets\.$/m);
+});
 
 test("audit: an audit that cannot run exits 2 with one line that says why", () =>
   withSampleFile(async ({ folder, kvPath }) => {

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { LogDamagedError, readLog } from "../../../src/log/read_log.ts";
+import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
 import { logKey } from "../../../src/keyspace.ts";
 import { Backup } from "../../../scripts/backup/backup.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
@@ -81,6 +82,17 @@ test("Backup refuses a file that is not an export of this log, and does not chan
     await assertRejects(() => backUp(sample, path), RefusedError, `The file ${refusal}`);
     assertEquals(await Deno.readFile(path), bytes);
   }
+});
+
+test("Backup refuses a torn file if the log is empty, and does not change it", async ({ sample, path }) => {
+  const torn = linesToBytes(sample.lines).subarray(0, 20);
+  await Deno.writeFile(path, torn);
+  const store = new KvStore(await Deno.openKv(":memory:"));
+  using file = await Deno.open(path, { read: true, write: true });
+  const refusal = "The file has the beginning of an event, but the log is empty: ";
+  await assertRejects(() => Backup.open(file, store, 0), RefusedError, refusal);
+  store.close();
+  assertEquals(await Deno.readFile(path), torn);
 });
 
 test("Backup refuses lines of the log that are no events, or do not continue the chain, and writes none of them", async ({ sample, path }) => {

@@ -1,4 +1,4 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { HEAD_KEY } from "../../../src/keyspace.ts";
@@ -120,6 +120,30 @@ test("dev reports type errors and a source that cannot run, ends a service that 
     assertEquals(await dev.stop(), 0);
   }));
 
+test("dev says that deno.json must allow a new variable, and serves again once it does", () =>
+  withProjectCopy(async (project) => {
+    await using temp = await TempStore.make();
+    await using dev = startDev(project, temp.kvPath);
+    await dev.serves();
+    const config = `${project}/src/settings/config.ts`;
+    await editFile(config, (source) =>
+      source.replace(
+        /function readDevConfig\(\).*\{/,
+        '$& Deno.env.get("NEW_VARIABLE");',
+      ));
+    const [advice] = await dev.reports(/^error: Requires env access to "NEW_VARIABLE"(.*)$/);
+    assertEquals(advice, ': add it to "permissions" in deno.json');
+    await dev.reports(/^The service has ended; it starts again after the next change$/);
+    await editFile(`${project}/deno.json`, (text) => text.replace('"PORT",', '$& "NEW_VARIABLE",'));
+    await dev.serves();
+  }));
+
+test("dev --help names one default of HOST", async () => {
+  const { stdout } = await runTask(["dev", "--help"], { kvPath: "" });
+  assertMatch(stdout, /^ {2}HOST +address to listen on \(default: 127\.0\.0\.1\)$/m);
+  assertEquals(stdout.includes("0.0.0.0"), false);
+});
+
 /** Runs `deno task dev` on a free port. */
 function startDev(project: string, kvPath: string, ...args: string[]) {
   const env = { PORT: "0", HOST: "" };
@@ -169,7 +193,10 @@ async function next(lines: AsyncIterator<string>, pattern: RegExp): Promise<stri
   }
 }
 
-async function edit(project: string, change: (source: string) => string): Promise<void> {
-  const path = `${project}/${SOURCE}`;
+function edit(project: string, change: (source: string) => string): Promise<void> {
+  return editFile(`${project}/${SOURCE}`, change);
+}
+
+async function editFile(path: string, change: (text: string) => string): Promise<void> {
   await Deno.writeTextFile(path, change(await Deno.readTextFile(path)));
 }

@@ -80,8 +80,11 @@ test("keys: issue and revoke take effect at the next request to a running servic
   const second = (await expectTask(["keys", "issue", "--label", "second"], temp)).trim();
   assertEquals(await statusOf(second), 200);
   assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 201);
-  const table = await expectTask(["keys", "list"], temp);
-  const json = await expectTask(["keys", "list", "--json"], temp);
+  const withoutUse = JSON.parse(await expectTask(["keys", "list", "--json"], temp));
+  assertEquals(withoutUse.filter((key: object) => "lastUse" in key), []);
+  assert(!(await expectTask(["keys", "list"], temp)).includes("LAST USE"));
+  const table = await expectTask(["keys", "list", "--last-use"], temp);
+  const json = await expectTask(["keys", "list", "--json", "--last-use"], temp);
   const [unused, { lastUse }] = JSON.parse(json);
   assert(!("lastUse" in unused) && Date.now() - Date.parse(lastUse) < 60_000, json);
   const uses = [...table.matchAll(/ write {3}\S+ {2}(\S+)/g)].map(([, use]) => use);
@@ -94,13 +97,19 @@ test("keys: issue and revoke take effect at the next request to a running servic
   assertEquals(await statusOf(first), 200);
 });
 
-test("keys list shows the keys of a damaged log, and says that their last uses are not known", () =>
+test("keys list does not scan the log; with --last-use, it says if the last uses are not known", () =>
   withSampleFile(async ({ kvPath, store, keyId }) => {
-    await store.commit({ checks: [], mutations: [{ type: "delete", key: logKey(40) }] });
-    const { code, stdout, stderr } = await runTask(["keys", "list", "--json"], { kvPath });
-    const key = JSON.parse(stdout).find(({ id }: { id: string }) => id === keyId);
-    assertEquals([code, key.lastUse], [0, undefined]);
-    assertMatch(stderr, /^The last uses are not known. Position \d+ of the log is missing; run /m);
+    await store.commit({ checks: [], mutations: [{ type: "delete", key: logKey(14) }] });
+    const list = async (...flags: string[]) => {
+      const args = ["keys", "list", "--json", ...flags];
+      const { code, stdout, stderr } = await runTask(args, { kvPath });
+      const key = JSON.parse(stdout).find(({ id }: { id: string }) => id === keyId);
+      assertEquals([code, key.lastUse], [0, undefined]);
+      return stderr;
+    };
+    assertEquals(await list(), "");
+    const reason = /^The last uses are not known. Position \d+ of the log is missing; run /m;
+    assertMatch(await list("--last-use"), reason);
   }));
 
 test("keys list takes at most 112 columns, without control and format characters, whatever the labels", () =>
@@ -114,6 +123,8 @@ test("keys list takes at most 112 columns, without control and format characters
     const [{ id }] = JSON.parse(json);
     assertStringIncludes((await keys("rotate", id)).stderr, `(${shown}x`);
     const { stdout } = await keys("list");
+    const wider = await keys("list", "--last-use");
+    assertMatch(wider.stdout, / retiring until .* read {4}.* - {9}a\\u202e.*…\n/);
     const lines = stdout.trimEnd().split("\n");
     assertEquals(lines.length, 4);
     for (const line of lines) {
@@ -121,7 +132,7 @@ test("keys list takes at most 112 columns, without control and format characters
       const columns = line.replaceAll("\u732b", "--").length;
       assert(columns <= 112, `${columns}: ${line}`);
     }
-    assertMatch(lines[1], / retiring until .* read {4}.* - {9}a\\u202e.*…$/);
+    assertMatch(lines[1], / retiring until .* read {4}\d{4}-\d\d-\d\d {2}a\\u202e.*…$/);
     assertMatch(lines[2], / live .* write {3}.* \u732b+…$/u);
     const { stderr } = await keys("revoke", "\u001b[31m\u202e");
     assertStringIncludes(stderr, "the id \\u001b[31m\\u202e;");

@@ -112,7 +112,7 @@ test("every task works with its permissions, wherever the store file is", () =>
     const log = await run(["log"]);
     await run(["replay", "--grace", "0"]);
     const checkpoint = `${parent}/a b, c/checkpoint.json`;
-    assertMatch(await run(["audit", "--checkpoint", checkpoint]), /^Sound: 2 events, 1 pets/);
+    assertMatch(await run(["audit", "--checkpoint", checkpoint]), /^Sound: 2 events, 1 pet\./);
     const [signingKey, published] = [`${parent}/keys/k`, `${parent}/log`];
     await run(["publish", "--new-key", signingKey]);
     await run(["publish", published, "--key", signingKey, "--origin", "log.example"]);
@@ -125,7 +125,7 @@ test("every task works with its permissions, wherever the store file is", () =>
       const stdin = source === "-" ? new TextEncoder().encode(log) : undefined;
       await run(["restore", source], copy, stdin);
       assertEquals(await run(["log"], copy), log);
-      assertMatch(await run(["audit", "--file", exported], copy), /^Sound: 2 events, 1 pets/);
+      assertMatch(await run(["audit", "--file", exported], copy), /^Sound: 2 events, 1 pet\./);
     }
   }));
 

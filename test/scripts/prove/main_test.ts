@@ -117,7 +117,7 @@ test("audit --published: proves the log against what was published, and reports 
   });
   assertEquals(await faultOf(lines.slice(0, 29)), {
     kind: "published",
-    message: "The log ends at position 29, but 30 events were published",
+    message: "The log ends at position 29, but the published log has 30 events",
   });
   await Deno.remove(`${dir}/checkpoint`);
   const message = "The folder has no checkpoint: nothing is published";

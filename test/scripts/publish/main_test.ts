@@ -11,10 +11,13 @@ test("publish: publishes what is new; a store and an export give the same files"
   assertEquals([more.code, more.stdout], [0, ""], more.stderr);
   assertStringIncludes(
     more.stderr,
-    "Published 10 new events: 40 events are published as log.shop.example/pets.",
+    "Published 10 new events: the published log of log.shop.example/pets has 40 events.",
   );
   const again = await publish(lines, dir);
-  assertStringIncludes(again.stderr, "Nothing is new: 40 events are published");
+  assertStringIncludes(
+    again.stderr,
+    "Nothing is new: the published log of log.shop.example/pets has 40 events",
+  );
   await publish(lines, `${folder}/other`, ...ORIGIN);
   const { "/tile/0/000.p/30": _, ...files } = await filesIn(dir);
   assertEquals(await filesIn(`${folder}/other`), files);

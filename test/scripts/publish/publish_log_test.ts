@@ -91,8 +91,8 @@ test("publishLog() changes nothing if the log is shorter or another one", async 
     };
     for (
       const [lines, message] of [
-        [LOG.slice(0, size - 1), `The log ends at position ${size - 1}, but ${size} events were`],
-        [[], `The log ends at position 0, but ${size} events were published`],
+        [LOG.slice(0, size - 1), `The log ends at position ${size - 1}, but the published log has`],
+        [[], `The log ends at position 0, but the published log has ${size} event`],
         [other(1, size + 20), "Line 1 of the log is not the one"],
         [other(size, size + 1), `Line ${size} of the log is not the one`],
         // Only the continuation is another one: it does not follow from what was published.

@@ -139,5 +139,5 @@ test("publishLog() publishes nothing without a cosignature that can be used", as
   witness.latest = { size: 100, root: new Uint8Array(HASH_BYTES) };
   await refused("with status 422 (the log does not extend what it has cosigned)");
   witness.latest = { size: 1_000, root: new Uint8Array(HASH_BYTES) };
-  await refused("has cosigned 1000 events, but the log has 300");
+  await refused("has cosigned 1,000 events, but the log has 300");
 });

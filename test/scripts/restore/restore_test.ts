@@ -152,7 +152,7 @@ Deno.test("restore() killed at any commit leaves a store that is not served, and
         counts.add(mark.restored);
         await assertRejects(() => readHead(inner), ServiceError, "A log is being restored");
         const other = () => restoreInto(inner, exportOf(sampleLog(30)));
-        await assertRejects(other, Error, "a restore of another export, of 1300 events");
+        await assertRejects(other, Error, "a restore of another export, of 1,300 events");
         const written = (await restoreInto(inner)).flatMap(({ mutations }) => mutations)
           .filter(({ key }) => isLogKey(key) && key[1] <= mark.restored);
         assertEquals(written, [], "what the mark counts is not written again");

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { lastPetIdOf, readHead } from "../../src/log/head.ts";
-import { describeInterface } from "../../src/http/docs/openapi.ts";
+import { guides } from "../../src/http/docs/guides.ts";
+import { describeInterface, EXAMPLE_BASE } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
 import { testPermitted } from "../support/test_permitted.ts";
@@ -20,11 +21,13 @@ export const eachIsTheOther = (one: PetOfUser, other: Described): [Described, Pe
 `;
 
 testPermitted("net", "read", "run", "write", "env", "sys")(
-  "the TypeScript client of README.md has the described types, adds, changes, lists, follows and removes",
+  "the TypeScript client of the guide has the described types, adds, reads, changes, lists, follows, removes and retries",
   async (test) => {
     await using service = await openTestService();
     await using server = serveOnSocket(service);
-    const client = await readmeClient(`http://127.0.0.1:${server.port}/v1`, service.token);
+    const { petClient, PetsError } = await guideModule();
+    const baseUrl = `http://127.0.0.1:${server.port}/v1`;
+    const client = petClient(baseUrl, service.token);
 
     await test.step("it adds an animal once, however often it retries", async () => {
       const rex = { name: "Rex", categoryId: 7, status: "available" as const };
@@ -50,9 +53,8 @@ testPermitted("net", "read", "run", "write", "env", "sys")(
     });
 
     await test.step("it changes an animal, with an ETag only if it is still the same", async () => {
-      const response = await service.send("/v1/pets/1");
-      const pet = await response.json();
-      const etag = response.headers.get("etag")!;
+      const { pet, etag } = await client.read(1);
+      assertEquals((await client.read(999)).pet, undefined);
       assertEquals(await client.update(1, { status: "sold" }, etag), { ...pet, status: "sold" });
       const change = () => client.update(1, { name: "Mia" }, etag);
       await assertRejects(change, Error, "precondition_failed");
@@ -81,33 +83,92 @@ testPermitted("net", "read", "run", "write", "env", "sys")(
       await assertRejects(() => next(client.follow(unknown)), Error, "feed_reset");
     });
 
-    await test.step("it throws the code and the message of an Error", async () => {
+    await test.step("it throws the code, the status and Retry-After of an error, or the status of a proxy's", async () => {
       const message = 'invalid_body: Field "name" must be 1 to 1000 characters long';
-      await assertRejects(() => client.add("three", { name: "", categoryId: 7 }), Error, message);
+      const error = await assertRejects(
+        () => client.add("three", { name: "", categoryId: 7 }),
+        Error,
+      );
+      assertEquals(error.message, message);
+      const responses = [
+        Response.json({ code: "storage_full", message: "Full", status: 503 }, AFTER_0_S),
+        new Response("<h1>Bad gateway</h1>", { status: 502, statusText: "Bad gateway" }),
+      ];
+      const shown = [];
+      for (const response of responses) {
+        let sent = 0;
+        const send = () => {
+          sent++;
+          return Promise.resolve(response.clone());
+        };
+        const thrown = await assertRejects(() => petClient(baseUrl, "", send).read(1), PetsError);
+        const { code, message, status, retryAfter } = thrown as typeof PetsError;
+        shown.push({ code, message, status, retryAfter, sent });
+      }
+      assertEquals(shown, [
+        {
+          code: "storage_full",
+          message: "storage_full: Full",
+          status: 503,
+          retryAfter: 0,
+          sent: 5,
+        },
+        { code: "", message: ": 502 Bad gateway", status: 502, retryAfter: undefined, sent: 1 },
+      ]);
+    });
+
+    await test.step("it repeats each request after a lost response and a 503, and nothing happens twice", async () => {
+      let lost = 0;
+      const unsteady = async (request: Request) => {
+        const number = lost++ % 3;
+        if (number === 1) return new Response("", AFTER_0_S);
+        const response = await fetch(request);
+        if (number === 2) return response;
+        await response.body?.cancel();
+        throw new TypeError("The connection was lost");
+      };
+      const { position } = (await service.heads.fresh()).head;
+      const lossy = petClient(baseUrl, service.token, unsteady);
+      const { id } = await lossy.add("lossy", { name: "Rex", categoryId: 7 });
+      const { etag } = await lossy.read(id);
+      const sold = await lossy.update(id, { status: "sold" }, etag);
+      assertEquals(sold, { id, name: "Rex", categoryId: 7, status: "sold" });
+      await lossy.remove(id);
+      assertEquals((await service.heads.fresh()).head.position, position + 3);
+      assertEquals(lost, 12);
     });
   },
 );
 
-/** Checks the types of the client against types generated from the OpenAPI document, and creates one. */
-async function readmeClient(baseUrl: string, apiKey: string) {
+const AFTER_0_S = { status: 503, headers: { "retry-after": "0" } };
+
+/** Imports the client, after a check of its types against those generated from the OpenAPI document, also in strict projects. */
+async function guideModule() {
   const { default: openapiTS, astToString } = await importTestPackage("openapi-typescript");
   await importTestPackage("openapi-fetch");
-  const readme = await Deno.readTextFile(new URL("README.md", ROOT));
-  const [, source] = /^```ts\n(import createClient from "openapi-fetch";\n[^]*?)^```$/m
-    .exec(readme)!;
+  const { description } = guides(EXAMPLE_BASE).find(({ name }) =>
+    name === "A client in TypeScript"
+  )!;
+  const [, source] = /^```typescript\n([^]*?)^```$/m.exec(description)!;
   const folder = await Deno.makeTempDir();
   try {
     const path = `${folder}/pet_client.ts`;
     const specifier = JSON.stringify(TEST_PACKAGES["openapi-fetch"]);
     const client = source.replace('"openapi-fetch"', specifier);
-    await Deno.writeTextFile(path, client + TYPES_OF_USERS);
     const types = astToString(await openapiTS(describeInterface()));
     await Deno.writeTextFile(`${folder}/openapi_types.d.ts`, types);
-    const check = ["check", "--quiet", "--config=deno.json", "--lock=test/deno.lock", path];
-    await expectDone(Deno.execPath(), check, { cwd: ROOT, env: { NO_COLOR: "1" } });
-    await Deno.writeTextFile(path, client);
-    const { petClient } = await import(`file://${path}`);
-    return petClient(baseUrl, apiKey);
+    const strict = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
+    await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ compilerOptions: strict }));
+    const checks = [
+      [client + TYPES_OF_USERS, "--config=deno.json", "--lock=test/deno.lock"],
+      [client, `--config=${folder}/deno.json`, "--no-lock"],
+    ];
+    for (const [text, ...flags] of checks) {
+      await Deno.writeTextFile(path, text);
+      const check = ["check", "--quiet", ...flags, path];
+      await expectDone(Deno.execPath(), check, { cwd: ROOT, env: { NO_COLOR: "1" } });
+    }
+    return await import(`file://${path}`);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
