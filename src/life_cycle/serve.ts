@@ -7,7 +7,7 @@ import {
 } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog, installCrashHandlers } from "./exit.ts";
-import { acceptLog } from "../log/accept_store.ts";
+import { acceptFilledLog, acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
@@ -26,7 +26,7 @@ import { expectRightClock } from "../append/batch.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
- * Opens the store, and serves until SIGTERM or SIGINT ends the process, also while a remote store is away. Rejects with
+ * Opens the store, and serves until SIGTERM, SIGINT or SIGHUP ends the process, also while a remote store is away. Rejects with
  * {@linkcode OpenStoreError} or {@linkcode ListenError}, and as {@linkcode expectRightClock} throws.
  */
 export async function serve(
@@ -41,8 +41,8 @@ export async function serve(
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
   const store = await openStore(config.store, {
-    create: true,
-    accept: acceptLog,
+    create: config.makesStore,
+    accept: config.makesStore ? acceptLog : acceptFilledLog,
     guardKeys: GUARD_KEYS,
     runtime,
     onSchemaCreated: () => isNew = true,
@@ -112,6 +112,8 @@ export async function serve(
   // The launcher keeps the pipe open. When the launcher exits or is killed, the pipe ends, and so must this process.
   if (config.process) process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
   await Promise.race([refused, onListening(service, server.addr)]);
+  // The launcher restarts the next process only then.
+  if (config.process) process.stdout.write("listening\n");
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);
@@ -128,7 +130,9 @@ const END_LIMIT_MS = 4_800;
 /** Runs `onSignal` at the first signal, and exits. Each parent process forwards a signal again. */
 async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => resolve(name));
+    for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+      process.on(name, () => resolve(name));
+    }
   });
   const receivedAt = systemRuntime.monotonicNow();
   await onSignal(signal);
