@@ -110,7 +110,7 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
       assertMatch(refused.stdout, /newer version/);
       assertMatch(
         refused.stderr,
-        /^error: 6\.0\.0 refuses the log, .* Nothing has changed: .* serves$/m,
+        /^error: 6\.0\.0 refuses the log\. Nothing has changed: .* serves$/m,
       );
       assertEquals([await served(), await installation.settings], before);
       assertEquals(await Deno.readTextFile(`${folder}/pid`), pid);
