@@ -75,7 +75,8 @@ export function supervise(
     if (run === undefined) return true;
     const { promise: succeeded, resolve } = Promise.withResolvers<Run>();
     successors.set(number, resolve);
-    end(run.process, "SIGTERM", endLimitMs);
+    // A process that shares its port first lets its clients connect to the others.
+    end(run.process, "SIGHUP", endLimitMs);
     const successor = await succeeded;
     return await Promise.race([successor.listening, sleep(LISTEN_LIMIT_MS, false)]);
   };

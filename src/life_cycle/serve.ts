@@ -23,6 +23,7 @@ import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { expectRightClock } from "../append/batch.ts";
+import { sleep } from "../runtime/runtime.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
@@ -104,6 +105,11 @@ export async function serve(
     : undefined;
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
+    // The launcher restarts this process, while others serve the port.
+    if (signal === "SIGHUP" && config.process) {
+      server.leave();
+      await sleep(runtime, LEAVE_MS);
+    }
     // The close of the store removes its write-ahead log.
     stopWatch?.();
     await Promise.all([shutDown(service, server), metricsServer?.shutdown()]);
@@ -123,6 +129,9 @@ export async function serve(
   }
   await Promise.race([refused, stopped]);
 }
+
+/** Time in which the connections of a process that restarts move to others, in milliseconds. */
+const LEAVE_MS = 300;
 
 /** Time after a signal, in milliseconds, when the process ends at the latest. The shutdown takes less. */
 const END_LIMIT_MS = 4_800;
