@@ -11,6 +11,7 @@ import { acceptFilledLog, acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
+import { PortShare } from "./port_share.ts";
 import type { RequestHandler } from "../http/handler.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -84,6 +85,13 @@ export async function serve(
     }
   };
   const metricsServer = metrics && listen(metrics, prometheus!.handler, { prefix: "METRICS_" });
+  const portShare = config.process === undefined ? undefined : new PortShare({
+    address: { hostname: config.hostname!, port: config.port! },
+    isReady: async () => (await service.handler(new Request(READY_URL))).status === 200,
+    runtime,
+    report: service.report,
+  });
+  if (portShare !== undefined) await unlessSignalled(portShare.untilNeeded());
   const server = listen(config, service.handler, { reusePort: config.process !== undefined });
   if (config.launcher !== undefined && process.ppid !== config.launcher) {
     // The launcher reserved the port, and was killed. Another launcher may have found the port free a moment ago.
@@ -117,6 +125,8 @@ export async function serve(
   });
   // The launcher keeps the pipe open. When the launcher exits or is killed, the pipe ends, and so must this process.
   if (config.process) process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
+  // The launcher starts a successor, which listens once it is ready.
+  void portShare?.untilUseless().then(() => process.emit("SIGHUP", "SIGHUP"));
   await Promise.race([refused, onListening(service, server.addr)]);
   // The launcher restarts the next process only then.
   if (config.process) process.stdout.write("listening\n");
@@ -130,16 +140,29 @@ export async function serve(
   await Promise.race([refused, stopped]);
 }
 
+/** Asks the handler of this process itself. */
+const READY_URL = "http://localhost/readyz";
+
 /** Time in which the connections of a process that restarts move to others, in milliseconds. */
 const LEAVE_MS = 300;
 
 /** Time after a signal, in milliseconds, when the process ends at the latest. The shutdown takes less. */
 const END_LIMIT_MS = 4_800;
 
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** Waits before the process listens. A signal then ends the process, which has nothing to finish. */
+async function unlessSignalled(wait: Promise<void>): Promise<void> {
+  const onSignal = () => void exitAfterLog(0);
+  for (const name of SIGNALS) process.on(name, onSignal);
+  await wait;
+  for (const name of SIGNALS) process.off(name, onSignal);
+}
+
 /** Runs `onSignal` at the first signal, and exits. Each parent process forwards a signal again. */
 async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    for (const name of SIGNALS) {
       process.on(name, () => resolve(name));
     }
   });
