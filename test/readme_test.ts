@@ -155,7 +155,7 @@ async function runBlock(
     .replaceAll(/\b(checkpoint\.json|old-checkpoint)\b/g, `${temp.folder}/$1`)
     .replaceAll(/\b(pet-1\.(?:line|tlog-proof))\b/g, `${temp.folder}/$1`)
     // The store's folder must contain neither of the two.
-    .replaceAll("/etc/pets-log.key", `${temp.folder}.key`)
+    .replaceAll("/etc/pets-log/key", `${temp.folder}.key`)
     .replaceAll("/srv/pets-log", `${temp.folder}-log`)
     .replaceAll("curl ", "curl --silent --show-error ");
   const env = { NO_COLOR: "1", KV_PATH: temp.kvPath, KEY: token };

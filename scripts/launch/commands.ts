@@ -39,7 +39,8 @@ export const STORE = SERVICE.filter((name) =>
 export const COMMANDS = {
   start: {
     title: "Serves for production",
-    details: "On SIGTERM and SIGINT, the service finishes accepted requests and ends.",
+    details: `On SIGTERM and SIGINT, the service finishes accepted requests and ends. On SIGHUP, its
+      processes restart one by one.`,
     usage: ["deno task start"],
     variables: SERVICE,
   },

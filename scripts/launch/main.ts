@@ -14,18 +14,27 @@ import { telemetryVariables } from "./telemetry_variables.ts";
 /** Keeps the heap small. A command that reads the whole log makes much garbage, so its young generation may be larger. */
 const SMALL_HEAP = "--v8-flags=--max-semi-space-size=32,--heap-growing-percent=50";
 
+/** A service ends within five seconds after a signal, in milliseconds. One that does not was stopped, or hangs. */
+const END_LIMIT_MS = 6_000;
+
+/** How often a launcher looks whether its parent has been killed, in milliseconds. */
+const PARENT_INTERVAL_MS = 1_000;
+
 const [name, ...args] = Deno.args as [CommandName, ...string[]];
 const module = moduleOf(name);
 
 // The other commands read their arguments themselves.
 if (name === "start") exitWithHelp(COMMANDS.start, args);
 
-let stop = (_signal: Deno.Signal): void => Deno.exit(2);
+let onSignal = (_signal: Deno.Signal): void => Deno.exit(2);
 
 // The program decides how to handle a signal; this process must run as long as the program.
 for (const signal of ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const) {
-  Deno.addSignalListener(signal, () => stop(signal));
+  Deno.addSignalListener(signal, () => onSignal(signal));
 }
+
+/** A service restarts at SIGHUP. If it was started on a terminal, the signal means that the terminal was closed. */
+const restartsAtHangUp = name === "start" && !Deno.stdin.isTerminal();
 
 try {
   const config = name === "start" ? readServiceConfig() : undefined;
@@ -42,10 +51,26 @@ try {
         ...shared && { ...shared, LAUNCHED_PROCESS: String(number) },
       },
       stdin: shared ? "piped" : "inherit",
-    }).spawn());
-  stop = running.stop;
+      stdout: shared ? "piped" : "inherit",
+    }).spawn(), config && END_LIMIT_MS);
+  onSignal = (signal) => {
+    if (signal === "SIGHUP" && restartsAtHangUp) void running.restart();
+    else running.stop(signal);
+  };
+  if (config) onParentKilled(() => running.stop("SIGTERM"));
   await exitAfterLog(await running.ended);
 } catch (error) {
   writeError(`error: ${reasonOf(error)}`);
   await exitAfterLog(2);
+}
+
+/** Without this, a service would serve on after a SIGKILL of `deno task`, and keep its port. */
+function onParentKilled(stop: () => void): void {
+  const parent = Deno.ppid;
+  const watch = setInterval(() => {
+    if (Deno.ppid === parent) return;
+    clearInterval(watch);
+    stop();
+  }, PARENT_INTERVAL_MS);
+  Deno.unrefTimer(watch);
 }

@@ -7,10 +7,11 @@ import {
 } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog, installCrashHandlers } from "./exit.ts";
-import { acceptAppends } from "../log/accept_store.ts";
+import { acceptAppends, acceptFilledLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
+import { PortShare } from "./port_share.ts";
 import type { RequestHandler } from "../http/handler.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -23,10 +24,11 @@ import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { expectRightClock } from "../append/batch.ts";
+import { sleep } from "../runtime/runtime.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
- * Opens the store, and serves until SIGTERM or SIGINT ends the process, also while a remote store is away. Rejects with
+ * Opens the store, and serves until SIGTERM, SIGINT or SIGHUP ends the process, also while a remote store is away. Rejects with
  * {@linkcode OpenStoreError} or {@linkcode ListenError}, and as {@linkcode expectRightClock} throws.
  */
 export async function serve(
@@ -41,8 +43,8 @@ export async function serve(
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
   const store = await openStore(config.store, {
-    create: true,
-    accept: acceptAppends,
+    create: config.makesStore,
+    accept: config.makesStore ? acceptAppends : acceptFilledLog,
     guardKeys: GUARD_KEYS,
     runtime,
     onSchemaCreated: () => isNew = true,
@@ -83,6 +85,13 @@ export async function serve(
     }
   };
   const metricsServer = metrics && listen(metrics, prometheus!.handler, { prefix: "METRICS_" });
+  const portShare = config.process === undefined ? undefined : new PortShare({
+    address: { hostname: config.hostname!, port: config.port! },
+    isReady: async () => (await service.handler(new Request(READY_URL))).status === 200,
+    runtime,
+    report: service.report,
+  });
+  if (portShare !== undefined) await unlessSignalled(portShare.untilNeeded());
   const server = listen(config, service.handler, { reusePort: config.process !== undefined });
   if (config.launcher !== undefined && process.ppid !== config.launcher) {
     // The launcher reserved the port, and was killed. Another launcher may have found the port free a moment ago.
@@ -104,6 +113,11 @@ export async function serve(
     : undefined;
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
+    // The launcher restarts this process, while others serve the port.
+    if (signal === "SIGHUP" && config.process) {
+      server.leave();
+      await sleep(runtime, LEAVE_MS);
+    }
     // The close of the store removes its write-ahead log.
     stopWatch?.();
     await Promise.all([shutDown(service, server), metricsServer?.shutdown()]);
@@ -111,7 +125,11 @@ export async function serve(
   });
   // The launcher keeps the pipe open. When the launcher exits or is killed, the pipe ends, and so must this process.
   if (config.process) process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
+  // The launcher starts a successor, which listens once it is ready.
+  void portShare?.untilUseless().then(() => process.emit("SIGHUP", "SIGHUP"));
   await Promise.race([refused, onListening(service, server.addr)]);
+  // The launcher restarts the next process only then.
+  if (config.process) process.stdout.write("listening\n");
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, () => isNew);
@@ -122,13 +140,31 @@ export async function serve(
   await Promise.race([refused, stopped]);
 }
 
+/** Asks the handler of this process itself. */
+const READY_URL = "http://localhost/readyz";
+
+/** Time in which the connections of a process that restarts move to others, in milliseconds. */
+const LEAVE_MS = 300;
+
 /** Time after a signal, in milliseconds, when the process ends at the latest. The shutdown takes less. */
 const END_LIMIT_MS = 4_800;
+
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** Waits before the process listens. A signal then ends the process, which has nothing to finish. */
+async function unlessSignalled(wait: Promise<void>): Promise<void> {
+  const onSignal = () => void exitAfterLog(0);
+  for (const name of SIGNALS) process.on(name, onSignal);
+  await wait;
+  for (const name of SIGNALS) process.off(name, onSignal);
+}
 
 /** Runs `onSignal` at the first signal, and exits. Each parent process forwards a signal again. */
 async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {
   const signal = await new Promise<string>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => resolve(name));
+    for (const name of SIGNALS) {
+      process.on(name, () => resolve(name));
+    }
   });
   const receivedAt = systemRuntime.monotonicNow();
   await onSignal(signal);

@@ -3,7 +3,7 @@
 import type { EventType } from "../../events/event.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
-import { StoreRefusedError } from "../store/store_errors.ts";
+import { noStoreReason, StoreRefusedError } from "../store/store_errors.ts";
 import type { Store } from "../store/store.ts";
 import {
   decodeHeadRecord,
@@ -42,6 +42,13 @@ export async function acceptLog(store: Store): Promise<void> {
     throw new StoreRefusedError("its head record is missing; run deno task audit");
   }
   throw new StoreRefusedError("it holds the data of another program");
+}
+
+/** Accepts a store as {@linkcode acceptAppends} does, if its log has events. */
+export async function acceptFilledLog(store: Store): Promise<void> {
+  await acceptAppends(store);
+  const { position } = (await readHead(store)).head;
+  if (position === 0) throw new StoreRefusedError(noStoreReason("it has no events"));
 }
 
 /** Accepts any data but an unfinished restore and another format, so that a tool can examine it. */

@@ -48,6 +48,7 @@ export class Server {
   #closing: Promise<unknown> = Promise.resolve();
   #failedAt = -Infinity;
   #isShuttingDown = false;
+  #isLeaving = false;
   #handling = 0;
   #unread = Promise.withResolvers<void>();
   #cancelUnread = () => {};
@@ -58,6 +59,11 @@ export class Server {
     this.addr = this.#current.addr;
     this.#urlWithoutHost = urlWithoutHost(this.addr);
     this.#superviseUntilShutdown();
+  }
+
+  /** Closes each connection after its next response, so that clients connect to another process of the port. */
+  leave(): void {
+    this.#isLeaving = true;
   }
 
   /** Stops accepting connections. Resolves when all requests have their responses, but for clients that do not read. */
@@ -141,6 +147,7 @@ export class Server {
     });
     this.#handling--;
     this.#awaitReaders();
+    if (this.#isLeaving) response.headers.set("connection", "close");
     return response.status < 400 ? response : await leaveBodyUnread(request, response, runtime);
   }
 }

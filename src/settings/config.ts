@@ -8,6 +8,8 @@ import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
 import type { StoreLocation } from "../store/open_store.ts";
 import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
 
+const PORT_MAX = 65_535;
+
 export interface Address {
   hostname: string;
   port: number;
@@ -15,6 +17,8 @@ export interface Address {
 
 export interface ServiceConfig {
   store: StoreLocation;
+  /** Whether the service makes a store that is missing, and starts on one without events. */
+  makesStore: boolean;
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
@@ -71,11 +75,13 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const address = "an http(s) address whose path ends in /v1";
   const number = Number(read("LAUNCHED_PROCESS")) || undefined;
+  const processes = readProcesses();
   return {
-    processes: readProcesses(),
+    makesStore: readMakesStore(),
+    processes,
     process: number,
     launcher: Number(read("LAUNCHER_PID")) || undefined,
-    metrics: isPlatform ? undefined : readMetricsAddress(number),
+    metrics: isPlatform ? undefined : readMetricsAddress(processes, number),
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
@@ -83,7 +89,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
     stagingUrl: readAs("STAGING_URL", address, parseAddress),
     sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
-    port: isPlatform ? undefined : readPort("PORT") ?? Number(VARIABLES.PORT.default),
+    port: isPlatform ? undefined : readPort() ?? Number(VARIABLES.PORT.default),
     hostname: isPlatform ? undefined : readHost("HOST") ?? defaultHost,
     ...readStoreConfig(),
   };
@@ -94,14 +100,25 @@ export function isTelemetryOn(): boolean {
   return ["true", "1"].includes(read("OTEL_DENO") ?? "");
 }
 
-function readPort(name: "PORT" | "METRICS_PORT"): number | undefined {
-  return readAs(name, "a number from 0 to 65535", (text) => parseInteger(text, 0, 65_535));
+function readPort(): number | undefined {
+  return readAs("PORT", `a number from 0 to ${PORT_MAX}`, (it) => parseInteger(it, 0, PORT_MAX));
 }
 
-function readMetricsAddress(number = 1): Address | undefined {
+/** A free port, as for 0, would be found by no scraper. */
+function readMetricsAddress(processes: number, number = 1): Address | undefined {
   const hostname = readHost("METRICS_HOST") ?? VARIABLES.METRICS_HOST.default;
-  const first = readPort("METRICS_PORT");
-  return first ? { hostname, port: first + number - 1 } : undefined;
+  const max = PORT_MAX - processes + 1;
+  const reason = processes === 1 ? "" : `, because each of ${processes} processes takes one`;
+  const parse = (text: string) => parseInteger(text, 1, max);
+  const first = readAs("METRICS_PORT", `a number from 1 to ${max}${reason}`, parse);
+  return first === undefined ? undefined : { hostname, port: first + number - 1 };
+}
+
+function readMakesStore(): boolean {
+  const parse = (text: string) => /^(make|refuse)$/.exec(text)?.[0];
+  const makesStore = readAs("NEW_STORE", "make or refuse", parse) !== "refuse";
+  if (makesStore || read("KV_PATH") !== ":memory:") return makesStore;
+  throw new ConfigError("NEW_STORE must not be refuse if KV_PATH is :memory:, which is always new");
 }
 
 function readProcesses(): number {

@@ -20,6 +20,10 @@ export const VARIABLES = {
     meaning: "strict proves with each read that the database was not replaced",
     default: "primary",
   },
+  NEW_STORE: {
+    meaning: "refuse: a service does not start on a store that is missing or has no events",
+    default: "make",
+  },
   CORS_ORIGINS: { meaning: "origins whose scripts may call the API, separated by commas" },
   PUBLIC_URL: {
     meaning: "address for clients, used in links and in the API description; ends in /v1",

@@ -29,6 +29,12 @@ export class StoreAwayError extends StoreError {}
 /** Nothing was stored, and another attempt does not help: no rights, another program's data, too large a commit. */
 export class StoreRefusedError extends StoreError {}
 
+/** The reason to refuse a store that is missing or empty: what shows it, and what to do. */
+export function noStoreReason(shown: string): string {
+  return `${shown}; if there should be data, correct the setting, or mount the disk of the store; ` +
+    "if not, make the store with deno task keys issue or restore";
+}
+
 /** The reason to refuse a store of another version of this program: what shows it, and what to do. */
 export function otherVersionReason(shown: string, newerVersion: string | undefined): string {
   return newerVersion === undefined

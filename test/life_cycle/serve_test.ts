@@ -94,6 +94,7 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
   using _ = stub(Date, "now", () => Date.UTC(12_345, 0));
   const config: ServiceConfig = {
     store: { kind: "memory" },
+    makesStore: true,
     hostname: "127.0.0.1",
     port: 0,
     processes: 1,

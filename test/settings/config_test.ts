@@ -40,7 +40,10 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
   [{}, (it) => [it.processes, it.process, it.accessLog], [1, undefined, false]],
   [{ ACCESS_LOG: "true", LAUNCHED_PROCESS: "2" }, (it) => [it.accessLog, it.process], [true, 2]],
   [{ PROCESSES: "auto" }, (it) => it.processes, Math.min(navigator.hardwareConcurrency, 64)],
-  [{ METRICS_PORT: "0" }, (it) => it.metrics, undefined],
+  [{}, (it) => it.metrics, undefined],
+  [{}, (it) => it.makesStore, true],
+  [{ NEW_STORE: "make", KV_PATH: ":memory:" }, (it) => it.makesStore, true],
+  [{ NEW_STORE: "refuse" }, (it) => it.makesStore, false],
   [{ METRICS_PORT: "1" }, (it) => it.metrics, { port: 1, hostname: "127.0.0.1" }],
   [
     { METRICS_PORT: "65534", METRICS_HOST: "::", PROCESSES: "2", LAUNCHED_PROCESS: "2" },
@@ -65,7 +68,14 @@ const FAULTY: Record<string, Variables[]> = {
     ...["https://animals.example/v1#top", "https://me@a.example/v1", "https://a.example/xv1"],
   ]),
   "PORT must be a number from 0 to 65535": valuesOf("PORT", ["http", "65536", "-1"]),
-  "METRICS_PORT must be a number from 0 to 65535": valuesOf("METRICS_PORT", ["65536", "x"]),
+  "METRICS_PORT must be a number from 1 to 65535, not": valuesOf("METRICS_PORT", [
+    ...["0", "65536", "x"],
+  ]),
+  "METRICS_PORT must be a number from 1 to 65534, because each of 2 processes takes one, not": [
+    { METRICS_PORT: "65535", PROCESSES: "2" },
+  ],
+  "NEW_STORE must be make or refuse": valuesOf("NEW_STORE", ["true", "REFUSE"]),
+  "NEW_STORE must not be refuse if": [{ NEW_STORE: "refuse", KV_PATH: ":memory:" }],
   "HOST must be a host name": valuesOf("HOST", ["..", "a,b", "*", "a%00b", "::1%00", "[::1]"]),
   "RATE_LIMIT must be a whole number of requests per second from 1 to 1000000, not ": valuesOf(
     "RATE_LIMIT",

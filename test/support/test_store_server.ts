@@ -45,6 +45,25 @@ export function testStoreServer({ name, ignore, cutShare, start }: StoreServers)
     assert(!service.lines.join("\n").includes(server.secret));
   });
 
+  test("with NEW_STORE=refuse, a service starts only once a command has made the store", async (server) => {
+    const options = optionsOf(server);
+    const { env } = options;
+    const refused = { ...options, env: { ...env, PORT: "0", NEW_STORE: "refuse" } };
+    const advice = /; if there should be data, .*; if not, make the store with deno task keys /;
+    await expectTaskFails(2, advice, ["start"], refused);
+    await server.kill();
+    await using late = await ServiceProcess.start(server.address, {
+      ...server.env,
+      NEW_STORE: "refuse",
+    });
+    await server.start();
+    assertEquals(await late.ended(), 2);
+    assertMatch(late.lines.at(-1)!, advice);
+    await expectTask(["keys", "issue", "--label", "first"], options);
+    await using service = await ServiceProcess.start(server.address, refused.env);
+    await becomes(service, "/readyz", 200);
+  });
+
   test("a wrong password ends the service and tools with one line, also if the store is away at first", async (server) => {
     const { address, env, message } = server.wrongSecret();
     const stderr = `error: ${message}\n`;

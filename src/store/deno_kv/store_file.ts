@@ -7,7 +7,12 @@ import { pid } from "node:process";
 import type { Logger } from "../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 import type { Key } from "../store.ts";
-import { StoreDamagedError, type StoreError, StoreRefusedError } from "../store_errors.ts";
+import {
+  noStoreReason,
+  StoreDamagedError,
+  type StoreError,
+  StoreRefusedError,
+} from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../open_store.ts";
 import { SqliteReader, versionstampOf } from "./sqlite_reader.ts";
 
@@ -19,7 +24,7 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
   const { path, isDefault } = location;
   const file = await statOf(path);
   if (file === undefined) {
-    if (!create) throw new StoreRefusedError("there is no such file");
+    if (!create) throw new StoreRefusedError(noStoreReason("there is no such file"));
     await expectFolder(location);
     if (isDefault) await mkdir(dirname(path), { recursive: true });
     // Only for its owner: SQLite would let all users read it. The files next to it get its mode.
@@ -27,6 +32,7 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
     return;
   }
   if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
+  if (file.size === 0 && !create) throw new StoreRefusedError(noStoreReason("it is empty"));
   if (file.size === 0) return;
   // Read-only: opening another program's database as KV would add KV's tables to it.
   using reader = new SqliteReader(path);

@@ -1,6 +1,6 @@
 /** The tables of a store on PostgreSQL, in a schema of their own. */
 
-import { otherVersionReason, StoreRefusedError } from "../store_errors.ts";
+import { noStoreReason, otherVersionReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 
 /**
@@ -68,7 +68,7 @@ const READ_STATE = `
 /** Resolves to whether it created the schema. Rejects with `StoreRefusedError` if the schema cannot be used. */
 export async function prepareSchema(connection: Connection, create: boolean): Promise<boolean> {
   if (await isPrepared(connection)) return false;
-  if (!create) refuse("there is no log in it yet; the service creates one at its start");
+  if (!create) refuse(noStoreReason("there is no log in it yet"));
   try {
     await connection.write(LOCK_SCHEMA + CREATE_SCHEMA);
     return true;

@@ -14,6 +14,24 @@ function read(file: string): Promise<string> {
   return Deno.readTextFile(`${ROOT}scripts/deploy/${file}`);
 }
 
+testIf(permitted("read"))(
+  "The unit refuses to make a store, and only the audit may write the folder of its checkpoint",
+  async () => {
+    assertMatch(await read("animal-store.service"), /^Environment=NEW_STORE=refuse$/m);
+    assertMatch(await read("Containerfile"), /^ENV .*\bNEW_STORE=refuse\b/m);
+    const pods = (await read("kubernetes.yml")).match(/name: NEW_STORE, value: refuse/g);
+    assertEquals(pods?.length, 2);
+    const checkpoint = / --checkpoint \/var\/lib\/(.+)\/checkpoint\.json$/m;
+    const [, folder] = checkpoint.exec(await read("animal-store-audit.service"))!;
+    const foldersOf = async (unit: string) =>
+      /^StateDirectory=(.+)$/m.exec(await read(unit))![1].split(" ");
+    assert((await foldersOf("animal-store-audit.service")).includes(folder));
+    for (const unit of ["animal-store.service", "animal-store-backup.service"]) {
+      assert(!(await foldersOf(unit)).includes(folder), unit);
+    }
+  },
+);
+
 const withSystemd = permitted("run", "read", "write") && isInstalled("/usr/bin/systemd-analyze");
 
 testIf(withSystemd)(

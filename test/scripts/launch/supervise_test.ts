@@ -42,8 +42,86 @@ test("a killed process starts again after a delay that doubles, and nothing ackn
   assertEquals(linesOf(service, "stopped").map((line) => line.process).sort(), [1, 2, 3]);
 });
 
+test("SIGHUP restarts the processes one by one under load, while the others serve", async () => {
+  await using temp = await TempStore.make();
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, LAUNCHED);
+  await until(() => linesOf(service, "listening").length === 2);
+  const before = childrenOf(service.pid);
+  const token = await temp.issueKey();
+  const options = { token, connections: 16, faults: "process", changes: true } as const;
+  const load = new LoadClient({ ...options, services: () => [service] });
+  let isOver = false;
+  const running = load.run(() => isOver);
+  for (let round = 1; round <= 2; round++) {
+    const acknowledged = load.acknowledged.size;
+    Deno.kill(service.pid, "SIGHUP");
+    await until(() => linesOf(service, "restarted").length === round);
+    assertGreater(load.acknowledged.size, acknowledged);
+  }
+  isOver = true;
+  await running;
+  // The kernel resets the connections that a process has not accepted.
+  assertGreater(load.acknowledged.size / 100, load.unclear.size);
+  const order = service.lines.map((line) => JSON.parse(line)).slice(2)
+    .filter(({ event }) => ["process_restarting", "stopped"].includes(event))
+    .map(({ event, process }) => `${event} ${process}`);
+  const round = [1, 2].flatMap((number) => [`process_restarting ${number}`, `stopped ${number}`]);
+  assertEquals(order, [...round, ...round]);
+  assertEquals(childrenOf(service.pid).filter((pid) => before.includes(pid)), []);
+  assertEquals(linesOf(service, "process_ended"), []);
+  await temp.use((operator) => load.expectLogged(operator));
+  assertEquals(await service.stop(), 0);
+});
+
+test("SIGHUP restarts a single process, and does not end the second one if the first cannot start again", async () => {
+  await using temp = await TempStore.make();
+  await temp.issueKey();
+  await using single = await ServiceProcess.start(temp.kvPath, {}, LAUNCHED);
+  Deno.kill(single.pid, "SIGHUP");
+  await until(() => linesOf(single, "listening").length === 2);
+  assertEquals(await single.stop(), 0);
+
+  const env = { PROCESSES: "2", NEW_STORE: "refuse" };
+  await using pair = await ServiceProcess.start(temp.kvPath, env, LAUNCHED);
+  await until(() => linesOf(pair, "listening").length === 2);
+  const [, second] = childrenOf(pair.pid);
+  await Deno.rename(temp.kvPath, `${temp.kvPath}.moved`);
+  Deno.kill(pair.pid, "SIGHUP");
+  await until(() => pair.lines.some((line) => line.includes('"restart_failed"')));
+  assertEquals(childrenOf(pair.pid).includes(second), true);
+  assertEquals((await fetch(`${pair.address}/healthz`)).status, 200);
+  await pair.stop();
+});
+
+test("a stopped process is killed after a limit, and does not keep the launcher alive", async () => {
+  await using temp = await TempStore.make();
+  await temp.issueKey();
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, LAUNCHED);
+  await until(() => linesOf(service, "listening").length === 2);
+  Deno.kill(childrenOf(service.pid)[0], "SIGSTOP");
+  const beganAt = performance.now();
+  assertEquals(await service.stop(), 137);
+  assertGreater(10_000, performance.now() - beganAt);
+  assertEquals(linesOf(service, "stopped").length, 1);
+});
+
+test("a SIGKILL of deno task ends its service, with all processes", async () => {
+  await using temp = await TempStore.make();
+  await temp.issueKey();
+  for (const PROCESSES of ["1", "2"]) {
+    const task = [Deno.execPath(), "task", "--quiet", "start"];
+    const shell = ["sh", "-c", `exec ${task.join(" ")}`];
+    await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES }, shell);
+    await until(() => linesOf(service, "listening").length === Number(PROCESSES));
+    // It resolves when the last process that inherited standard error has ended.
+    assertEquals(await service.stop("SIGKILL"), 137);
+    assertEquals(linesOf(service, "stopped").length, Number(PROCESSES));
+  }
+});
+
 test("supervise() gives up if two processes end as a program that could not run and hangs at its exit", async () => {
-  const start = () => new Deno.Command("sh", { args: ["-c", "kill -PROF $$"] }).spawn();
+  const start = () =>
+    new Deno.Command("sh", { args: ["-c", "kill -PROF $$"], stdout: "piped" }).spawn();
   await assertRejects(() => supervise(2, start).ended, Error, "error twice during the start");
 });
 

@@ -1,0 +1,82 @@
+import { ROOT } from "../../support/with_project_copy.ts";
+
+/** What systemd does with the unit, as far as the scripts use it. */
+const SYSTEMCTL = `#!/bin/sh
+stop() {
+  pid=$(cat BASE/pid) || return 0
+  kill "$pid"
+  while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+  rm BASE/pid
+}
+start() {
+  NEW_STORE=refuse pets start </dev/null >>BASE/log 2>&1 &
+  echo $! >BASE/pid
+}
+case $1 in stop) stop ;; start) start ;; restart) stop; start ;; esac
+`;
+
+/**
+ * The installation of the manual, in a temporary folder: its paths, and the scripts of `scripts/deploy`, which run as
+ * the user of the test. \`systemctl\` starts and stops the service without systemd.
+ */
+export class Installation implements AsyncDisposable {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async make(settings: string[]): Promise<Installation> {
+    const installation = new Installation(await Deno.realPath(await Deno.makeTempDir()));
+    const { folder } = installation;
+    for (const name of ["bin", "etc", "opt", "data"]) await Deno.mkdir(`${folder}/${name}`);
+    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, `${settings.join("\n")}\n`);
+    for (const name of ["pets", "pets-upgrade"]) {
+      const script = await Deno.readTextFile(`${ROOT}scripts/deploy/${name}`);
+      const moved = script
+        .replaceAll("/etc/animal-store", `${folder}/etc/animal-store`)
+        .replaceAll("/opt/animal-store", `${folder}/opt/animal-store`)
+        .replaceAll("/var/lib/animal-store", `${folder}/data`)
+        .replace(/setpriv .* \/usr\/local\/bin\/deno/, Deno.execPath());
+      await Deno.writeTextFile(`${folder}/bin/${name}`, moved, { mode: 0o755 });
+    }
+    const systemctl = SYSTEMCTL.replaceAll("BASE", folder);
+    await Deno.writeTextFile(`${folder}/bin/systemctl`, systemctl, { mode: 0o755 });
+    return installation;
+  }
+
+  /** Installs a version, whose files are in another folder. */
+  async install(version: string, project: string): Promise<void> {
+    await Deno.symlink(project, `${this.folder}/opt/animal-store-${version}`);
+  }
+
+  async use(version: string): Promise<void> {
+    await Deno.symlink(
+      `${this.folder}/opt/animal-store-${version}`,
+      `${this.folder}/opt/animal-store`,
+    );
+  }
+
+  get settings(): Promise<string> {
+    return Deno.readTextFile(`${this.folder}/etc/animal-store.env`);
+  }
+
+  /** Runs a command line, in a shell. */
+  async run(line: string): Promise<{ code: number; stdout: string; stderr: string }> {
+    const PATH = `${this.folder}/bin:${Deno.env.get("PATH")}`;
+    const env = { PATH, NO_COLOR: "1" };
+    // The files keep what they got: a service that goes on inherits them, so pipes would stay open.
+    const out = `${this.folder}/out`;
+    const args = ["-c", `{ ${line}\n} >${out} 2>${out}.errors`];
+    const { code } = await new Deno.Command("sh", { args, env, cwd: "/" }).output();
+    const [stdout, stderr] = await Promise.all(
+      [out, `${out}.errors`].map((file) => Deno.readTextFile(file)),
+    );
+    return { code, stdout, stderr };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.run("systemctl stop");
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}

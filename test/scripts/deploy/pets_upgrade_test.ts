@@ -1,0 +1,168 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { VERSION } from "../../../src/settings/version.ts";
+import { freePort } from "../../support/free_port.ts";
+import { test } from "../../support/test_processes.ts";
+import { ROOT, withProjectCopy } from "../../support/with_project_copy.ts";
+import { Installation } from "./installation.ts";
+
+const FORMAT = parseInt(VERSION);
+const NEXT = `${VERSION}1`;
+const NEXT_FORMAT = `${FORMAT + 1}.0.0`;
+
+/** Replaces texts of a copy of the project, each of which must be there. */
+async function edit(project: string, edits: [file: string, text: string, next: string][]) {
+  for (const [file, text, next] of edits) {
+    const source = await Deno.readTextFile(`${project}/${file}`);
+    assert(source.includes(text), `${file}: ${text}`);
+    await Deno.writeTextFile(`${project}/${file}`, source.replace(text, next));
+  }
+}
+
+test("pets-upgrade: forward and back, twice, with a removal before each return, also to another format", () =>
+  withProjectCopy((next) =>
+    withProjectCopy(async (nextFormat) => {
+      const version = `VERSION = "${VERSION}"`;
+      await edit(next, [
+        ["src/settings/version.ts", version, `VERSION = "${NEXT}"`],
+        // Only this version knows the field.
+        [
+          "events/pet.ts",
+          "export const NewPet = z.strictObject({\n",
+          `export const NewPet = z.strictObject({\n  colour: addedIn("${FORMAT}.99", text(50, "Its colour").optional()),\n`,
+        ],
+      ]);
+      await edit(nextFormat, [
+        ["src/settings/version.ts", version, `VERSION = "${NEXT_FORMAT}"`],
+        ["src/log/head.ts", `STORE_FORMAT = ${FORMAT}`, `STORE_FORMAT = ${FORMAT + 1}`],
+      ]);
+      await using installation = await Installation.make([]);
+      const { folder } = installation;
+      const port = freePort();
+      const store = `${folder}/data/pets.sqlite3`;
+      const settings = `HOST=127.0.0.1\nKV_PATH=${store}\nPORT=${port}\n`;
+      await Deno.writeTextFile(`${folder}/etc/animal-store.env`, settings);
+      for (const [name, project] of [[VERSION, ROOT], [NEXT, next], [NEXT_FORMAT, nextFormat]]) {
+        await installation.install(name, project);
+      }
+      await installation.use(VERSION);
+      const issued = await installation.run("pets keys issue --label test && systemctl start");
+      assertEquals(issued.code, 0, issued.stderr);
+      const token = issued.stdout.trim();
+      const send = (method: string, path: string, body?: unknown) => {
+        const headers = {
+          "authorization": `Bearer ${token}`,
+          "content-type": "application/json",
+          "if-match": "*",
+        };
+        const init = { method, headers, body: body && JSON.stringify(body) };
+        return fetch(`http://127.0.0.1:${port}/v1/pets${path}`, init as RequestInit);
+      };
+      const ready = await installation.run(
+        `curl -s --retry 60 --retry-delay 1 --retry-all-errors 127.0.0.1:${port}/readyz`,
+      );
+      assertEquals(ready.code, 0);
+      let lastId = 0;
+      const writeAndRemove = async (more: object = {}) => {
+        const added = await send("POST", "", { name: "Rex", categoryId: 1, ...more });
+        assertEquals(added.status, 201, await added.text());
+        const removed = await send("DELETE", `/${++lastId}`);
+        assertEquals(removed.status, 204, await removed.text());
+        assertEquals((await send("POST", "", { name: "Max", categoryId: 2 })).status, 201);
+        lastId++;
+      };
+      /** Changes the version, and asserts that it serves what was there before. */
+      const change = async (to: string) => {
+        const { total, ids } = await served();
+        const { code, stderr } = await installation.run(`pets-upgrade ${to}`);
+        assertEquals(code, 0, stderr);
+        assertMatch(stderr, /is ready, after a pause of \d+ s\. The backup: /);
+        assertEquals((await installation.run("pets log --version")).stdout, `animal-store ${to}\n`);
+        assertEquals(await served(), { total, ids });
+      };
+      const served = async () => {
+        const response = await send("GET", "?limit=100");
+        const ids = (await response.json()).map(({ id }: { id: number }) => id);
+        return { total: response.headers.get("x-total-count"), ids };
+      };
+
+      for (let round = 0; round < 2; round++) {
+        await change(NEXT);
+        await writeAndRemove();
+        await change(VERSION);
+        await writeAndRemove();
+      }
+      assertEquals(await installation.settings, settings);
+      for (let round = 0; round < 2; round++) {
+        await change(NEXT_FORMAT);
+        await writeAndRemove();
+        await change(VERSION);
+        await writeAndRemove();
+      }
+      assertMatch(await installation.settings, new RegExp(`^KV_PATH=.*pets-${VERSION}-.*$`, "m"));
+
+      // The older version would not know the newest line: it says so before anything stops.
+      await change(NEXT);
+      await writeAndRemove({ colour: "red" });
+      const before = [await served(), await installation.settings];
+      const pid = await Deno.readTextFile(`${folder}/pid`);
+      const refused = await installation.run(`pets-upgrade ${VERSION}`);
+      assertEquals(refused.code, 2);
+      assertMatch(refused.stdout, /newer version/);
+      assertMatch(
+        refused.stderr,
+        RegExp(`^error: ${VERSION} refuses the log\\. Nothing has changed: .* serves$`, "m"),
+      );
+      assertEquals([await served(), await installation.settings], before);
+      assertEquals(await Deno.readTextFile(`${folder}/pid`), pid);
+    })
+  ));
+
+test("pets-upgrade: a version that does not start gives way to the one before, on its own store", () =>
+  withProjectCopy(async (next) => {
+    await edit(next, [
+      ["src/settings/version.ts", `VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
+      ["src/log/head.ts", `STORE_FORMAT = ${FORMAT}`, `STORE_FORMAT = ${FORMAT + 1}`],
+      [
+        "scripts/restore/main.ts",
+        "await runCommand(",
+        'throw new Error("broken");\nawait runCommand(',
+      ],
+    ]);
+    const port = freePort();
+    await using installation = await Installation.make([]);
+    const { folder } = installation;
+    const settings = `KV_PATH=${folder}/data/pets.sqlite3\nHOST=127.0.0.1\nPORT=${port}\n`;
+    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, settings);
+    await installation.install(VERSION, ROOT);
+    await installation.install(NEXT_FORMAT, next);
+    await installation.use(VERSION);
+    const ready = `curl -s --retry 60 --retry-delay 1 --retry-all-errors 127.0.0.1:${port}/readyz`;
+    const begun = await installation.run(
+      `pets keys issue --label x && systemctl start && ${ready}`,
+    );
+    assertEquals(begun.code, 0, begun.stderr);
+
+    const failed = await installation.run(`pets-upgrade ${NEXT_FORMAT}`);
+    assert(failed.code > 0);
+    assertMatch(
+      failed.stderr,
+      /the change of the version failed; .* starts again, on its own store/,
+    );
+    assertEquals(await installation.settings, settings);
+    assertMatch((await installation.run(ready)).stdout, /ready/);
+    assertEquals(
+      (await installation.run("pets log --version")).stdout,
+      `animal-store ${VERSION}\n`,
+    );
+
+    for (
+      const [args, reason] of [["", "use pets-upgrade VERSION"], ["1.2.3", "does not exist"], [
+        VERSION,
+        "is the present version",
+      ]]
+    ) {
+      const wrong = await installation.run(`pets-upgrade ${args}`);
+      assertEquals(wrong.code, 2);
+      assertMatch(wrong.stderr, new RegExp(`^error: [^\n]*${reason}[^\n]*\n$`));
+    }
+  }));
