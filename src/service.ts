@@ -14,6 +14,7 @@ import { project } from "./projections/project.ts";
 import { EventFeed } from "./feed/event_feed.ts";
 import { Followers } from "./feed/followers.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
+import { NextKeyExpiry } from "./keys/next_key_expiry.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
@@ -88,12 +89,14 @@ export function createService(options: ServiceOptions): Service {
   const deps = { ...common, ...settings, ...parts, storeDamage };
   const operations = publicOperations(deps);
   const handler = createHandler({ ...deps, operations });
+  const keyExpiry = new NextKeyExpiry({ heads, store, runtime });
   instrumentation.observe({
     "followers": () => followers.size,
     "queue.length": () => appender.queueLength,
     "head.position": () => heads.latest?.head.position,
     "event.age": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
     "ready": async () => Number((await operations.checkReadiness()).status === 200),
+    "key.expiry.time": () => keyExpiry.read(),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
   });
   const isStoreSound = () => appender.fault === undefined && store.damage === undefined;

@@ -123,6 +123,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
         if (reason === "invalid") logRefused(request.headers, connection?.clientAddress);
       }
     }
+    if (response.code !== undefined) instrumentation.count("errors", { code: response.code });
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
     if (isTimed) observeResponse(exchange, response.status, deps.runtime.monotonicNow() - beganMs);
     // For HEAD, the server omits the body and keeps its Content-Length.

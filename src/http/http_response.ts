@@ -5,6 +5,8 @@ export interface HttpResponse {
   headers: Record<string, string>;
   /** The headers of the body itself, omitted from 304; by default those of JSON. */
   contentHeaders?: Record<string, string>;
+  /** The code of the error that the body describes. */
+  code?: string;
 }
 
 /** The headers of a body that is JSON. */

@@ -23,6 +23,7 @@ import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { expectRightClock } from "../append/batch.ts";
+import { VERSION } from "../settings/version.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
@@ -55,9 +56,12 @@ export async function serve(
     (url) => findRoute(requestTarget(url).path)?.path,
   );
   const { metrics } = config;
-  const file = config.store.kind === "file" ? config.store.path : "";
-  const prometheus = metrics && (await import("../telemetry/prometheus.ts"))
-    .prometheus(runtime, file, openTelemetry ?? NO_INSTRUMENTATION);
+  const prometheus = metrics && (await import("../telemetry/prometheus.ts")).prometheus({
+    runtime,
+    storeFile: config.store.kind === "file" ? config.store.path : "",
+    version: VERSION,
+    next: openTelemetry ?? NO_INSTRUMENTATION,
+  });
   const service = createService({
     store,
     runtime,
