@@ -46,7 +46,13 @@ export interface ServiceOptions extends
   Partial<
     Pick<
       HandlerDeps,
-      "accessLog" | "corsOrigins" | "instrumentation" | "isDurable" | "publicUrl" | "stagingUrl"
+      | "accessLog"
+      | "corsOrigins"
+      | "instrumentation"
+      | "isDurable"
+      | "publicUrl"
+      | "stagingUrl"
+      | "trustedProxies"
     >
   > {
   appendLimitMs?: number;
@@ -58,7 +64,8 @@ export interface ServiceOptions extends
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { runtime, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl } = options;
+  const { runtime, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl, trustedProxies } =
+    options;
   const { publicUrl, accessLog = false, corsOrigins = [], isDurable = false } = options;
   const report = limitedLogger(options.report, runtime);
   const instrumentation = options.instrumentation === undefined
@@ -83,7 +90,8 @@ export function createService(options: ServiceOptions): Service {
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;
-  const settings = { accessLog, corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl };
+  const logged = { accessLog, trustedProxies };
+  const settings = { ...logged, corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl };
   const readers = { feed, followers, heads, keys, largePages, pets };
   const parts = { ...readers, appender, background, bodies, store };
   const deps = { ...common, ...settings, ...parts, storeDamage };

@@ -67,6 +67,7 @@ export async function serve(
     runtime,
     report,
     accessLog: config.accessLog,
+    trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
