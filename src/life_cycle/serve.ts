@@ -11,6 +11,7 @@ import { acceptLog } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
+import { ERRORS } from "../http/errors.ts";
 import type { RequestHandler } from "../http/handler.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -60,6 +61,7 @@ export async function serve(
     runtime,
     storeFile: config.store.kind === "file" ? config.store.path : "",
     version: VERSION,
+    errorCodes: Object.keys(ERRORS),
     next: openTelemetry ?? NO_INSTRUMENTATION,
   });
   const service = createService({

@@ -20,6 +20,8 @@ interface PrometheusOptions {
   storeFile: string;
   /** The version of the service. */
   version: string;
+  /** The codes of errors, so that Prometheus sees the first increase of each. */
+  errorCodes: readonly string[];
   /** Is called, too. */
   next: Instrumentation;
 }
@@ -29,7 +31,8 @@ interface PrometheusOptions {
  * each request, this code 0.5 µs. Open descriptors are missing: Deno 2.9.6 lets only a program with all permissions read
  * `/proc`.
  */
-export function prometheus({ runtime, storeFile, version, next }: PrometheusOptions) {
+export function prometheus(options: PrometheusOptions) {
+  const { runtime, storeFile, version, errorCodes, next } = options;
   const [responses, storeCalls, delays] = [histogram(), histogram(), histogram()];
   const startSeconds = runtime.now() / 1_000 - process.uptime();
   const metrics: [type: string, name: string, help: string, read: Read][] = [
@@ -79,6 +82,7 @@ export function prometheus({ runtime, storeFile, version, next }: PrometheusOpti
     const read = () => [...counts].map(([labels, count]): Samples[0] => [`{${labels}}`, count]);
     metrics.push(["counter", `${OWN}${underscored(name)}_total`, help, read]);
   }
+  for (const code of errorCodes) counters.get("errors")!.set(`code="${code}",`, 0);
   const startMs = runtime.monotonicNow();
   const sampleDelay = (dueMs: number) => {
     const nowMs = runtime.monotonicNow();

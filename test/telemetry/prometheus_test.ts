@@ -66,7 +66,7 @@ Deno.test("prometheus() counts durations in buckets, leaves out what it cannot r
   const passed: unknown[] = [];
   const next = { ...NO_INSTRUMENTATION, count: (what: string) => void passed.push(what) };
   const runtime = new FakeRuntime();
-  const options = { runtime, storeFile: "/none/pets", version: "6.1.2", next };
+  const options = { runtime, storeFile: "/none/pets", version: "6.1.2", errorCodes: ["a"], next };
   const { instrumentation, handler } = prometheus(options);
   instrumentation.count("commit.unclear");
   for (const seconds of [0.002, 0.0021, 60]) instrumentation.onResponse!(undefined, 404, seconds);
@@ -76,6 +76,7 @@ Deno.test("prometheus() counts durations in buckets, leaves out what it cannot r
   const shown = ["0.001", "0.002", "0.005", "10", "+Inf"].map((bound) => counts[bound]);
   assertEquals(shown, [0, 1, 2, 2, 3]);
   assertStringIncludes(text, "\nanimal_store_commit_unclear_total{} 1\n");
+  assertStringIncludes(text, '\nanimal_store_errors_total{code="a",} 0\n');
   assert(!/^animal_store_(file|wal|disk)\w*_bytes/m.test(text));
   assertEquals(passed, ["commit.unclear"]);
 });
