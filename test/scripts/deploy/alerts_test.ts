@@ -11,6 +11,7 @@ import { keyStateKey, projectionKey } from "../../../src/keyspace.ts";
 import { permitted } from "../../support/permitted.ts";
 import { commit } from "../../support/store_contract.ts";
 import { freePort } from "../../support/free_port.ts";
+import { samplesOf } from "../../support/samples_of.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { fillDisk, mountDisk } from "../../support/small_disk.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -57,8 +58,7 @@ class Site {
     for (const name of ["audit", "backup"]) {
       texts.push(await Deno.readTextFile(`${this.temp.folder}/${name}.prom`));
     }
-    const lines = texts.join("\n").matchAll(/^(\w+(?:\{.*\})?) (\S+)$/gm);
-    const values = new Map(Array.from(lines, ([, series, value]) => [series, Number(value)]));
+    const values = samplesOf(texts.join("\n"));
     for (const [series, value] of this.replaced) {
       assert(values.has(series), series);
       values.set(series, value);
