@@ -7,8 +7,11 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 import { freePort } from "../support/free_port.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { testIf } from "../support/test_if.ts";
 import { test } from "../support/test_processes.ts";
 import { expectDone, install } from "../support/third_party_tools.ts";
+
+import { ROOT } from "../support/with_project_copy.ts";
 
 const hasPromtool = await install("promtool", () => expectDone("promtool", ["--version"]));
 
@@ -79,4 +82,19 @@ Deno.test("prometheus() counts durations in buckets, leaves out what it cannot r
   assertStringIncludes(text, '\nanimal_store_errors_total{code="a",} 0\n');
   assert(!/^animal_store_(file|wal|disk)\w*_bytes/m.test(text));
   assertEquals(passed, ["commit.unclear"]);
+});
+
+testIf(hasPromtool)("promtool accepts the configurations of the manuals", async () => {
+  await using temp = await TempStore.make();
+  await Deno.copyFile(`${ROOT}scripts/deploy/alerts.yml`, `${temp.folder}/alerts.yml`);
+  const file = `${temp.folder}/prometheus.yml`;
+  for (const manual of ["scripts/README.md", "scripts/deploy/README.md"]) {
+    const text = await Deno.readTextFile(ROOT + manual);
+    const [, config] = /```yaml\n(rule_files[^`]+)```/.exec(text)!;
+    // Debian's promtool does not know the discovery in Kubernetes.
+    const known = config.replace("kubernetes_sd_configs: [{ role: pod }]", "static_configs: []");
+    await Deno.writeTextFile(file, known.replace(/\/opt\S+(?=alerts)/, ""));
+    const output = await expectDone("promtool", ["check", "config", file]);
+    assertStringIncludes(output, "rules found");
+  }
 });
