@@ -14,6 +14,7 @@ import { project } from "./projections/project.ts";
 import { EventFeed } from "./feed/event_feed.ts";
 import { Followers } from "./feed/followers.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
+import { NextKeyExpiry } from "./keys/next_key_expiry.ts";
 import { PetReader } from "./projections/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
@@ -45,7 +46,13 @@ export interface ServiceOptions extends
   Partial<
     Pick<
       HandlerDeps,
-      "accessLog" | "corsOrigins" | "instrumentation" | "isDurable" | "publicUrl" | "stagingUrl"
+      | "accessLog"
+      | "corsOrigins"
+      | "instrumentation"
+      | "isDurable"
+      | "publicUrl"
+      | "stagingUrl"
+      | "trustedProxies"
     >
   > {
   appendLimitMs?: number;
@@ -57,7 +64,8 @@ export interface ServiceOptions extends
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { runtime, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl } = options;
+  const { runtime, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl, trustedProxies } =
+    options;
   const { publicUrl, accessLog = false, corsOrigins = [], isDurable = false } = options;
   const report = limitedLogger(options.report, runtime);
   const instrumentation = options.instrumentation === undefined
@@ -82,18 +90,21 @@ export function createService(options: ServiceOptions): Service {
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;
-  const settings = { accessLog, corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl };
+  const logged = { accessLog, trustedProxies };
+  const settings = { ...logged, corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl };
   const readers = { feed, followers, heads, keys, largePages, pets };
   const parts = { ...readers, appender, background, bodies, store };
   const deps = { ...common, ...settings, ...parts, storeDamage };
   const operations = publicOperations(deps);
   const handler = createHandler({ ...deps, operations });
+  const keyExpiry = new NextKeyExpiry({ heads, store, runtime });
   instrumentation.observe({
     "followers": () => followers.size,
     "queue.length": () => appender.queueLength,
     "head.position": () => heads.latest?.head.position,
     "event.age": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
     "ready": async () => Number((await operations.checkReadiness()).status === 200),
+    "key.expiry.time": () => keyExpiry.read(),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
   });
   const isStoreSound = () => appender.fault === undefined && store.damage === undefined;

@@ -161,7 +161,7 @@ export function errorResponse(thrown: unknown): HttpResponse {
   if (thrown instanceof HttpError) Object.assign(headers, thrown.headers);
   if (challenge !== undefined) headers["www-authenticate"] = challenge;
   if (status === 429 || status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
-  return { status, headers, body: JSON.stringify({ code, message, status }) };
+  return { status, headers, body: JSON.stringify({ code, message, status }), code };
 }
 
 const NAME_REPEATED_LENGTH = 50;

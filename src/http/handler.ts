@@ -8,7 +8,7 @@ import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { andThen } from "../runtime/runtime.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
-import { byteStream, type HttpResponse, JSON_HEADERS } from "./http_response.ts";
+import { bodyLength, byteStream, type HttpResponse, JSON_HEADERS } from "./http_response.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";
@@ -28,6 +28,7 @@ import { type EventsDeps, prepareListEvents } from "./events.ts";
 import type { PublicDeps, PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
+import type { TrustedProxies } from "./requests/trusted_proxies.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
   allowOf,
@@ -46,7 +47,7 @@ import {
 } from "./routes.ts";
 
 export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps, PublicDeps {
-  /** Whether a line is logged for each response; for a stream when it begins. */
+  /** Whether a line is logged for each response, but for probes that succeed; for a stream when it begins. */
   accessLog: boolean;
   background: BackgroundWork;
   /** The origins whose scripts may read responses. */
@@ -54,6 +55,8 @@ export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps, PublicDeps
   instrumentation: Instrumentation;
   operations: PublicOperations;
   rateLimiter: RateLimiter | undefined;
+  /** The proxies whose `X-Forwarded-For` names the client; `undefined` if none is trusted. */
+  trustedProxies: TrustedProxies | undefined;
 }
 
 interface Exchange extends ApiRequest {
@@ -81,12 +84,15 @@ export interface Connection {
 /** Maximum length of what a line of a request repeats of its method and of its path, in characters. */
 const LOGGED_LENGTH = 1_024;
 
+const PROBED_PATHS = ["/healthz", "/readyz"];
+
 /** A server that does not know its connections omits `connection`. */
 export type RequestHandler = (request: Request, connection?: Connection) => Promise<Response>;
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
   const { background, corsOrigins, instrumentation, publicUrl, rateLimiter, report } = deps;
+  const { trustedProxies } = deps;
   const logRefused = refusedCredentialsLog(deps);
   // A counter is much cheaper than a new ULID for each request.
   const instanceId = deps.runtime.newId();
@@ -122,23 +128,49 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       if (response.status === 401) {
         const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
         instrumentation.count("credentials.refused", { reason });
-        if (reason === "invalid") logRefused(request.headers, connection?.clientAddress);
+        if (reason === "invalid") logRefused(request.headers, clientOf(request, connection));
       }
     }
+    if (response.code !== undefined) instrumentation.count("errors", { code: response.code });
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
-    if (isTimed) observeResponse(exchange, response.status, deps.runtime.monotonicNow() - beganMs);
+    if (isTimed) {
+      const ms = deps.runtime.monotonicNow() - beganMs;
+      instrumentation.onResponse?.(exchange.operation, response.status, ms / 1_000);
+      if (deps.accessLog) logResponse(exchange, response, ms, connection);
+    }
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
 
-  function observeResponse(exchange: Exchange, status: number, ms: number): void {
-    const { requestId, key, operation } = exchange;
-    instrumentation.onResponse?.(operation, status, ms / 1_000);
-    if (!deps.accessLog) return;
-    // The query is left out, because it may be private.
-    const rounded = Math.round(ms * 1_000) / 1_000;
-    const details = { ...loggedTarget(exchange), status, ms: rounded, key: key?.id, requestId };
+  function logResponse(
+    exchange: Exchange,
+    response: HttpResponse,
+    ms: number,
+    connection: Connection | undefined,
+  ): void {
+    const { request, requestId, key, path } = exchange;
+    const { status, code } = response;
+    // Probes come every second from each balancer, and say nothing while they succeed.
+    if (PROBED_PATHS.includes(path) && status < 400) return;
+    const details = {
+      // The query is left out, because it may be private.
+      ...loggedTarget(exchange),
+      status,
+      code,
+      ms: Math.round(ms * 1_000) / 1_000,
+      bytes: request.method === "HEAD" ? 0 : bodyLength(response.body),
+      address: clientOf(request, connection),
+      key: key?.id,
+      requestId,
+    };
     report("info", REQUEST_LINE, details);
+  }
+
+  /** The address of the client; `undefined` if the server does not know its connections. */
+  function clientOf({ headers }: Request, connection: Connection | undefined): string | undefined {
+    if (connection === undefined) return undefined;
+    const peer = connection.clientAddress();
+    return trustedProxies === undefined ? peer : trustedProxies.clientOf(peer, headers);
   }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {

@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+
 export interface HttpResponse {
   status: number;
   /** `null` if the status has no body. Bytes are shared between responses. */
@@ -5,6 +7,8 @@ export interface HttpResponse {
   headers: Record<string, string>;
   /** The headers of the body itself, omitted from 304; by default those of JSON. */
   contentHeaders?: Record<string, string>;
+  /** The code of the error that the body describes. */
+  code?: string;
 }
 
 /** The headers of a body that is JSON. */
@@ -18,6 +22,13 @@ const CHUNK_BYTES = 64 * 1024;
 const TEXT_CHUNK_LENGTH = 16 * 1024;
 
 const encoder = new TextEncoder();
+
+/** Length of a body in bytes. That of a stream is not known when it begins. */
+export function bodyLength(body: HttpResponse["body"]): number | undefined {
+  if (body === null) return 0;
+  if (body instanceof ReadableStream) return undefined;
+  return typeof body === "string" ? Buffer.byteLength(body) : body.length;
+}
 
 /** Streams many bytes that responses share. `new Response(bytes)` would copy them for each client. */
 export function byteStream(bytes: Uint8Array): BodyInit {

@@ -12,6 +12,7 @@ import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { PortShare } from "./port_share.ts";
+import { ERRORS } from "../http/errors.ts";
 import type { RequestHandler } from "../http/handler.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -25,6 +26,7 @@ import { openStore, OpenStoreError } from "../store/open_store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { expectRightClock } from "../append/batch.ts";
 import { sleep } from "../runtime/runtime.ts";
+import { VERSION } from "../settings/version.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /**
@@ -57,14 +59,19 @@ export async function serve(
     (url) => findRoute(requestTarget(url).path)?.path,
   );
   const { metrics } = config;
-  const file = config.store.kind === "file" ? config.store.path : "";
-  const prometheus = metrics && (await import("../telemetry/prometheus.ts"))
-    .prometheus(runtime, file, openTelemetry ?? NO_INSTRUMENTATION);
+  const prometheus = metrics && (await import("../telemetry/prometheus.ts")).prometheus({
+    runtime,
+    storeFile: config.store.kind === "file" ? config.store.path : "",
+    version: VERSION,
+    errorCodes: Object.keys(ERRORS),
+    next: openTelemetry ?? NO_INSTRUMENTATION,
+  });
   const service = createService({
     store,
     runtime,
     report,
     accessLog: config.accessLog,
+    trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",

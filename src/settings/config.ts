@@ -2,6 +2,7 @@
 
 import process from "node:process";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
+import { TrustedProxies } from "../http/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
@@ -37,6 +38,8 @@ export interface ServiceConfig {
   stagingUrl: string | undefined;
   /** Whether a line is logged for each response. */
   accessLog: boolean;
+  /** The proxies whose `X-Forwarded-For` names the client; `undefined` if none is trusted. */
+  trustedProxies: TrustedProxies | undefined;
   /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
   sendsLogs: boolean;
 }
@@ -73,6 +76,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const isPlatform = isOnDenoDeploy();
   const origins = "origins such as https://shop.example, separated by commas";
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
+  const networks = "addresses and networks such as 127.0.0.1, 10.0.0.0/8, separated by commas";
   const address = "an http(s) address whose path ends in /v1";
   const number = Number(read("LAUNCHED_PROCESS")) || undefined;
   const processes = readProcesses();
@@ -84,6 +88,7 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     metrics: isPlatform ? undefined : readMetricsAddress(processes, number),
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
+    trustedProxies: readAs("TRUSTED_PROXIES", networks, TrustedProxies.parse),
     corsOrigins: readAs("CORS_ORIGINS", origins, parseOrigins) ?? [],
     rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),

@@ -30,7 +30,10 @@ export const VARIABLES = {
   },
   STAGING_URL: { meaning: "address of the staging service, shown in the API description" },
   RATE_LIMIT: { meaning: "requests per second for each API key, 1 to 1,000,000" },
-  ACCESS_LOG: { meaning: "true logs a line for each response" },
+  ACCESS_LOG: { meaning: "true logs a line for each response, but for probes that succeed" },
+  TRUSTED_PROXIES: {
+    meaning: "addresses and networks of your proxies, whose X-Forwarded-For names the client",
+  },
   OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
   OTEL_DENO_CONSOLE: { meaning: "ignore sends no log records", default: "replace" },
   LAUNCHED_PROCESS: { meaning: "set by the launcher: the number of the process, from 1" },

@@ -27,6 +27,7 @@ export const COUNTERS = {
   "commit.conflicts": ["{commit}", "Commits that lost to one of another instance", ""],
   "commit.unclear": ["{commit}", "Commits without a clear outcome, which the log then told", ""],
   "credentials.refused": ["{request}", "Responses 401", ...REASONS],
+  "errors": ["{response}", "Responses with an error, by its code"],
 } satisfies Record<string, [...Description, ...labels: string[]]>;
 export type Counter = keyof typeof COUNTERS;
 
@@ -36,6 +37,7 @@ export const GAUGES = {
   "head.position": ["{event}", "Position of the newest event that this instance knows of"],
   "event.age": ["s", "Time since the newest event that this instance knows of"],
   "ready": ["1", "Whether /readyz gets 200"],
+  "key.expiry.time": ["s", "Unix time when the first live key without a successor expires"],
   "storage.full": ["1", "Whether commits fail because the disk is full"],
 } satisfies Record<string, Description>;
 

@@ -1,44 +1,88 @@
 /** The metrics for Prometheus. This module is loaded only if `METRICS_PORT` is set. */
 
 import { stat, statfs } from "node:fs/promises";
-import { memoryUsage } from "node:process";
+import process from "node:process";
 import type { Runtime } from "../runtime/runtime.ts";
 import { COUNTERS, DURATIONS, GAUGES, type Instrumentation, kindOf } from "./instrumentation.ts";
 
 /** Time between two samples of the delay of the event loop, in milliseconds. */
 const SAMPLE_MS = 100;
 
+/** The names of the metrics that only this service has begin with it. */
+const OWN = "animal_store_";
+
 type Samples = [labels: string, value: number][];
 type Read = () => Samples | number | undefined | Promise<number | undefined>;
 
+interface PrometheusOptions {
+  runtime: Runtime;
+  /** The path of the store; empty if the store is not a file. */
+  storeFile: string;
+  /** The version of the service. */
+  version: string;
+  /** The codes of errors, so that Prometheus sees the first increase of each. */
+  errorCodes: readonly string[];
+  /** Is called, too. */
+  next: Instrumentation;
+}
+
 /**
- * Returns the instrumentation, which also calls `next`, and the handler of `GET /metrics`. `storeFile` is empty if the
- * store is not a file. A client from npm (prom-client 15.1.3) costs 1 µs for each request, this code 0.5 µs.
+ * Returns the instrumentation and the handler of `GET /metrics`. A client from npm (prom-client 15.1.3) costs 1 µs for
+ * each request, this code 0.5 µs. Open descriptors are missing: Deno 2.9.6 lets only a program with all permissions read
+ * `/proc`.
  */
-export function prometheus(runtime: Runtime, storeFile: string, next: Instrumentation) {
+export function prometheus(options: PrometheusOptions) {
+  const { runtime, storeFile, version, errorCodes, next } = options;
   const [responses, storeCalls, delays] = [histogram(), histogram(), histogram()];
-  const freeSpace = () => statfs(storeFile).then(({ bavail, bsize }) => bavail * bsize);
+  const startSeconds = runtime.now() / 1_000 - process.uptime();
   const metrics: [type: string, name: string, help: string, read: Read][] = [
-    ["histogram", "request_duration_seconds", "Time until responses began", responses.read],
-    ["histogram", "store_call_duration_seconds", "Time of calls of the store", storeCalls.read],
-    ["histogram", "event_loop_delay_seconds", "How late timers are", delays.read],
-    ["gauge", "memory_bytes", "Resident memory of the process", () => memoryUsage().rss],
-    ["gauge", "heap_bytes", "Used heap of V8", () => memoryUsage().heapUsed],
+    ["gauge", `${OWN}info`, "Version of the service", () => [[`{version="${version}"}`, 1]]],
+    ["histogram", `${OWN}request_duration_seconds`, "Time until responses began", responses.read],
+    [
+      "histogram",
+      `${OWN}store_call_duration_seconds`,
+      "Time of calls of the store",
+      storeCalls.read,
+    ],
+    ["histogram", `${OWN}event_loop_delay_seconds`, "How late timers are", delays.read],
     [
       "gauge",
-      "file_bytes",
-      "Size of the store's file",
-      () => stat(storeFile).then((it) => it.size),
+      `${OWN}memory_bytes`,
+      "Resident memory of the process",
+      () => process.memoryUsage().rss,
     ],
-    ["gauge", "disk_free_bytes", "Free space on the disk of that file", freeSpace],
+    ["gauge", `${OWN}heap_bytes`, "Used heap of V8", () => process.memoryUsage().heapUsed],
+    ["gauge", "process_start_time_seconds", "Start of the process, Unix time", () => startSeconds],
+    ["counter", "process_cpu_seconds_total", "Processor time of the process", cpuSeconds],
   ];
+  if (storeFile !== "") {
+    const sizeOf = (file: string) => stat(file).then(({ size }) => size);
+    const disk = () => statfs(storeFile);
+    metrics.push(
+      ["gauge", `${OWN}file_bytes`, "Size of the store's file", () => sizeOf(storeFile)],
+      ["gauge", `${OWN}wal_bytes`, "Size of its -wal file", () => sizeOf(`${storeFile}-wal`)],
+      [
+        "gauge",
+        `${OWN}disk_free_bytes`,
+        "Free space on the disk of that file",
+        () => disk().then(({ bavail, bsize }) => bavail * bsize),
+      ],
+      [
+        "gauge",
+        `${OWN}disk_bytes`,
+        "Size of that disk",
+        () => disk().then(({ blocks, bsize }) => blocks * bsize),
+      ],
+    );
+  }
   const counters = new Map<string, Map<string, number>>();
   for (const [name, [, help, ...known]] of Object.entries(COUNTERS)) {
     const counts = new Map(known.map((labels) => [labels, 0]));
     counters.set(name, counts);
     const read = () => [...counts].map(([labels, count]): Samples[0] => [`{${labels}}`, count]);
-    metrics.push(["counter", `${name}_total`, help, read]);
+    metrics.push(["counter", `${OWN}${underscored(name)}_total`, help, read]);
   }
+  for (const code of errorCodes) counters.get("errors")!.set(`code="${code}",`, 0);
   const startMs = runtime.monotonicNow();
   const sampleDelay = (dueMs: number) => {
     const nowMs = runtime.monotonicNow();
@@ -65,15 +109,15 @@ export function prometheus(runtime: Runtime, storeFile: string, next: Instrument
       next.observe(gauges);
       for (const [name, [unit, help]] of Object.entries(GAUGES)) {
         const seconds = unit === "s" ? "_seconds" : "";
-        metrics.push(["gauge", name + seconds, help, gauges[name as keyof typeof GAUGES]]);
+        const full = `${OWN}${underscored(name)}${seconds}`;
+        metrics.push(["gauge", full, help, gauges[name as keyof typeof GAUGES]]);
       }
     },
   };
   async function handler({ method, url }: Request): Promise<Response> {
     const isFound = method === "GET" && URL.parse(url)?.pathname === "/metrics";
     if (!isFound) return new Response("Use GET /metrics\n", { status: 404 });
-    const texts = metrics.map(async ([type, metric, help, read]) => {
-      const name = `animal_store_${metric.replaceAll(".", "_")}`;
+    const texts = metrics.map(async ([type, name, help, read]) => {
       // A value that cannot be read now is left out.
       const value = await Promise.try(read).catch(() => undefined) ?? [];
       const samples: Samples = typeof value === "number" ? [["", value]] : value;
@@ -84,6 +128,15 @@ export function prometheus(runtime: Runtime, storeFile: string, next: Instrument
     return new Response((await Promise.all(texts)).join(""), { headers });
   }
   return { instrumentation, handler };
+}
+
+function underscored(name: string): string {
+  return name.replaceAll(".", "_");
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
 }
 
 function histogram() {

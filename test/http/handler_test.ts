@@ -5,6 +5,8 @@ import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { EMPTY_HEAD, encodeHead } from "../../src/log/head.ts";
 import { HEAD_RECENT_MS } from "../../src/log/head_reader.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
+import { TrustedProxies } from "../../src/http/requests/trusted_proxies.ts";
+import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import type { Mutation } from "../../src/store/store.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import {
@@ -186,6 +188,76 @@ Deno.test("ACCESS_LOG logs each response, without queries and tokens", async () 
   const first = ["POST /v1/pets 201 true", "HEAD /v1/pets 200 true", "GET /v1/pets/1 401 false"];
   assertEquals(texts, [...first, "GET /v1/pets/1 304 true", "GET /v1/events 200 true"]);
   assertEquals([lines.at(-1)!.ms, lines.at(-1)!.requestId], [1_500, requestId]);
+});
+
+Deno.test("ACCESS_LOG logs the bytes of each body, the code of an error and the address of the client", async () => {
+  const trustedProxies = TrustedProxies.parse("127.0.0.1");
+  await using service = await openTestService({ accessLog: true, trustedProxies });
+  const { add, handler, reports, send, token } = service;
+  const linesOf = async (sent: Promise<Response>) => {
+    const before = reports.length;
+    const response = await sent;
+    const lines = reports.slice(before).filter(([, event]) => event === "request");
+    assertEquals(lines.length, 1);
+    return { response, line: lines[0][2]! };
+  };
+  const refused = await linesOf(send("/v1/pets/9"));
+  const bytes = (await refused.response.bytes()).length;
+  assertEquals([refused.line.code, refused.line.bytes], ["pet_not_found", bytes]);
+  const added = await linesOf(add({ name: "Žofie".repeat(3), categoryId: 1 }));
+  const { code, bytes: sent } = added.line;
+  assertEquals([code, sent], [undefined, (await added.response.bytes()).length]);
+  const list = await linesOf(send("/v1/pets"));
+  assertEquals(list.line.bytes, (await list.response.bytes()).length);
+  // The bytes that are sent are those of the gzip.
+  for (let count = 0; count < 40; count++) await add(REX);
+  const packed = await linesOf(
+    send("/v1/pets?limit=100", { headers: { "accept-encoding": "gzip" } }),
+  );
+  assertEquals(packed.response.headers.get("content-encoding"), "gzip");
+  assertEquals(packed.line.bytes, (await packed.response.bytes()).length);
+  for (const init of [{ method: "HEAD" }, { headers: { "if-none-match": "*" } }]) {
+    assertEquals((await linesOf(send("/v1/pets", init))).line.bytes, 0);
+  }
+  const stream = await linesOf(send("/v1/events", { headers: { accept: "text/event-stream" } }));
+  assertEquals(stream.line.bytes, undefined);
+  await stream.response.body!.cancel();
+
+  const clientOf = async (peer: string) => {
+    const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "203.0.113.1" };
+    const request = new Request("http://localhost/v1/pets", { headers });
+    const connection = { clientAddress: () => peer, urlWithoutHost: "http://none/" };
+    return (await linesOf(handler(request, connection))).line.address;
+  };
+  assertEquals(await clientOf("127.0.0.1"), "203.0.113.1");
+  assertEquals(await clientOf("198.51.100.7"), "198.51.100.7");
+});
+
+Deno.test("ACCESS_LOG leaves out probes that succeed", async () => {
+  await using service = await openTestService({ accessLog: true, isDurable: true });
+  const { reports, sendBare } = service;
+  const lines = () => reports.filter(([, event]) => event === "request").map(([, , it]) => it!);
+  for (const path of ["/healthz", "/readyz"]) {
+    for (const method of ["GET", "HEAD", "OPTIONS"]) await sendBare(path, { method });
+  }
+  assertEquals(lines(), []);
+  service.noteDamage(new StoreDamagedError("a damage"));
+  assertEquals((await sendBare("/readyz")).status, 503);
+  await sendBare("/healthz", { method: "POST" });
+  assertEquals(lines().map(({ path, code }) => [path, code]), [
+    ["/readyz", "not_ready"],
+    ["/healthz", "method_not_allowed"],
+  ]);
+});
+
+Deno.test("The log of refused keys names the client behind a trusted proxy", async () => {
+  const trustedProxies = TrustedProxies.parse("127.0.0.1");
+  await using service = await openTestService({ trustedProxies });
+  const headers = { authorization: "Bearer pets_none", "x-forwarded-for": "203.0.113.1" };
+  const connection = { clientAddress: () => "127.0.0.1", urlWithoutHost: "http://none/" };
+  await service.handler(new Request("http://localhost/v1/pets", { headers }), connection);
+  const [[, , details]] = service.reports.filter(([, event]) => event === "credentials_refused");
+  assertEquals(details!.address, "203.0.113.1");
 });
 
 Deno.test("Lines of requests repeat a kilobyte of the path and of the method, and no part of a key", async () => {

@@ -102,6 +102,7 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
     launcher: undefined,
     metrics: undefined,
     accessLog: false,
+    trustedProxies: undefined,
     corsOrigins: [],
     rateLimit: undefined,
     publicUrl: undefined,

@@ -1,4 +1,6 @@
-/** Tests of files of scripts/deploy with litestream and kubeconform from Go's proxy, and schemas from PyPI. */
+/**
+ * Tests of files of scripts/deploy with litestream and kubeconform from Go's proxy, and schemas from PyPI and npm.
+ */
 
 import { globSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -77,7 +79,25 @@ test("kubeconform accepts kubernetes.yml, and refuses an unknown field", async (
     return run(`${CACHE}/bin/kubeconform`, ["-schema-location", schemas, "-summary", temp.folder]);
   };
   const text = await Deno.readTextFile(`${ROOT}scripts/deploy/kubernetes.yml`);
-  assertStringIncludes((await check(text)).output, "Valid: 4, Invalid: 0, Errors: 0");
+  assertStringIncludes((await check(text)).output, "Valid: 10, Invalid: 0, Errors: 0");
   const { output } = await check(text.replaceAll("readOnlyRootFilesystem", "readOnlyRoot"));
-  assertStringIncludes(output, "Valid: 2, Invalid: 2, Errors: 0");
+  assertStringIncludes(output, "Valid: 4, Invalid: 6, Errors: 0");
+});
+
+test("Grafana's schema accepts the dashboard, and refuses an unknown member", async () => {
+  const text = await Deno.readTextFile(`${ROOT}scripts/deploy/grafana_dashboard.json`);
+  await using temp = await TempStore.make();
+  const check = async (json: string) => {
+    // The text of an enumeration is no value of its type.
+    const value = json.replaceAll('"mode": "absolute"', '"mode": ThresholdsMode.Absolute');
+    const program = `import type { Dashboard } from "npm:@grafana/schema@13.2.3";
+      import { ThresholdsMode } from "npm:@grafana/schema@13.2.3";
+      export const dashboard: Dashboard = ${value};`;
+    await Deno.writeTextFile(`${temp.folder}/dashboard.ts`, program);
+    return run(Deno.execPath(), ["check", "--no-lock", `${temp.folder}/dashboard.ts`]);
+  };
+  const { code, output } = await check(text);
+  assertEquals(code, 0, output);
+  const refused = await check(text.replace('"refresh": "30s"', '"refreshed": "30s"'));
+  assertStringIncludes(refused.output, "'\"refreshed\"' does not exist in type 'Dashboard'");
 });

@@ -45,14 +45,18 @@ interface Parts {
 function test(
   name: string,
   check: (parts: Parts) => Promise<void>,
-  { services: count = 1, secondStore }: { services?: number; secondStore?: string } = {},
+  { services: count = 1, secondStore, env = {} }: {
+    services?: number;
+    secondStore?: string;
+    env?: Record<string, string>;
+  } = {},
 ): void {
   testIfInstalled(`the proxy ${name}`, async () => {
     await using stack = new AsyncDisposableStack();
     const temp = stack.use(await TempStore.make());
     const token = await temp.issueKey();
     const paths = [temp.kvPath, secondStore ?? temp.kvPath].slice(0, count);
-    const starting = paths.map(async (path) => stack.use(await ServiceProcess.start(path)));
+    const starting = paths.map(async (path) => stack.use(await ServiceProcess.start(path, env)));
     const services = await Promise.all(starting);
     const [host, other] = services.map(({ address }) => new URL(address).host);
     const proxy = stack.use(await startProxy(host, other));
@@ -121,6 +125,29 @@ test(
     await until(async () => (await statuses()).join() === "401");
   },
   { services: 2, secondStore: ":memory:" },
+);
+
+test(
+  "tells the service the address of a client, who cannot forge it",
+  async ({ proxy, token, services: [service] }) => {
+    const { port, authority: ca } = proxy;
+    const to = { host: "127.0.0.1", port, localAddress: "127.0.0.9", servername: "localhost", ca };
+    const head = [
+      "GET /v1/pets HTTP/1.1",
+      "Host: localhost",
+      `Authorization: Bearer ${token}`,
+      "X-Forwarded-For: 203.0.113.1",
+      "X-Forwarded-For: 203.0.113.2, 203.0.113.3",
+    ];
+    const socket = tls.connect(to, () => socket.write(`${head.join("\r\n")}\r\n\r\n`));
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.destroy();
+    await until(() => service.lines.some((line) => line.includes('"request"')));
+    const line = service.lines.find((line) => line.includes('"request"'))!;
+    const { path, address } = JSON.parse(line);
+    assertEquals([path, address], ["/v1/pets", "127.0.0.9"]);
+  },
+  { env: { ACCESS_LOG: "true", TRUSTED_PROXIES: "127.0.0.1" } },
 );
 
 test(

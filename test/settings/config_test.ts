@@ -39,6 +39,9 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
   ],
   [{}, (it) => [it.processes, it.process, it.accessLog], [1, undefined, false]],
   [{ ACCESS_LOG: "true", LAUNCHED_PROCESS: "2" }, (it) => [it.accessLog, it.process], [true, 2]],
+  [{}, (it) => it.trustedProxies, undefined],
+  [{ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, clientBehindProxy, "203.0.113.1"],
+  [{ TRUSTED_PROXIES: "::1" }, clientBehindProxy, "10.0.0.1"],
   [{ PROCESSES: "auto" }, (it) => it.processes, Math.min(navigator.hardwareConcurrency, 64)],
   [{}, (it) => it.metrics, undefined],
   [{}, (it) => it.makesStore, true],
@@ -84,6 +87,7 @@ const FAULTY: Record<string, Variables[]> = {
   "PROCESSES must be auto or a number from 1 to 64": valuesOf("PROCESSES", ["0", "65", "all"]),
   "PROCESSES must be 1 if KV_PATH is :memory:": [{ PROCESSES: "2", KV_PATH: ":memory:" }],
   "ACCESS_LOG must be true or false": valuesOf("ACCESS_LOG", ["yes"]),
+  "TRUSTED_PROXIES must be": valuesOf("TRUSTED_PROXIES", ["proxy.example", "10.0.0.0/33", "1"]),
   "KV_PATH must not contain credentials": valuesOf("KV_PATH", [
     ...["https://me:hunter2@kv.example", "https://hunter2@kv.example"],
     "https://kv.example/?token=hunter2",
@@ -133,6 +137,11 @@ Deno.test("readServiceConfig() refuses several processes on a system other than 
 
 function valuesOf(name: string, values: string[]): Variables[] {
   return values.map((value) => ({ [name]: value }));
+}
+
+function clientBehindProxy({ trustedProxies }: ServiceConfig): string {
+  const headers = new Headers({ "x-forwarded-for": "203.0.113.1" });
+  return trustedProxies!.clientOf("10.0.0.1", headers);
 }
 
 function storeOf({ store }: ServiceConfig): string {

@@ -1,12 +1,17 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { VERSION } from "../../src/settings/version.ts";
 import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { prometheus } from "../../src/telemetry/prometheus.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { freePort } from "../support/free_port.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { testIf } from "../support/test_if.ts";
 import { test } from "../support/test_processes.ts";
 import { expectDone, install } from "../support/third_party_tools.ts";
+
+import { ROOT } from "../support/with_project_copy.ts";
 
 const hasPromtool = await install("promtool", () => expectDone("promtool", ["--version"]));
 
@@ -22,6 +27,8 @@ test("METRICS_PORT serves the metrics of the manual, with which promtool is cont
   for (const [pet, key] of [[{ name: "Rex", categoryId: 1 }, token], [{}, token], [{}, "x"]]) {
     await service.add(pet, key as string);
   }
+  const expiresAt = Date.now() + 3_600_000;
+  await temp.use((tool) => issueKey(tool, { label: "for an hour", expiresAt }));
   for (const [path, method] of [["/"], ["/metrics/"], ["/metrics", "POST"]]) {
     assertEquals((await get(path, method))[0], 404, `${method} ${path}`);
   }
@@ -32,9 +39,25 @@ test("METRICS_PORT serves the metrics of the manual, with which promtool is cont
   }
   assertStringIncludes(text, '\nanimal_store_credentials_refused_total{reason="invalid",} 1\n');
   assertStringIncludes(text, "\nanimal_store_ready 1\n");
+  assertStringIncludes(text, `\nanimal_store_info{version="${VERSION}"} 1\n`);
+  for (const code of ["invalid_body", "invalid_credentials"]) {
+    assertStringIncludes(text, `\nanimal_store_errors_total{code="${code}",} 1\n`);
+  }
+  const valueOf = (name: string) => Number(RegExp(`^${name} (\\S+)$`, "m").exec(text)![1]);
+  const { size } = await Deno.stat(`${temp.kvPath}-wal`);
+  assertEquals(valueOf("animal_store_wal_bytes"), size);
+  assertLess(valueOf("animal_store_disk_free_bytes"), valueOf("animal_store_disk_bytes"));
+  assertLess(Math.abs(valueOf("process_start_time_seconds") - Date.now() / 1_000), 60);
+  const cpuSeconds = valueOf("process_cpu_seconds_total");
+  assert(cpuSeconds > 0.05 && cpuSeconds < 60, `${cpuSeconds}`);
+  assertEquals(valueOf("animal_store_key_expiry_time_seconds"), expiresAt / 1_000);
   assert(!text.includes(token));
   const manual = await Deno.readTextFile(new URL("../../scripts/README.md", import.meta.url));
-  for (const name of /### Prometheus[^]*?```/.exec(manual)![0].match(/animal_store_\w+/g)!) {
+  for (
+    const name of /### Prometheus[^]*?```/.exec(manual)![0].match(
+      /\b(?:animal_store|process)_\w+/g,
+    )!
+  ) {
     assertStringIncludes(text, `# TYPE ${name} `);
   }
   if (!hasPromtool) return;
@@ -45,7 +68,9 @@ test("METRICS_PORT serves the metrics of the manual, with which promtool is cont
 Deno.test("prometheus() counts durations in buckets, leaves out what it cannot read, and passes on", async () => {
   const passed: unknown[] = [];
   const next = { ...NO_INSTRUMENTATION, count: (what: string) => void passed.push(what) };
-  const { instrumentation, handler } = prometheus(new FakeRuntime(), "/none/pets", next);
+  const runtime = new FakeRuntime();
+  const options = { runtime, storeFile: "/none/pets", version: "6.1.2", errorCodes: ["a"], next };
+  const { instrumentation, handler } = prometheus(options);
   instrumentation.count("commit.unclear");
   for (const seconds of [0.002, 0.0021, 60]) instrumentation.onResponse!(undefined, 404, seconds);
   const text = await (await handler(new Request("http://localhost/metrics"))).text();
@@ -54,6 +79,22 @@ Deno.test("prometheus() counts durations in buckets, leaves out what it cannot r
   const shown = ["0.001", "0.002", "0.005", "10", "+Inf"].map((bound) => counts[bound]);
   assertEquals(shown, [0, 1, 2, 2, 3]);
   assertStringIncludes(text, "\nanimal_store_commit_unclear_total{} 1\n");
-  assert(!/^animal_store_file_bytes/m.test(text));
+  assertStringIncludes(text, '\nanimal_store_errors_total{code="a",} 0\n');
+  assert(!/^animal_store_(file|wal|disk)\w*_bytes/m.test(text));
   assertEquals(passed, ["commit.unclear"]);
+});
+
+testIf(hasPromtool)("promtool accepts the configurations of the manuals", async () => {
+  await using temp = await TempStore.make();
+  await Deno.copyFile(`${ROOT}scripts/deploy/alerts.yml`, `${temp.folder}/alerts.yml`);
+  const file = `${temp.folder}/prometheus.yml`;
+  for (const manual of ["scripts/README.md", "scripts/deploy/README.md"]) {
+    const text = await Deno.readTextFile(ROOT + manual);
+    const [, config] = /```yaml\n(rule_files[^`]+)```/.exec(text)!;
+    // Debian's promtool does not know the discovery in Kubernetes.
+    const known = config.replace("kubernetes_sd_configs: [{ role: pod }]", "static_configs: []");
+    await Deno.writeTextFile(file, known.replace(/\/opt\S+(?=alerts)/, ""));
+    const output = await expectDone("promtool", ["check", "config", file]);
+    assertStringIncludes(output, "rules found");
+  }
 });

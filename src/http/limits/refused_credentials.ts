@@ -10,7 +10,8 @@ const FORWARDED_FOR_LENGTH = 100;
 
 /**
  * Returns a function that logs refusals of invalid keys: the first at once, the next ones together, with the address of
- * the last one. A request without a key guesses none, so it is not logged. `addressOf` returns the peer, maybe a proxy.
+ * the last one. A request without a key guesses none, so it is not logged. `address` is that of the peer, or of the client
+ * behind a trusted proxy.
  */
 export function refusedCredentialsLog({ runtime, report }: { runtime: Runtime; report: Logger }) {
   let refused = 0;
@@ -23,9 +24,9 @@ export function refusedCredentialsLog({ runtime, report }: { runtime: Runtime; r
     refused = 0;
     runtime.setTimer(LOG_INTERVAL_MS, log);
   };
-  return (headers: Headers, addressOf: (() => string) | undefined): void => {
+  return (headers: Headers, address: string | undefined): void => {
     refused++;
-    client = { address: addressOf?.(), forwardedFor: forwardedForOf(headers) };
+    client = { address, forwardedFor: forwardedForOf(headers) };
     if (!isQuiet) log();
   };
 }

@@ -9,7 +9,7 @@ function open() {
   const report = (...line: unknown[]) => lines.push(JSON.parse(JSON.stringify(line)));
   const note = refusedCredentialsLog({ runtime, report });
   const refuse = (address: string, forwardedFor = "") =>
-    note(new Headers({ "x-forwarded-for": forwardedFor }), () => address);
+    note(new Headers({ "x-forwarded-for": forwardedFor }), address);
   return { runtime, lines, refuse };
 }
 

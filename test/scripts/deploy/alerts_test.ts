@@ -1,6 +1,17 @@
 /** Each alert fires and resolves on scrapes of a real service in the emergency that it is for. */
 
+import { setTimeout as sleep } from "node:timers/promises";
+import { DatabaseSync } from "node:sqlite";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { sha256Hex } from "../../../src/encoding/sha256.ts";
+import { ERRORS } from "../../../src/http/errors.ts";
+import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
+import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
+import { keyStateKey, projectionKey } from "../../../src/keyspace.ts";
+import { permitted } from "../../support/permitted.ts";
+import { commit } from "../../support/store_contract.ts";
 import { freePort } from "../../support/free_port.ts";
+import { samplesOf } from "../../support/samples_of.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { fillDisk, mountDisk } from "../../support/small_disk.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -19,6 +30,8 @@ const isPossible = await install("promtool, prlimit and a full disk", async () =
 class Site {
   readonly #port = String(freePort());
   service!: ServiceProcess;
+  /** Values that replace those of the service in the next scrapes. */
+  readonly replaced = new Map<string, number>();
 
   constructor(readonly temp: TempStore, readonly token: string) {}
 
@@ -45,12 +58,20 @@ class Site {
     for (const name of ["audit", "backup"]) {
       texts.push(await Deno.readTextFile(`${this.temp.folder}/${name}.prom`));
     }
-    const lines = texts.join("\n").matchAll(/^(\w+(?:\{.*\})?) (\S+)$/gm);
-    return Object.fromEntries(Array.from(lines, ([, series, value]) => [series, Number(value)]));
+    const values = samplesOf(texts.join("\n"));
+    for (const [series, value] of this.replaced) {
+      assert(values.has(series), series);
+      values.set(series, value);
+    }
+    return Object.fromEntries(values);
   }
 
   add(token = this.token): Promise<number> {
     return this.service.add({ name: "Rex", categoryId: 1 }, token);
+  }
+
+  async expectReadiness(status: number): Promise<void> {
+    await until(async () => (await this.service.send("/readyz", "")).status === status);
   }
 
   limitFiles(bytes: string): Promise<unknown> {
@@ -78,10 +99,70 @@ const EMERGENCIES: Record<string, [begin: Step, end: Step, alerts: string[], las
     },
     ["NotReady", "StorageFull"],
   ],
-  "commits fail for an unknown reason": [
-    (site) => site.limitFiles("4096").then(() => site.add()),
-    (site) => site.limitFiles("unlimited"),
+  "the disk is nearly full": [
+    ({ temp }) => expectDone("fallocate", ["-l", "11MiB", `${temp.folder}/filler`]),
+    ({ temp }) => Deno.remove(`${temp.folder}/filler`),
+    ["DiskNearlyFull"],
+    30,
+  ],
+  "the disk fails": [
+    async (site) => {
+      await site.limitFiles("4096");
+      assertEquals(await site.add(), 503);
+    },
+    async (site) => {
+      await site.limitFiles("unlimited");
+      await site.expectReadiness(200);
+    },
+    ["NotReady"],
+  ],
+  // Only a store at an address can leave a commit unclear, so the test sets the count.
+  "the store does not confirm commits": [
+    ({ replaced }) => replaced.set("animal_store_commit_unclear_total{}", 6),
+    () => {},
     ["CommitsUnclear"],
+  ],
+  "a record of a key is damaged": [
+    async (site) => {
+      // After an event of a key, the service reads each key again.
+      await site.temp.use((service) => issueKey(service, { label: "another" }));
+      await flipBit(site);
+      await until(async () => await site.add() === 500);
+      for (let round = 0; round < 10; round++) assertEquals(await site.add(), 500);
+      await site.expectReadiness(200);
+    },
+    async (site) => {
+      await flipBit(site);
+      assertEquals(await site.add(), 201);
+    },
+    ["RequestsFail"],
+    4,
+  ],
+  "another program locks the store for a moment": [
+    async (site) => {
+      using database = new DatabaseSync(site.temp.kvPath);
+      database.exec("BEGIN IMMEDIATE");
+      const adding = Array.from({ length: 10 }, () => site.add());
+      await sleep(1_500);
+      database.exec("ROLLBACK");
+      assertEquals(await Promise.all(adding), Array(10).fill(201));
+    },
+    () => {},
+    ["Slow"],
+    9,
+  ],
+  "a key expires within a week": [
+    ({ temp }) =>
+      temp.use((service) => {
+        return issueKey(service, { label: "short", expiresAt: Date.now() + 6 * 86_400_000 });
+      }),
+    ({ temp }) =>
+      temp.use(async (service) => {
+        const { head } = await service.heads.fresh();
+        const keys = await listApiKeys(service.store, head);
+        await revokeKey(service, keys.find(({ label }) => label === "short")!.id);
+      }),
+    ["KeyExpires"],
   ],
   "no audit runs for a day": [() => {}, (site) => site.operate(), ["NotAudited"], 27 * 60],
   "no backup runs": [(site) => site.add(), (site) => site.operate(), ["BackupBehind"], 3 * 60],
@@ -95,6 +176,17 @@ const EMERGENCIES: Record<string, [begin: Step, end: Step, alerts: string[], las
   ],
 };
 
+/** Flips a bit in the record of the last event of a key. A second time repairs it. */
+async function flipBit({ temp, token }: Site): Promise<void> {
+  await temp.use(async ({ heads, store }) => {
+    const { head } = await heads.fresh();
+    const key = projectionKey(head.generation, keyStateKey(sha256Hex(token)));
+    const value = (await store.get(key))!.value as Uint8Array;
+    value[value.length - 1] ^= 1;
+    await commit(store, [{ type: "set", key, value }]);
+  });
+}
+
 for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCIES)) {
   testIf(isPossible)(
     `alerts.yml: ${title}, and only ${alerts} fires until it is over`,
@@ -104,6 +196,8 @@ for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCI
       const site = new Site(temp, await temp.issueKey());
       await site.start();
       try {
+        // A rate needs series that exist before.
+        assertEquals(await site.add(), 201);
         await site.operate();
         const scrapes = [await site.scrape()];
         for (const step of [begin, end]) {
@@ -119,6 +213,59 @@ for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCI
     },
   );
 }
+
+testIf(permitted("read"))(
+  "alerts.yml: each chapter that it names exists, and requests fail with the codes of 5xx",
+  async () => {
+    const rules = await Deno.readTextFile(RULES);
+    const chapters = [...rules.matchAll(/runbook: (\S+)#(\S+)$/gm)];
+    assert(chapters.length > 5);
+    for (const [, file, anchor] of chapters) {
+      assertMatch(
+        await Deno.readTextFile(ROOT + file),
+        RegExp(`^#+ ${anchor.replaceAll("-", " ")}$`, "im"),
+      );
+    }
+    const [, codes] = /errors_total\{code=~"(.+?)"/.exec(rules)!;
+    const own = ["not_ready", "storage_full"];
+    const ofServer = Object.entries(ERRORS).filter(([, { status }]) => status >= 500);
+    const expected = ofServer.map(([code]) => code).filter((code) => !own.includes(code));
+    assertEquals(codes.split("|").sort(), expected.sort());
+  },
+);
+
+testIf(isPossible)(
+  "alerts.yml: with the CronJobs of Kubernetes, an alert fires if none succeeds for a time",
+  async () => {
+    await using temp = await TempStore.make();
+    const successOf = (job: string, hours: number) => ({
+      series: `kube_cronjob_status_last_successful_time{cronjob="animal-store-${job}"}`,
+      values: `${hours * 3_600}x3000`,
+    });
+    const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
+    const expectAt = (hours: number, alerts: string[]) => ({
+      eval_time: `${hours}h`,
+      expr: firing,
+      exp_samples: alerts.map((it) => ({ labels: `{alertname="AnimalStore${it}"}`, value: 1 })),
+    });
+    const tests = [{
+      interval: "1m",
+      input_series: [
+        { series: "animal_store_head_position", values: "7x3000" },
+        successOf("audit", 2),
+        successOf("backup-postgresql", 4),
+      ],
+      promql_expr_test: [
+        expectAt(5, []),
+        expectAt(7, ["BackupBehind"]),
+        expectAt(29, ["BackupBehind", "NotAudited"]),
+      ],
+    }];
+    const content = { rule_files: [RULES], evaluation_interval: "1m", tests };
+    await Deno.writeTextFile(`${temp.folder}/test.json`, JSON.stringify(content));
+    await expectDone("promtool", ["test", "rules", `${temp.folder}/test.json`]);
+  },
+);
 
 /** A test of promtool. Each scrape is repeated: for 30 minutes, as long as the emergency lasts, and for 30 minutes. */
 async function testOf(scrapes: Record<string, number>[], alerts: string[], lasts: number) {

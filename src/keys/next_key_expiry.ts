@@ -1,0 +1,47 @@
+import { type Head, keyPositionOf } from "../log/head.ts";
+import type { HeadReader } from "../log/head_reader.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Store } from "../store/store.ts";
+import { listApiKeys } from "./api_key_reader.ts";
+
+interface NextKeyExpiryDeps {
+  heads: HeadReader;
+  runtime: Runtime;
+  store: Store;
+}
+
+/** Finds when the next key expires whose holder has no successor. Reads the keys again only after an event of a key. */
+export class NextKeyExpiry {
+  readonly #deps: NextKeyExpiryDeps;
+  /** The expiries in milliseconds since the Unix epoch, the earliest first. */
+  #expiries: number[] = [];
+  #keyPosition = 0;
+
+  constructor(deps: NextKeyExpiryDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves to the Unix time in seconds; to `undefined` if no live key expires, or if the keys cannot be read. */
+  async read(): Promise<number | undefined> {
+    const { heads, runtime } = this.#deps;
+    try {
+      await heads.use(({ head }) => this.#refresh(head));
+    } catch {
+      // A gauge without a value is enough: requests and the audit report the failure.
+      return undefined;
+    }
+    const next = this.#expiries.find((expiresAt) => expiresAt > runtime.now());
+    return next === undefined ? undefined : next / 1_000;
+  }
+
+  async #refresh(head: Head): Promise<void> {
+    const keyPosition = keyPositionOf(head);
+    if (keyPosition === this.#keyPosition) return;
+    const keys = await listApiKeys(this.#deps.store, head);
+    // A key with a revocation was revoked, or rotated: then its successor is what counts.
+    const lasting = keys.filter(({ revokedAt }) => revokedAt === undefined);
+    const expiries = lasting.flatMap(({ expiresAt }) => expiresAt ?? []);
+    this.#expiries = expiries.sort((one, other) => one - other);
+    this.#keyPosition = keyPosition;
+  }
+}

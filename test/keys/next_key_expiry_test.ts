@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import { NextKeyExpiry } from "../../src/keys/next_key_expiry.ts";
+import { issueKey, revokeKey, rotateKey } from "../../src/keys/write_key.ts";
+import { openTestService } from "../support/test_service.ts";
+
+const DAY_MS = 86_400_000;
+
+Deno.test("read() resolves to the first expiry of a live key without a successor", async () => {
+  await using service = await openTestService();
+  const { runtime } = service;
+  const keyExpiry = new NextKeyExpiry(service);
+  const begunAt = runtime.now();
+  const issue = (days: number) =>
+    issueKey(service, { label: `${days} days`, expiresAt: begunAt + days * DAY_MS });
+  const expectDay = async (day: number | undefined) => {
+    const seconds = await keyExpiry.read();
+    assertEquals(seconds, day && (begunAt + day * DAY_MS) / 1_000);
+  };
+  await expectDay(undefined);
+  const [third, second, first] = [await issue(30), await issue(20), await issue(10)];
+  await expectDay(10);
+  const terms = { overlapMs: DAY_MS, label: undefined, lifetimeMs: 40 * DAY_MS };
+  await rotateKey(service, first.id, terms, () => Promise.resolve());
+  await expectDay(20);
+  await revokeKey(service, second.id);
+  await expectDay(30);
+  await runtime.advance(31 * DAY_MS);
+  await expectDay(40);
+  await revokeKey(service, third.id);
+  await expectDay(40);
+});
+
+Deno.test("read() reads the keys only once between two events of keys, and has no value if it cannot", async () => {
+  await using service = await openTestService();
+  const keyExpiry = new NextKeyExpiry(service);
+  const expiresAt = service.runtime.now() + DAY_MS;
+  await issueKey(service, { label: "a day", expiresAt });
+  const readsOfKeys = () =>
+    service.faults.lists.filter((range) => JSON.stringify(range).includes("issued_key")).length;
+  assertEquals(readsOfKeys(), 0);
+  await keyExpiry.read();
+  assertEquals(readsOfKeys(), 1);
+  await service.add({ name: "Rex", categoryId: 1 });
+  assertEquals(await keyExpiry.read(), expiresAt / 1_000);
+  assertEquals(readsOfKeys(), 1);
+  await issueKey(service, { label: "two days", expiresAt: expiresAt + DAY_MS });
+  service.faults.onList = () => Promise.reject(new Error("a defect"));
+  assertEquals(await service.runtime.settle(keyExpiry.read()), undefined);
+  service.faults.onList = (apply) => apply();
+  assertEquals(await keyExpiry.read(), expiresAt / 1_000);
+});

@@ -1,0 +1,31 @@
+import { assertEquals, assertGreater } from "@std/assert";
+import { permitted } from "../../support/permitted.ts";
+import { ServiceProcess } from "../../support/service_process.ts";
+import { TempStore } from "../../support/temp_store.ts";
+import { testIf } from "../../support/test_if.ts";
+import { expectDone } from "../../support/third_party_tools.ts";
+import { ROOT } from "../../support/with_project_copy.ts";
+
+testIf(permitted("env", "net", "read", "run", "write"))(
+  "kubernetes.yml: the commands of its jobs back up and audit the store of a running service",
+  async () => {
+    const text = await Deno.readTextFile(`${ROOT}scripts/deploy/kubernetes.yml`);
+    const commands = Array.from(
+      text.matchAll(/^ +args: \[(.+)\]$/gm),
+      ([, args]) => args.split(", "),
+    );
+    // Two for each kind of store.
+    assertEquals(commands.map((args) => args[3]), ["backup", "audit", "backup", "audit"]);
+    await using temp = await TempStore.make();
+    const token = await temp.issueKey();
+    await using service = await ServiceProcess.start(temp.kvPath);
+    assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+    for (const [, ...args] of commands) {
+      const own = args.map((arg) => arg.replace(/^\/(backup|checkpoint)\//, `${temp.folder}/`));
+      await expectDone(Deno.execPath(), own, { cwd: ROOT, env: { KV_PATH: temp.kvPath } });
+    }
+    for (const file of ["log.jsonl", "checkpoint.json"]) {
+      assertGreater((await Deno.stat(`${temp.folder}/${file}`)).size, 0);
+    }
+  },
+);
