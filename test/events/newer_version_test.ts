@@ -62,7 +62,7 @@ const FIELD: Addition = {
 const STATUS: Addition = {
   what: "status",
   edit(source, readme) {
-    const [, release] = /`(\{ reserved: .+)`/.exec(readme)!;
+    const [, release] = /`(\{ reserved: .+?)`/.exec(readme)!;
     return source
       .replace('"sold"] as const', `"sold", "${ADDED}"] as const`)
       .replace("Record<PetStatus, string>> = {}", (text) => {
