@@ -43,7 +43,7 @@ interface Addition {
 const FIELD: Addition = {
   what: "field",
   edit(source, readme) {
-    const [, field] = /`color(: .+)`/.exec(readme)!;
+    const [, field] = /`color(: .+?)`/.exec(readme)!;
     const [definition] = /export const NewPet = [^]*?(?=}\);)/.exec(source)!;
     return source.replace(definition, `${definition}  ${ADDED}${field},\n`);
   },

@@ -88,7 +88,7 @@ export async function importMutant(
 /** Imports the code with a fourth field, `color`, added as the guide in test/README.md says. */
 export async function importWithColor(): Promise<typeof code> {
   const readme = await Deno.readTextFile(`${ROOT}test/README.md`);
-  const [, field] = /`(color: .+)`/.exec(readme)!;
+  const [, field] = /`(color: .+?)`/.exec(readme)!;
   const status = "  status: PetStatus.optional(),\n";
   const edits: [string, string][] = [[status, `${status}  ${field},\n`]];
   return await importMutant({ name: "color", file: "events/pet.ts", edits });
