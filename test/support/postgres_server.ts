@@ -189,6 +189,26 @@ export function serverOfFile(): () => PostgresServer {
   return () => server;
 }
 
+/** Keeps a transaction with the snapshot of this moment open, as a report does, until it is disposed of. */
+export async function holdSnapshot(
+  server: PostgresServer,
+  database: string,
+): Promise<AsyncDisposable> {
+  const holding = server.sql(
+    "begin isolation level repeatable read; select 1 from pg_class limit 1; select pg_sleep(3600)",
+    database,
+  ).catch(() => {});
+  const process = `from pg_stat_activity where wait_event = 'PgSleep' and datname = '${database}'`;
+  const isHeld = async () => await server.sql(`select 1 ${process}`) !== "";
+  await until(isHeld, "The transaction does not begin");
+  return {
+    async [Symbol.asyncDispose]() {
+      await server.sql(`select pg_terminate_backend(pid) ${process}`);
+      await holding;
+    },
+  };
+}
+
 type OpenOptions = Partial<DatabaseOptions> & { signal?: AbortSignal };
 
 export function openDatabase(
