@@ -11,6 +11,7 @@ import { acceptAppends } from "../log/accept_store.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
+import { Replication } from "./replication.ts";
 import type { RequestHandler } from "../http/handler.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -40,12 +41,14 @@ export async function serve(
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
+  const replication = new Replication(config.store, report);
   const store = await openStore(config.store, {
     create: true,
     accept: acceptAppends,
     guardKeys: GUARD_KEYS,
     runtime,
     onSchemaCreated: () => isNew = true,
+    onReplicated: (waitsForStandby) => replication.check(waitsForStandby),
     onRefused,
   });
   // Both are loaded only if they are on.
@@ -66,6 +69,7 @@ export async function serve(
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
+    areCommitsReplicated: () => replication.read(),
     publicUrl: config.publicUrl,
     stagingUrl: config.stagingUrl,
     instrumentation: prometheus?.instrumentation ?? openTelemetry,

@@ -37,6 +37,10 @@ export const GAUGES = {
   "event.age": ["s", "Time since the newest event that this instance knows of"],
   "ready": ["1", "Whether /readyz gets 200"],
   "storage.full": ["1", "Whether commits fail because the disk is full"],
+  "commits.replicated": [
+    "1",
+    "Whether commits wait for a standby, if the store has several servers",
+  ],
 } satisfies Record<string, Description>;
 
 /** The functions that read the gauges. A value is left out while it is not known. */

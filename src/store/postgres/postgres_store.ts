@@ -37,7 +37,12 @@ export interface DatabaseOptions {
   runtime: Runtime;
   /** Called after the tables were created in a database, which it names. */
   onSchemaCreated?: (database: string) => void;
+  /** Called at each connection to one of several servers, which a function then asks about its standbys. */
+  onReplicated?: (waitsForStandby: WaitsForStandby) => void;
 }
+
+/** Whether a commit that succeeds is stored by a synchronous standby, too. */
+export type WaitsForStandby = () => Promise<boolean>;
 
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
@@ -57,7 +62,7 @@ export class PostgresStore implements Store {
   /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
   static async open(
     settings: PostgresSettings,
-    { create, onSchemaCreated, guardKeys, runtime }: DatabaseOptions,
+    { create, onSchemaCreated, onReplicated, guardKeys, runtime }: DatabaseOptions,
     signal: AbortSignal,
   ): Promise<PostgresStore> {
     const encodedKeys = guardKeys.map(encodeKey);
@@ -67,6 +72,9 @@ export class PostgresStore implements Store {
       // Every commit writes one of these records, so the largest of their versions is that of all records.
       await advanceVersions(primary.commits, encodedKeys);
       const head = { key: encodedKeys[0], strictReads: settings.strictReads };
+      const { reads } = primary;
+      const waitsForStandby = async () => (await reads.read(SQL.WAITS_FOR_STANDBY))[0][0] === "t";
+      if (settings.hosts.length > 1) onReplicated?.(waitsForStandby);
       return new PostgresStore(primary, runtime, head);
     });
   }

@@ -118,6 +118,10 @@ export const SKIP = `
     from pg_catalog.generate_series(1, behind) where behind <= ${SKIP_LIMIT})
   from gap`;
 
+/** Each session has a `synchronous_commit` that waits, if the server names standbys. */
+export const WAITS_FOR_STANDBY =
+  "select pg_catalog.btrim(pg_catalog.current_setting('synchronous_standby_names')) <> ''";
+
 const BYTEA_OID = 17;
 
 /** Dimensions, flags, type, length and lower bound; then the length of each element before its bytes. */
