@@ -59,6 +59,8 @@ export interface ServiceOptions extends
   store: Store;
   runtime: Runtime;
   report: Logger;
+  /** Reads whether commits wait for a standby; `undefined` if the store has none to wait for. */
+  areCommitsReplicated?: () => Promise<boolean | undefined>;
   /** Requests per second for each key; by default without a limit. */
   rateLimit?: number;
 }
@@ -106,6 +108,10 @@ export function createService(options: ServiceOptions): Service {
     "ready": async () => Number((await operations.checkReadiness()).status === 200),
     "key.expiry.time": () => keyExpiry.read(),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
+    "commits.replicated": async () => {
+      const areReplicated = await options.areCommitsReplicated?.();
+      return areReplicated === undefined ? undefined : Number(areReplicated);
+    },
   });
   const isStoreSound = () => appender.fault === undefined && store.damage === undefined;
   const sweep = new IdempotencyKeySweep({ ...common, background, heads, store, isStoreSound });

@@ -13,6 +13,7 @@ import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { PortShare } from "./port_share.ts";
 import { ERRORS } from "../http/errors.ts";
+import { Replication } from "./replication.ts";
 import type { RequestHandler } from "../http/handler.ts";
 import { findRoute, requestTarget } from "../http/routes.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -44,12 +45,14 @@ export async function serve(
   installCrashHandlers(report);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
+  const replication = new Replication(config.store, report);
   const store = await openStore(config.store, {
     create: config.makesStore,
     accept: config.makesStore ? acceptAppends : acceptFilledLog,
     guardKeys: GUARD_KEYS,
     runtime,
     onSchemaCreated: () => isNew = true,
+    onReplicated: (waitsForStandby) => replication.check(waitsForStandby),
     onRefused,
   });
   // Both are loaded only if they are on.
@@ -75,6 +78,7 @@ export async function serve(
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
     isDurable: config.store.kind !== "memory",
+    areCommitsReplicated: () => replication.read(),
     publicUrl: config.publicUrl,
     stagingUrl: config.stagingUrl,
     instrumentation: prometheus?.instrumentation ?? openTelemetry,

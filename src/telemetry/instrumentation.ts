@@ -39,6 +39,10 @@ export const GAUGES = {
   "ready": ["1", "Whether /readyz gets 200"],
   "key.expiry.time": ["s", "Unix time when the first live key without a successor expires"],
   "storage.full": ["1", "Whether commits fail because the disk is full"],
+  "commits.replicated": [
+    "1",
+    "Whether commits wait for a standby, if the store has several servers",
+  ],
 } satisfies Record<string, Description>;
 
 /** The functions that read the gauges. A value is left out while it is not known. */

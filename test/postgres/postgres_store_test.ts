@@ -2,9 +2,8 @@ import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/asser
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/keyspace.ts";
-import { encodeKey } from "../../src/store/key_encoding.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Key, Store } from "../../src/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -13,6 +12,7 @@ import {
   UnclearOutcomeError,
 } from "../../src/store/store_errors.ts";
 import {
+  holdSnapshot,
   openDatabase,
   POSTGRES,
   PostgresServer,
@@ -297,15 +297,93 @@ test("no version repeats if the sequence of versions falls behind, before open()
   store.close();
 });
 
+test("reads and commits of the head touch as few pages beside a transaction with an old snapshot", async () => {
+  const database = await server().createDatabase();
+  const url = server().url(database);
+  const touchedPages = async (calls: number) => {
+    const before = await pagesTouched(database);
+    const store = await openDatabase(url);
+    let { versionstamp } = (await store.get(HEAD_KEY)) ?? { versionstamp: null };
+    for (let done = 0; done < calls; done++) {
+      const checks = [{ key: HEAD_KEY, versionstamp }];
+      versionstamp = await store.commit({ checks, mutations: [set(HEAD_KEY, "head")] });
+      assertEquals((await store.get(HEAD_KEY))?.versionstamp, versionstamp);
+    }
+    store.close();
+    return (await pagesTouched(database) - before) / calls;
+  };
+  await touchedPages(1);
+  const alone = await touchedPages(100);
+  await using _snapshot = await holdSnapshot(server(), database);
+  await touchedPages(2_000);
+  const beside = await touchedPages(100);
+  assert(beside < alone + 10, `${beside} pages instead of ${alone}`);
+});
+
+test("commit() lets one of several instances replace the head, or create it, and rejects an unchecked race", async () => {
+  const url = server().url(await server().createDatabase());
+  const stores = await Promise.all(Array.from({ length: 6 }, () => openDatabase(url)));
+  for (let round = 0; round < 20; round++) {
+    const versionstamp = (await stores[0].get(HEAD_KEY))?.versionstamp ?? null;
+    const checks = [{ key: HEAD_KEY, versionstamp }];
+    const mutations = (
+      index: number,
+    ) => [set(HEAD_KEY, `${index}`), set(["winner", round, index], "")];
+    const outcomes = await Promise.all(
+      stores.map((store, index) => store.commit({ checks, mutations: mutations(index) })),
+    );
+    const winners = outcomes.flatMap((outcome, index) => outcome === null ? [] : [index]);
+    assertEquals(winners.length, 1);
+    const records = await stores[1].list({ prefix: ["winner", round] }, { limit: 10 });
+    assertEquals(records.map(({ key }) => key[2]), winners);
+    assertEquals((await stores[1].get(HEAD_KEY))?.value, utf8(`${winners[0]}`));
+  }
+  const unchecked = await Promise.allSettled(
+    stores.map((store, index) =>
+      store.commit({ checks: [], mutations: [set(HEAD_KEY, `${index}`)] })
+    ),
+  );
+  const rejected = unchecked.filter((it) => it.status === "rejected");
+  for (const { reason } of rejected) assert(reason instanceof NotAppliedError, String(reason));
+  assert(rejected.length < stores.length);
+  for (const store of stores) store.close();
+});
+
+test("the head is a record like others for getMany(), list() and a delete", async () => {
+  const store = await openNew();
+  const keysOf = async (start: Key, end: Key, reverse = false) =>
+    (await store.list({ start, end }, { limit: 2, reverse })).map(({ key }) => key[0]);
+  for (const key of ["a", "head", "z"]) await put(store, [key], key);
+  assertEquals(await keysOf(["a"], ["zz"]), ["a", "head"]);
+  assertEquals(await keysOf(["a"], ["zz"], true), ["z", "head"]);
+  assertEquals(await keysOf(["b"], ["head"]), []);
+  assertEquals(await keysOf(["head"], ["z"]), ["head"]);
+  const [head, missing, other] = await store.getMany([HEAD_KEY, ["b"], ["z"]]);
+  assertEquals([head, missing], [await store.get(HEAD_KEY), null]);
+  assertEquals([head?.value, other?.value], [utf8("head"), utf8("z")]);
+  const checks = [{ key: HEAD_KEY, versionstamp: head!.versionstamp }, {
+    key: ["b"],
+    versionstamp: null,
+  }];
+  const mutations = [{ type: "delete" as const, key: HEAD_KEY }];
+  assertNotEquals(await store.commit({ checks, mutations }), null);
+  assertEquals(await store.get(HEAD_KEY), null);
+  assertEquals(await store.commit({ checks, mutations }), null);
+  assertEquals(await keysOf(["a"], ["zz"]), ["a", "z"]);
+  const again = {
+    checks: [{ key: HEAD_KEY, versionstamp: null }],
+    mutations: [set(HEAD_KEY, "new")],
+  };
+  assertNotEquals(await store.commit(again), null);
+  assertEquals((await store.get(HEAD_KEY))?.value, utf8("new"));
+  store.close();
+});
+
 test("open() refuses a sequence far behind the records, and its advice works word for word", async () => {
   const database = await server().createDatabase();
   const url = server().url(database);
   (await openDatabase(url)).close();
-  const key = `\\x${encodeKey(HEAD_KEY).toHex()}`;
-  await server().sql(
-    `insert into animal_store.records values ('${key}', 2000000000, 'head')`,
-    database,
-  );
+  await server().sql("update animal_store.head set version = 2000000000, value = 'head'", database);
   const { message } = await assertRejects(() => openDatabase(url), StoreRefusedError);
   const advice = /: as the owner of the sequence, run (select .+)$/.exec(message)?.[1];
   assert(advice !== undefined, message);
@@ -331,6 +409,19 @@ async function abortedOpening(url: string, untilWaiting: () => Promise<void>): P
   await untilWaiting();
   controller.abort();
   return await opening;
+}
+
+/** How many pages of tables and indexes the store's connections to a database have touched, once all are closed. */
+async function pagesTouched(database: string): Promise<number> {
+  const others = `select 1 from pg_stat_activity
+    where application_name = 'animal-store' and datname = '${database}'`;
+  await untilSome(server(), `select 1 where not exists (${others})`);
+  const pages = await server().sql(
+    `select sum(heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit)
+      from pg_statio_user_tables where schemaname = 'animal_store'`,
+    database,
+  );
+  return Number(pages);
 }
 
 /** Locks a table until the lock is disposed of. */

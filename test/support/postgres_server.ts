@@ -14,7 +14,7 @@ import { HANG_LIMIT_MS, until } from "./until.ts";
 const PROGRAMS_OF_DEBIAN = "/usr/lib/postgresql/*/bin/initdb";
 
 /** The folder of the newest installed server's programs; `undefined` if none is installed. */
-function findPostgres(): string | undefined {
+export function programFolder(): string | undefined {
   const programs = globSync(PROGRAMS_OF_DEBIAN).sort(
     new Intl.Collator("en", { numeric: true }).compare,
   );
@@ -70,8 +70,12 @@ export class PostgresServer extends StoreServer {
   }
 
   /** Starts a standby. It is a synchronous one if the primary's `synchronous_standby_names` names it. */
-  static async standbyOf(primary: PostgresServer): Promise<PostgresServer> {
-    const standby = new PostgresServer(await makeFolder(), primary.#settings, primary.secret);
+  static async standbyOf(
+    primary: PostgresServer,
+    settings: Record<string, string> = {},
+  ): Promise<PostgresServer> {
+    const all = { ...primary.#settings, ...settings };
+    const standby = new PostgresServer(await makeFolder(), all, primary.secret);
     await standby.follow(primary);
     return standby;
   }
@@ -166,7 +170,7 @@ export class PostgresServer extends StoreServer {
 
 export const POSTGRES: StoreServers = {
   name: "PostgreSQL",
-  ignore: !isWanted("TEST_POSTGRES") || findPostgres() === undefined,
+  ignore: !isWanted("TEST_POSTGRES") || programFolder() === undefined,
   // A cut ends both connections of an instance, and all calls on them.
   cutShare: 0.01,
   async start() {
@@ -189,6 +193,27 @@ export function serverOfFile(): () => PostgresServer {
   return () => server;
 }
 
+/** Keeps a transaction that has read a table open, with the snapshot of that moment, until it is disposed of. */
+export async function holdSnapshot(
+  server: PostgresServer,
+  database: string,
+  table = "pg_class",
+): Promise<AsyncDisposable> {
+  const holding = server.sql(
+    `begin isolation level repeatable read; select 1 from ${table} limit 1; select pg_sleep(3600)`,
+    database,
+  ).catch(() => {});
+  const process = `from pg_stat_activity where wait_event = 'PgSleep' and datname = '${database}'`;
+  const isHeld = async () => await server.sql(`select 1 ${process}`) !== "";
+  await until(isHeld, "The transaction does not begin");
+  return {
+    async [Symbol.asyncDispose]() {
+      await server.sql(`select pg_terminate_backend(pid) ${process}`);
+      await holding;
+    },
+  };
+}
+
 type OpenOptions = Partial<DatabaseOptions> & { signal?: AbortSignal };
 
 export function openDatabase(
@@ -209,7 +234,7 @@ async function makeFolder(): Promise<string> {
 
 /** The command line of a program of PostgreSQL, or at a path. Root runs it as the user of the Debian package. */
 export function commandLine(program: string, args: string[]): string[] {
-  const own = [program.startsWith("/") ? program : `${findPostgres()}/${program}`, ...args];
+  const own = [program.startsWith("/") ? program : `${programFolder()}/${program}`, ...args];
   const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];
   return Deno.uid() === 0 ? ["setpriv", ...user, ...own] : own;
 }

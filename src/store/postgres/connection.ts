@@ -78,12 +78,12 @@ export class Connection {
     return this.#client.processID;
   }
 
-  /** Executes a statement without lasting effects, such as a read. */
-  read(statement: string, values: Parameter[] = []): Promise<Row[]> {
+  /** Executes a statement without lasting effects, such as a read. The server prepares a statement with `values` once. */
+  read(statement: string, values?: Parameter[]): Promise<Row[]> {
     return this.#run(statement, values, StoreAwayError);
   }
 
-  write(statement: string, values: Parameter[] = []): Promise<Row[]> {
+  write(statement: string, values?: Parameter[]): Promise<Row[]> {
     return this.#run(statement, values, UnclearOutcomeError);
   }
 
@@ -96,12 +96,12 @@ export class Connection {
   /** `Lost` is the type of the error if the connection is lost meanwhile. */
   async #run(
     statement: string,
-    values: Parameter[],
+    values: Parameter[] | undefined,
     Lost: new (message: string, options?: ErrorOptions) => StoreError,
   ): Promise<Row[]> {
     if (this.isLost) throw new StoreAwayError("The connection to the database is closed");
     try {
-      const name = values.length === 0 ? undefined : nameOf(statement);
+      const name = values === undefined ? undefined : nameOf(statement);
       const { rows } = await this.#client.query({ name, text: statement, values, ...AS_TEXT });
       // A warning before the result has closed the connection.
       if (this.isLost) throw new Error("The result is not reliable");
@@ -121,7 +121,7 @@ export class Connection {
   }
 }
 
-/** A name for a statement with parameters, which lets the server prepare it once for each connection. */
+/** A name for a statement, which lets the server prepare it once for each connection. */
 function nameOf(statement: string): string {
   const name = NAMES.get(statement) ?? `statement_${NAMES.size + 1}`;
   NAMES.set(statement, name);

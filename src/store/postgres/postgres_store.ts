@@ -23,38 +23,46 @@ const PROVEN_MS = 2_000;
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
 
-/** The record whose reads prove that the server is the primary, and whether each of them does. */
-type Proof = { key: Uint8Array; strictReads: boolean };
+/** The key of the record that has a table of its own, and whether each read of it proves that the server is the primary. */
+type Head = { key: Uint8Array; strictReads: boolean };
 
 export interface DatabaseOptions {
   /** Whether the tables are created in an empty database. */
   create: boolean;
-  /** Every commit checks and writes one of these records. A read of the first must come from the primary. */
+  /**
+   * Every commit checks and writes one of these records. The first is the head: a read of it must come from the primary,
+   * and most commits replace it.
+   */
   guardKeys: readonly Key[];
   runtime: Runtime;
   /** Called after the tables were created in a database, which it names. */
   onSchemaCreated?: (database: string) => void;
+  /** Called at each connection to one of several servers, which a function then asks about its standbys. */
+  onReplicated?: (waitsForStandby: WaitsForStandby) => void;
 }
+
+/** Whether a commit that succeeds is stored by a synchronous standby, too. */
+export type WaitsForStandby = () => Promise<boolean>;
 
 /** A store in the tables of a PostgreSQL database, over two connections to its primary. */
 export class PostgresStore implements Store {
   readonly limits = STORE_LIMITS;
   #primary: PrimaryConnections;
   #runtime: Runtime;
-  #proof: Proof;
+  #head: Head;
   /** Monotonic time in milliseconds at which the server was certainly still the primary. */
   #provenAt = -Infinity;
 
-  private constructor(primary: PrimaryConnections, runtime: Runtime, proof: Proof) {
+  private constructor(primary: PrimaryConnections, runtime: Runtime, head: Head) {
     this.#primary = primary;
     this.#runtime = runtime;
-    this.#proof = proof;
+    this.#head = head;
   }
 
   /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
   static async open(
     settings: PostgresSettings,
-    { create, onSchemaCreated, guardKeys, runtime }: DatabaseOptions,
+    { create, onSchemaCreated, onReplicated, guardKeys, runtime }: DatabaseOptions,
     signal: AbortSignal,
   ): Promise<PostgresStore> {
     const encodedKeys = guardKeys.map(encodeKey);
@@ -63,25 +71,33 @@ export class PostgresStore implements Store {
       if (await prepareSchema(primary.commits, create)) onSchemaCreated?.(databaseName(settings));
       // Every commit writes one of these records, so the largest of their versions is that of all records.
       await advanceVersions(primary.commits, encodedKeys);
-      const proof = { key: encodedKeys[0], strictReads: settings.strictReads };
-      return new PostgresStore(primary, runtime, proof);
+      const head = { key: encodedKeys[0], strictReads: settings.strictReads };
+      const { reads } = primary;
+      const waitsForStandby = async () => (await reads.read(SQL.WAITS_FOR_STANDBY))[0][0] === "t";
+      if (settings.hosts.length > 1) onReplicated?.(waitsForStandby);
+      return new PostgresStore(primary, runtime, head);
     });
   }
 
   get: Store["get"] = async (key) => {
-    const sentAt = this.#runtime.monotonicNow();
-    const encoded = encodeKey(key);
-    const mustProve = bytesEqual(encoded, this.#proof.key) &&
-      (this.#proof.strictReads || sentAt - this.#provenAt >= PROVEN_MS);
-    if (!mustProve) return (await this.getMany([key]))[0];
-    const [row] = await this.#primary.reads.read(SQL.PROVE_AND_GET, [encoded]);
-    this.#provenAt = sentAt;
-    return row[0] === null ? null : entryOf(key, row);
+    const isHead = bytesEqual(encodeKey(key), this.#head.key);
+    return isHead ? await this.#getHead(key) : (await this.getMany([key]))[0];
   };
+
+  async #getHead(key: Key): Promise<StoreEntry | null> {
+    const sentAt = this.#runtime.monotonicNow();
+    const mustProve = this.#head.strictReads || sentAt - this.#provenAt >= PROVEN_MS;
+    const statement = mustProve ? SQL.PROVE_AND_GET_HEAD : SQL.GET_HEAD;
+    const [row] = await this.#primary.reads.read(statement, []);
+    if (mustProve) this.#provenAt = sentAt;
+    const [, value] = row;
+    return value === null ? null : entryOf(key, row);
+  }
 
   getMany: Store["getMany"] = async (keys) => {
     const encoded = keys.map(encodeKey);
-    const rows = await this.#primary.reads.read(SQL.GET_MANY, [SQL.encodeArray(encoded)]);
+    const parameters = [SQL.encodeArray(encoded), this.#head.key];
+    const rows = await this.#primary.reads.read(SQL.GET_MANY, parameters);
     return keys.map((key, index) => {
       const row = rows.find((row) => bytesEqual(bytesOf(row[2]), encoded[index]));
       return row === undefined ? null : entryOf(key, row);
@@ -94,16 +110,19 @@ export class PostgresStore implements Store {
     }
     const { start, end } = encodeRange(range);
     const statement = reverse ? SQL.LIST_REVERSE : SQL.LIST;
-    const rows = await this.#primary.reads.read(statement, [start, end, limit]);
+    const rows = await this.#primary.reads.read(statement, [start, end, limit, this.#head.key]);
     return rows.map((row) => entryOf(decodeKey(bytesOf(row[2])), row));
   };
 
   async commit({ checks, mutations }: Commit): Promise<string | null> {
     const checkedKeys = checks.map(({ key }) => encodeKey(key));
     const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
-    const missing = checkedKeys.filter((_key, index) => versions[index] === MISSING);
+    const missing = checkedKeys.filter((key, index) =>
+      versions[index] === MISSING && !bytesEqual(key, this.#head.key)
+    );
     const { commits } = this.#primary;
-    const parameters = [SQL.encodeArray(checkedKeys), versions, ...parametersOf(mutations)];
+    const checked = [SQL.encodeArray(checkedKeys), versions];
+    const parameters = [...checked, ...parametersOf(mutations), this.#head.key];
     const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
     const reserving = missing.length > 0 &&
@@ -115,6 +134,7 @@ export class PostgresStore implements Store {
     if (row === undefined) {
       // Without its placeholder, a failed check proves nothing.
       if (reserved.status === "rejected") throw reserved.reason;
+      if (checks.length === 0) throw new NotAppliedError("Another commit replaced the head");
       return null;
     }
     const [version, isLarger] = row;

@@ -15,6 +15,10 @@ const PROGRAM = "animal-store";
  * A record without a value is a placeholder for a missing one, so that a commit can lock it. The default compression
  * would cost the server half as much processor time again (measured), so without lz4 there is none. PostgreSQL 13 cannot
  * even parse it, which only `execute` can catch.
+ *
+ * The head is the only row of a table of its own; its version is 0 while it is missing. Every commit replaces it, and
+ * while a transaction with an old snapshot is open, the server keeps each replaced row. Under a key that stays the same,
+ * every read and commit would look at all of them. But an index over the versions has the current row at its end.
  */
 export const CREATE_SCHEMA = `set search_path to pg_catalog, pg_temp;
 create schema if not exists animal_store;
@@ -25,6 +29,8 @@ create table animal_store.records (
   version bigint not null,
   value pg_catalog.bytea
 ) with (fillfactor = 90);
+create table animal_store.head (version bigint primary key, value pg_catalog.bytea);
+insert into animal_store.head (version) values (0);
 do $$ begin
   execute 'alter table animal_store.records alter column value set compression lz4';
 exception when feature_not_supported or syntax_error then
@@ -39,6 +45,7 @@ export function grantTo(role: string): string {
   return `grant usage on schema animal_store to ${name};
 grant select on animal_store.schema_version to ${name};
 grant select, insert, update, delete on animal_store.records to ${name};
+grant select, update on animal_store.head to ${name};
 grant usage on sequence animal_store.versions to ${name};
 `;
 }
@@ -58,11 +65,19 @@ const LIST_TABLES = `
   order by namespace.nspname <> 'animal_store', relation.relname <> 'schema_version', 1, 2
   limit 1`;
 
-/** Columns: the version of the tables, and whether the role has the rights of {@linkcode grantTo}. */
+/**
+ * Columns: the version of the tables, and whether the role has the rights of {@linkcode grantTo}. Tables of another
+ * version may lack one.
+ */
 const READ_STATE = `
   select version, pg_catalog.has_sequence_privilege('animal_store.versions', 'usage') and (
-    select pg_catalog.bool_and(pg_catalog.has_table_privilege('animal_store.records', needed))
-    from pg_catalog.unnest(array['select', 'insert', 'update', 'delete']) as needed)
+    select pg_catalog.bool_and(coalesce(
+      pg_catalog.has_table_privilege(pg_catalog.to_regclass(name)::pg_catalog.oid, needed), false))
+    from (values
+      ('animal_store.records', 'select'), ('animal_store.records', 'insert'),
+      ('animal_store.records', 'update'), ('animal_store.records', 'delete'),
+      ('animal_store.head', 'select'), ('animal_store.head', 'update')
+    ) as rights (name, needed))
   from animal_store.schema_version where program = '${PROGRAM}'`;
 
 /** Resolves to whether it created the schema. Rejects with `StoreRefusedError` if the schema cannot be used. */

@@ -1,23 +1,35 @@
 /** The statements of a store on PostgreSQL. Each is a transaction of its own, at READ COMMITTED. */
 
-/** Parameter: the keys. Columns: version, value, key. */
-export const GET_MANY = `
-  select version, value, key from animal_store.records
-  where key = any($1::pg_catalog.bytea[]) and value is not null`;
+/** Its order lets the server find the row without a look at those that it replaced. */
+const NEWEST_HEAD = "select version, value from animal_store.head order by version desc limit 1";
+
+/** Columns: version; value, null if the head is missing. */
+export const GET_HEAD = NEWEST_HEAD;
 
 /**
- * Reads a record, and commits one that changes nothing. So the answer was still true at a time when this server was the
- * primary. Parameter: the key. Columns: version, null if the record is missing; value.
+ * Reads the head, and commits a message that changes nothing. So the answer was still true at a time when this server
+ * was the primary. Columns as those of {@linkcode GET_HEAD}.
  */
-export const PROVE_AND_GET = `
+export const PROVE_AND_GET_HEAD = `
   with proof as materialized (select pg_catalog.pg_logical_emit_message(true, 'animal_store', ''))
-  select version, value
-  from proof left join animal_store.records on key = $1 and value is not null`;
+  select version, value from proof cross join lateral (${NEWEST_HEAD}) as newest`;
 
-/** Parameters: the first key, the end (exclusive) and the limit. Columns: version, value, key. */
-const list = (order: "asc" | "desc") => `
+/** Parameters: the keys, and that of the head. Columns: version, value, key. */
+export const GET_MANY = `
   select version, value, key from animal_store.records
-  where key >= $1 and key < $2 and value is not null order by key ${order} limit $3`;
+  where key = any($1::pg_catalog.bytea[]) and value is not null
+  union all
+  select version, value, $2 from (${NEWEST_HEAD}) as newest
+  where $2::pg_catalog.bytea = any($1) and value is not null`;
+
+/** Parameters: the first key, the end (exclusive), the limit and the key of the head. Columns: version, value, key. */
+const list = (order: "asc" | "desc") => `
+  (select version, value, key from animal_store.records
+    where key >= $1 and key < $2 and value is not null order by key ${order} limit $3)
+  union all
+  (select version, value, $4 from (${NEWEST_HEAD}) as newest
+    where $4::pg_catalog.bytea >= $1 and $4 < $2 and value is not null)
+  order by key ${order} limit $3`;
 
 export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");
@@ -34,32 +46,53 @@ export const RESERVE = `
  * If the sequence of versions fell behind the checked records, it writes nothing: a version that was used before
  * could make a later check pass that must fail.
  *
- * Parameters: checked keys, their versions; deleted keys; keys and values of the records to write.
+ * The head is found by its version, the expected one or the newest one. If another commit replaces it meanwhile, it is
+ * not found, and nothing is written.
+ *
+ * Parameters: checked keys, their versions; deleted keys; keys and values of the records to write; the key of the head.
  * Columns: the new version, and whether it exceeds those of the checked records. No rows if a check failed.
  */
 export const COMMIT = `
-  with checked as materialized (
-    select key, version from animal_store.records where key = any($1::pg_catalog.bytea[])
-    order by key for update
+  with expected as materialized (
+    select key, version
+    from rows from (pg_catalog.unnest($1::pg_catalog.bytea[]), pg_catalog.unnest($2::bigint[]))
+      as expected (key, version)
+  ), mutation as materialized (
+    select key, value
+    from rows from (pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]))
+      as mutation (key, value)
+  ), locked_records as materialized (
+    select key, version from animal_store.records where key = any($1) order by key for update
+  ), locked_head as materialized (
+    select version from animal_store.head
+    where $6::pg_catalog.bytea = any($1 || $3::pg_catalog.bytea[] || $4) and version = coalesce(
+      (select pg_catalog.max(version) from expected where key = $6),
+      (select version from (${NEWEST_HEAD}) as newest))
+    for update
+  ), checked as materialized (
+    select key, version from locked_records
+    union all select $6, version from locked_head
   ), passed as materialized (
     select pg_catalog.nextval('animal_store.versions') as version,
       (select coalesce(pg_catalog.max(version), 0) from checked) as used
-    where pg_catalog.cardinality($1::pg_catalog.bytea[]) = (
-      select pg_catalog.count(*)
-      from rows from (pg_catalog.unnest($1::pg_catalog.bytea[]), pg_catalog.unnest($2::bigint[]))
-        as expected (key, version)
-      join checked using (key, version))
+    where pg_catalog.cardinality($1) = (
+        select pg_catalog.count(*) from expected join checked using (key, version))
+      and (exists (select from locked_head) or $6 <> all($1 || $3 || $4))
   ), deleted as (
     delete from animal_store.records using passed
-    where passed.version > used and key = any($3::pg_catalog.bytea[])
+    where passed.version > used and key = any($3)
   ), written as (
     insert into animal_store.records (key, version, value)
-    select key, passed.version, value
-    from passed, rows from (
-      pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[])
-    ) as mutation (key, value)
-    where passed.version > used
+    select key, passed.version, value from passed, mutation
+    where passed.version > used and key <> $6
     on conflict (key) do update set version = excluded.version, value = excluded.value
+  ), replaced as (
+    update animal_store.head
+    set version = case when new.value is null then 0 else passed.version end, value = new.value
+    from passed, (
+      select value from mutation where key = $6 union all select null where $6 = any($3)
+    ) as new
+    where passed.version > used and animal_store.head.version = (select version from locked_head)
   )
   select version, version > used from passed`;
 
@@ -67,20 +100,27 @@ export const COMMIT = `
 export const SKIP_LIMIT = 1_000_000;
 
 /**
- * Skips the versions that the sequence is behind the records with the given keys. It needs no right beyond those of a
- * commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version of the records, and how many
- * versions the sequence was behind it.
+ * Skips the versions that the sequence is behind the head and the records with the given keys. It needs no right beyond
+ * those of a commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version of these, and how
+ * many versions the sequence was behind it.
  */
 export const SKIP = `
-  with gap as materialized (
-    select pg_catalog.max(version) as largest,
-      pg_catalog.max(version) - pg_catalog.nextval('animal_store.versions') as behind
-    from animal_store.records where key = any($1::pg_catalog.bytea[])
+  with used as materialized (
+    select greatest(
+      (select pg_catalog.max(version) from animal_store.records
+        where key = any($1::pg_catalog.bytea[])),
+      (select version from (${NEWEST_HEAD}) as newest)) as largest
+  ), gap as materialized (
+    select largest, largest - pg_catalog.nextval('animal_store.versions') as behind from used
   )
   select largest, behind, (
     select pg_catalog.count(pg_catalog.nextval('animal_store.versions'))
     from pg_catalog.generate_series(1, behind) where behind <= ${SKIP_LIMIT})
   from gap`;
+
+/** Each session has a `synchronous_commit` that waits, if the server names standbys. */
+export const WAITS_FOR_STANDBY =
+  "select pg_catalog.btrim(pg_catalog.current_setting('synchronous_standby_names')) <> ''";
 
 const BYTEA_OID = 17;
 

@@ -1,11 +1,14 @@
-import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { logKey, petKey, projectionKey } from "../../../src/keyspace.ts";
 import { readHead } from "../../../src/log/head.ts";
+import { fillStore } from "../../support/fill_store.ts";
 import { runReplayLoad } from "../../support/replay_load.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { test } from "../../support/test_processes.ts";
+import { expectDone } from "../../support/third_party_tools.ts";
+import { ROOT } from "../../support/with_project_copy.ts";
 
 test("replay --dry-run: counts the differences, writes nothing and exits 1", () =>
   withSampleFile(async ({ kvPath, store }) => {
@@ -39,6 +42,22 @@ test("replay: a log that is not sound exits 1, and the service keeps the old pro
     const { generation, removing } = (await readHead(store)).head;
     assertEquals([generation, removing], [1, undefined]);
   }));
+
+test("replay: the command of the manual gives the space back to the disk", async () => {
+  const manual = await Deno.readTextFile(`${ROOT}scripts/README.md`);
+  const [, block] = /^```sh\n(deno eval [^]*?)^```$/m.exec(manual)!;
+  await using temp = await TempStore.make();
+  const { kvPath } = temp;
+  await fillStore(kvPath, 2_000);
+  const size = async () => (await Deno.stat(kvPath)).size;
+  const before = await size();
+  await expectTask(["replay", "--grace", "0"], { kvPath });
+  assertGreater(await size(), 1.3 * before);
+  const command = block.replace("deno eval", `${Deno.execPath()} eval`);
+  await expectDone("bash", ["-euc", command], { cwd: ROOT, env: { KV_PATH: kvPath } });
+  assertLess(await size(), 1.1 * before);
+  await expectTask(["audit"], { kvPath });
+});
 
 test("replay: clients of two services see no failure, no short list and no stale read, and no program reports a lock", async () => {
   const run = async () => {

@@ -1,0 +1,76 @@
+/** Whether commits wait for a standby, and how a service says so. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { freePort } from "../support/free_port.ts";
+import { PostgresServer, testPostgres as test } from "../support/postgres_server.ts";
+import { expectTask } from "../support/run_task.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { until } from "../support/until.ts";
+import { ROOT } from "../support/with_project_copy.ts";
+
+test("a service on several servers warns and has a gauge if commits wait for no standby", async () => {
+  await using primary = await PostgresServer.start();
+  await using standby = await PostgresServer.standbyOf(primary);
+  await primary.sql("create role pets login password 'secret'");
+  const database = await primary.createDatabase();
+  await primary.sql(`alter database ${database} owner to pets`);
+  const user = { user: "pets", password: "secret" };
+  const several = primary.url(database, { ...user, ports: [primary.port, standby.port] });
+  const metricsPort = freePort();
+  const metrics = { METRICS_PORT: String(metricsPort) };
+  const gauge = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    return /^animal_store_commits_replicated (.*)$/m.exec(text)?.[1];
+  };
+  const becomes = (value: string) =>
+    until(async () => assertEquals(await gauge(), value), `The gauge is not ${value}`);
+  {
+    await using service = await ServiceProcess.start(several, metrics);
+    const warning = await until(() => warningOf(service) ?? false, "It does not warn");
+    assertEquals(warning.level, "warn");
+    assertMatch(warning.remedy, /set synchronous_standby_names/);
+    assert(!JSON.stringify(warning).includes("secret"));
+    await becomes("0");
+    await primary.requireStandby();
+    await becomes("1");
+  }
+  {
+    await using service = await ServiceProcess.start(several, metrics);
+    await becomes("1");
+    assertEquals(await service.stop(), 0);
+    assertEquals(warningOf(service), undefined);
+  }
+  await using service = await ServiceProcess.start(primary.url(database, user), metrics);
+  assertEquals(await gauge(), undefined);
+  assertEquals(await service.stop(), 0);
+  assertEquals(warningOf(service), undefined);
+});
+
+test("with the two standbys of the manual, the loss of one loses nothing, and that of both stops additions", async () => {
+  const manual = await Deno.readTextFile(`${ROOT}scripts/deploy/README.md`);
+  const [, setting] = /^(alter system set synchronous_standby_names = .*;)$/m.exec(manual)!;
+  await using primary = await PostgresServer.start();
+  await using b = await PostgresServer.standbyOf(primary, { cluster_name: "b" });
+  await using c = await PostgresServer.standbyOf(primary, { cluster_name: "c" });
+  await primary.sql(setting);
+  await primary.sql("select pg_reload_conf()");
+  const database = await primary.createDatabase();
+  const address = primary.url(database, { ports: [primary.port, b.port, c.port] });
+  const token = (await expectTask(ISSUE, { kvPath: address })).trim();
+  await using service = await ServiceProcess.start(address);
+  const add = () => service.add({ name: "Rex", categoryId: 1 }, token);
+  assertEquals(await add(), 201);
+  await b.kill();
+  assertEquals(await add(), 201);
+  await c.kill();
+  assertEquals(await add(), 503);
+  await b.start();
+  await until(async () => assertEquals(await add(), 201), "It does not continue");
+});
+
+const ISSUE = ["keys", "issue", "--label", "first"];
+
+function warningOf({ lines }: ServiceProcess) {
+  const line = lines.find((line) => line.includes('"commits_not_replicated"'));
+  return line === undefined ? undefined : JSON.parse(line);
+}
