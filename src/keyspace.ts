@@ -79,7 +79,7 @@ export function idempotencyKeysPrefix(generation: number) {
   return projectionKey(generation, eventByIdempotencyKeyKey("", "").slice(0, 1));
 }
 
-/** What follows the kind in a record key: some texts, and for most kinds a number. */
+/** The parts of a record key after its kind: some texts, and for most kinds a number. */
 const SHAPES = new Map<unknown, { texts: number; hasNumber: boolean }>([
   ["pet", { texts: 1, hasNumber: true }],
   ["pet_by_category", { texts: 2, hasNumber: true }],

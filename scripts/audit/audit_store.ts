@@ -60,7 +60,7 @@ async function expectAcceptable(store: Store, location: FileLocation): Promise<v
   }
 }
 
-/** What shows, before any record is judged, that the file is damaged. */
+/** The damage of the file that is found before any record is judged; `undefined` without one. */
 async function damageOfFile(
   { path }: FileLocation,
   reader: SqliteReader,

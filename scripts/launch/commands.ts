@@ -135,7 +135,7 @@ export const COMMANDS = {
     title: "Proves that the log and every record are sound",
     details: `Checks the format, hash, position and data of every line, the head, and every record
       of the projections up to the newest event at its start; in a file also that no record is set to
-      expire. Notes what is no fault. Writes nothing to the store.`,
+      expire. Notes what is not a fault. Writes nothing to the store.`,
     usage: ["deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",

@@ -81,7 +81,7 @@ export const NOTE_KINDS = [
 
 export type NoteKind = typeof NOTE_KINDS[number];
 
-/** What to do after notes of a kind, if anything. */
+/** The advice for notes of a kind, if there is any. */
 export const NOTE_ADVICE: Partial<Record<NoteKind, string>> = {
   idempotency_key_repeated: `\
 The record of the first use was lost, or a clock was far behind, so a request that was sent again was probably \

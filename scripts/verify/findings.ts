@@ -21,7 +21,7 @@ export interface Fault {
   message: string;
 }
 
-/** An observation that is no fault. */
+/** An observation that is not a fault. */
 export interface Note {
   kind: NoteKind;
   /** Positions of the events that it is about. */

@@ -82,7 +82,7 @@ export class LogVerifier {
   /**
    * Verifies the next line. `event` is `undefined` if it could not be decoded. `faults` are worded to follow "Line 7: ".
    * If `isNewer`, one fault is that a newer version wrote the line. If `isUnlinked`, one fault is its `previoushash`:
-   * either this line or the one before was altered. `notes` are about what is no fault.
+   * either this line or the one before was altered. `notes` are observations that are not faults.
    */
   verify(line: Uint8Array) {
     const faults: string[] = this.#faults = [];

@@ -6,7 +6,7 @@ const BUFFER_BYTES = 64 * 1024;
 /** Maximum bytes of a UTF-16 code unit in UTF-8. */
 const UNIT_BYTES = 3;
 
-/** Where an encoded text is. */
+/** The place of an encoded text. */
 export interface EncodedText {
   buffer: Uint8Array;
   start: number;

@@ -63,7 +63,7 @@ export class BackgroundWork {
     this.#isRunning = true;
     if (monotonicNow() - this.#lastTurnAt >= IDLE_MS) this.#noteRested();
     for (let begin; (begin = this.#next()) !== undefined;) {
-      // What a caller does after its turn, such as to read the log, also keeps requests waiting. So all time counts.
+      // A caller also keeps requests waiting after its turn, for example while it reads the log. So all time counts.
       if (this.isTurnOver) await this.#rest();
       begin();
       await nextTurn();

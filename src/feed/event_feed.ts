@@ -47,7 +47,7 @@ export interface FeedEvent {
   statuses: readonly (PetStatus | null | undefined)[];
   /** The event as a message of an event stream. */
   message: EncodedText;
-  /** Where in the message the CloudEvent begins as JSON, on one line. */
+  /** The offset in the message at which the CloudEvent begins as JSON, on one line. */
   jsonStart: number;
 }
 

@@ -77,7 +77,7 @@ export function pathsAt(baseUrl: string): string {
   return `${base}/pets, ${base}/pets/{petId} or ${base}/events`;
 }
 
-/** Where people and programs look for a description that is elsewhere. */
+/** The paths at which people and programs look for a description that is elsewhere. */
 const GUESS_OF_DOCS = new RegExp(
   "^(?:/api|/v\\d)*/(?:api-docs|docs|openapi|redoc|swagger|swagger-ui)" +
     "(?:\\.html|\\.json|\\.ya?ml|/|/index\\.html)?$",

@@ -16,7 +16,7 @@ const PROBES = 8;
 const PROBE_LIMIT_MS = 1_000;
 
 interface PortShareOptions {
-  /** Where the processes listen. */
+  /** The address at which the processes listen. */
   address: Address;
   isReady: () => Promise<boolean>;
   runtime: Runtime;

@@ -61,7 +61,7 @@ export async function acceptUnlessRestoring(store: Store): Promise<void> {
   );
 }
 
-/** What shows that a head does not follow from the log, as far as the last line of each type tells. */
+/** The reason why a head does not follow from the log, as far as the last line of each type tells. */
 async function faultOfHead(store: Store, head: Head): Promise<string | undefined> {
   const { position, lastHash, types } = head;
   if (position === 0) {

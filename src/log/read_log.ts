@@ -68,7 +68,8 @@ export async function readEventAt(store: Store, position: number) {
 
 /**
  * The time that both the clock and the last event, at that position, have reached, in milliseconds since the Unix epoch.
- * What is over by it was not ended by a clock alone that is ahead for a while. Negative infinity if nothing is known.
+ * A clock that is ahead for a while does not move it, so it ends no Idempotency-Key too early. Negative infinity if
+ * nothing is known.
  */
 export async function logTime(store: Store, runtime: Runtime, position: number): Promise<number> {
   const found = position === 0 ? undefined : await readEventAt(store, position);

@@ -76,7 +76,7 @@ export interface Page {
 /** A page is large from so many UTF-16 code units on. */
 export const LARGE_PAGE_LENGTH = 64 * 1024;
 
-/** What a large page counts for each code unit: up to two bytes of text, and as much in gzip. */
+/** The size of a code unit of a large page in the cache: up to two bytes of text, and as much in gzip. */
 const LARGE_PAGE_UNIT = 4;
 
 const lengthOf = ({ text }: { text: string }) => text.length;

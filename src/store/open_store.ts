@@ -106,7 +106,7 @@ async function openLocalStore(
   }
 }
 
-/** Rejects if a commit fails. A lock is no fault: another process writes. */
+/** Rejects if a commit fails. A lock is not a fault: another process writes. */
 async function expectWritable(store: Store): Promise<void> {
   try {
     await store.commit(WRITE_PROBE);

@@ -47,7 +47,7 @@ export function otherVersionReason(shown: string, newerVersion: string | undefin
 interface WriteFault {
   /** The event in the log. */
   readonly event: "storage_full" | "storage_read_only" | "storage_failing";
-  /** What is wrong, and what an operator can do, each as a part of a sentence. */
+  /** The fault, and the advice for an operator, each as a part of a sentence. */
   readonly reason: string;
   readonly remedy: string;
 }

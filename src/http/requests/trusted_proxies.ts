@@ -35,8 +35,8 @@ export class TrustedProxies {
 
   /**
    * The address of a client. Each proxy adds the address of its own peer at the end of `X-Forwarded-For`. So from the
-   * end on, an element is true as long as a trusted proxy has added it, and the first one that is no such proxy is the
-   * client. If an element is no address, the client is not known, and its proxy counts as the client.
+   * end on, an element is true as long as a trusted proxy has added it, and the first one that is not such a proxy is the
+   * client. If an element is not an address, the client is not known, and its proxy counts as the client.
    */
   clientOf(peer: string, headers: Headers): string {
     let client = withoutMapping(peer);
@@ -50,7 +50,7 @@ export class TrustedProxies {
   }
 
   #has(address: string): boolean {
-    // An address with a zone is no address of a proxy.
+    // An address with a zone is not that of a proxy.
     if (address.includes("%")) return false;
     const version = isIP(address);
     return version !== 0 && this.#networks.check(address, version === 4 ? "ipv4" : "ipv6");

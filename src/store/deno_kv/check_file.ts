@@ -1,7 +1,7 @@
 import type { StoreDamagedError } from "../store_errors.ts";
 import { CHECK_STRUCTURE, damageOf, expectSound } from "./sqlite_reader.ts";
 
-/** What the worker tells: a row of the pragma, or an error of SQLite, of which a message keeps only the text. */
+/** The message of the worker: a row of the pragma, or an error of SQLite, of which a message keeps only the text. */
 type Told = { result: unknown } | { failure: { message: string; errcode?: number } };
 
 /**

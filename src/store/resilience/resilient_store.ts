@@ -66,7 +66,7 @@ export class ResilientStore implements Store {
 
   commit: Store["commit"] = (commit) =>
     this.#call("commit", undefined, async () => {
-      // What a damaged file hides could be written again, for example the use of an Idempotency-Key.
+      // A damaged file may hide a record, so that a repeated request would write again.
       if (this.damage !== undefined) throw this.damage;
       const versionstamp = await this.#store.commit(commit);
       if (versionstamp !== null) this.#appliedAt = this.#options.runtime.monotonicNow();
