@@ -9,7 +9,7 @@ import { COMMANDS } from "../launch/commands.ts";
 const SERVER = "scripts/dev/dev_server.ts";
 const SOURCES = ["events", "scripts", "src"];
 
-/** What the service reads besides its sources: its permissions, and its packages. */
+/** The files that the service reads besides its sources: its permissions, and its packages. */
 const CONFIGURATION = ["deno.json", "deno.lock"];
 
 /** Time in which the service ends after a signal, unless it hangs. */

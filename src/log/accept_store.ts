@@ -71,25 +71,25 @@ async function faultOfHead(store: Store, head: Head): Promise<string | undefined
   const last = await readEventAt(store, position);
   if (last === undefined) return `the log has no sound line at position ${position}`;
   if (sha256Hex(last.line) !== lastHash) return "it does not have the hash of the last line";
+  let newestPetId = 0;
   for (const [type, { last: at }] of Object.entries(types)) {
     const found = at === position ? last : await readEventAt(store, at);
     if (found?.event.type !== type) return `position ${at} of the log has no ${type}`;
+    if (found.event.type === "PetCreated") newestPetId = found.event.data.id;
   }
   if (types[last.event.type]?.last !== position) {
     return "it does not have the type of the last line";
   }
   const countOfEvents = Object.values(types).reduce((sum, { count }) => sum + count, 0);
   if (countOfEvents !== position) return `it counts ${countOfEvents} events of ${position}`;
-  return await faultOfCounts(store, head);
+  return faultOfCounts(head, newestPetId);
 }
 
-async function faultOfCounts(store: Store, head: Head): Promise<string | undefined> {
+function faultOfCounts(head: Head, newestPetId: number): string | undefined {
   const countOf = (type: EventType) => head.types[type]?.count ?? 0;
-  const lastAddition = head.types.PetCreated?.last;
-  const added = lastAddition === undefined ? undefined : await readEventAt(store, lastAddition);
-  const newest = added?.event.type === "PetCreated" ? added.event.data.id : 0;
-  if (newest !== lastPetIdOf(head)) {
-    return `it counts ${lastPetIdOf(head)} additions, but the newest pet has the id ${newest}`;
+  const additions = lastPetIdOf(head);
+  if (newestPetId !== additions) {
+    return `it counts ${additions} additions, but the newest pet has the id ${newestPetId}`;
   }
   const left = countOf("PetCreated") - countOf("PetRemoved");
   if (petCount(head) !== left) return `its lists have ${petCount(head)} pets instead of ${left}`;

@@ -98,7 +98,7 @@ class Prober {
     this.#input = this.#process.stdin.getWriter();
   }
 
-  /** Resolves to why there is no probe if the process ended or hung. */
+  /** Resolves to the reason for a missing probe if the process ended or hung. */
   async probe(damage: Damage): Promise<Probe | string> {
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), CASE_LIMIT_MS);
     try {

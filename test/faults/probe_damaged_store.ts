@@ -33,7 +33,7 @@ export interface Answer {
   total: string | null;
 }
 
-/** What one process needs: the files, and the right answers. */
+/** The input of one process: the files, and the right answers. */
 export interface Setup {
   /** The sound file, and an earlier copy of it. */
   sound: string;
@@ -61,13 +61,13 @@ export interface Probe {
   failed: number;
   /** Whether the log was sound before the service started, and is not sound, or lost events, after it. */
   isLogSpoilt: boolean;
-  /** What the audit says: `sound`, kinds of faults, or why it has no result. */
+  /** The result of the audit: `sound`, kinds of faults, or the reason for a missing result. */
   audit: string;
-  /** What the replay says. */
+  /** The result of the replay. */
   replay: string;
-  /** What did not end in time. */
+  /** The commands that did not end in time. */
   hanging: string[];
-  /** What the service logged, without repetitions. */
+  /** The log of the service, without repetitions. */
   logged: string[];
 }
 
@@ -289,7 +289,7 @@ if (import.meta.main) {
   await readLines(Deno.stdin.readable, async (line) => {
     const result = await probe(path, setup, JSON.parse(line));
     console.log(JSON.stringify(result));
-    // What did not end would disturb the next case.
+    // A command that did not end would disturb the next case.
     if (result.hanging.length > 0) Deno.exit(0);
   });
   Deno.exit(0);

@@ -1,8 +1,7 @@
 import { assertRejects } from "@std/assert";
-import { logKey } from "../../src/keyspace.ts";
 import { acceptAppends } from "../../src/log/accept_store.ts";
 import { encodeHead, type Head } from "../../src/log/head.ts";
-import { HEAD_KEY } from "../../src/keyspace.ts";
+import { HEAD_KEY, logKey } from "../../src/keyspace.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { openSampleStore } from "../support/sample_store.ts";
 import { commit } from "../support/store_contract.ts";

@@ -88,7 +88,7 @@ test("Grafana's schema accepts the dashboard, and refuses an unknown member", as
   const text = await Deno.readTextFile(`${ROOT}scripts/deploy/grafana_dashboard.json`);
   await using temp = await TempStore.make();
   const check = async (json: string) => {
-    // The text of an enumeration is no value of its type.
+    // The text of an enumeration is not a value of its type.
     const value = json.replaceAll('"mode": "absolute"', '"mode": ThresholdsMode.Absolute');
     const program = `import type { Dashboard } from "npm:@grafana/schema@13.2.3";
       import { ThresholdsMode } from "npm:@grafana/schema@13.2.3";

@@ -33,7 +33,7 @@ const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => ex
 
 const hasPromtool = await install("promtool", () => expectDone("promtool", ["--version"]));
 
-/** What a real service exports after a request of each kind, with a key that expires. */
+/** The metrics of a real service after a request of each kind, with a key that expires. */
 async function scrape(): Promise<Map<string, number>> {
   await using temp = await TempStore.make();
   const token = await temp.issueKey();

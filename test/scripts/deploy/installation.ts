@@ -1,6 +1,6 @@
 import { ROOT } from "../../support/with_project_copy.ts";
 
-/** What systemd does with the unit, as far as the scripts use it. */
+/** The part of systemd that the scripts use, with the unit. */
 const SYSTEMCTL = `#!/bin/sh
 stop() {
   pid=$(cat BASE/pid) || return 0
