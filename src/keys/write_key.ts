@@ -3,6 +3,7 @@
 import type { KeyIssuedData } from "../../events/api_key.ts";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
 import type { Appender } from "../append/appender.ts";
+import { isTimeOfLog } from "../append/batch.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { type ApiKey, stateOf } from "../log/api_keys.ts";
 import { newToken } from "./token.ts";
@@ -163,7 +164,7 @@ function issuedEvent(
 /** A time of the log, whose years have four digits. A line with another one would be a fault of the log. */
 function instantOf(ms: number): string {
   const text = new Date(ms).toISOString();
-  if (text.length === "2026-01-01T00:00:00.000Z".length) return text;
+  if (isTimeOfLog(text)) return text;
   const message = `The key would end in the year ${parseInt(text)}, which the log cannot hold: ` +
     "check the clock of this machine";
   throw new ServiceError("store_unavailable", message);
