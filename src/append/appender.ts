@@ -1,29 +1,19 @@
 /** The only writer of an instance. `src/README.md` explains how it appends the events of commands. */
 
 import { assertNever } from "../../events/assert_never.ts";
-import type { RecordedEvent } from "../../events/event.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
-import { HEAD_KEY } from "../keyspace.ts";
-import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
-import { defectOf, type Logger, reasonOf } from "../runtime/logger.ts";
+import { defectOf, type Logger } from "../runtime/logger.ts";
 import { backoffMs, outsideRequests, sleep } from "../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
-import {
-  isWriteFault,
-  mayHaveLanded,
-  StoreAwayError,
-  type StoreError,
-  StoreFailingError,
-  StoreRefusedError,
-  type WriteFaultError,
-} from "../store/store_errors.ts";
+import type { StoreError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
-import { type Mutation, WRITE_PROBE } from "../store/store.ts";
 import type { Instrumentation } from "../telemetry/instrumentation.ts";
-import { type Base, type Batch, type BatchDeps, planBatch } from "./batch.ts";
-import { type Command, QueuedCommand } from "./command.ts";
+import { type Base, type Batch, type BatchDeps, planBatch, type Settlement } from "./batch.ts";
+import { type Appended, type Command, QueuedCommand } from "./command.ts";
+import { CommitFailureLog } from "./commit_failure_log.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
+import { HeadWriter } from "./head_writer.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome, in milliseconds. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -31,26 +21,8 @@ export const APPEND_LIMIT_MS = 3_500;
 /** Maximum number of waiting commands; append() rejects one more at once with `overloaded`. */
 export const QUEUE_LIMIT = 2_048;
 
-/** Commits that are not applied are reported after this time, in milliseconds: a lock is usually shorter. */
-const SHORT_LOCK_MS = 500;
-/** Time between two such reports, in milliseconds. */
-const NOT_APPLIED_REPORT_MS = 10_000;
-
-/** Time between two probes of a store that cannot be written, and number of probes between two reports. */
-const PROBE_INTERVAL_MS = 1_000;
-const PROBES_PER_REPORT = 10;
-
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
-
-/** The commit was not sent, because the last one met a failing disk. */
-class WithheldError extends StoreRefusedError {
-  constructor() {
-    super("The disk of the store fails, so nothing was stored", { isLogged: true });
-  }
-}
-
-type HeadChange = Pick<Batch, "base" | "next" | "mutations">;
 
 export interface AppenderDeps extends BatchDeps {
   appendLimitMs: number;
@@ -65,12 +37,11 @@ export class Appender {
   /** Its surroundings. Tests make them throw. */
   readonly deps: AppenderDeps;
   #waiting: QueuedCommand[] = [];
-  /** Those of which a batch is planned or committed. Some of them may wait again. */
-  #taken: readonly QueuedCommand[] = [];
+  /** The commands that are being planned or committed. */
+  #inWork: readonly QueuedCommand[] = [];
   #backoff: ContentionBackoff;
-  /** The error of the last commit if the store's file could not be written. */
-  #writeFault: WriteFaultError | undefined;
-  #watchingFault: Promise<void> | undefined;
+  #failures: CommitFailureLog;
+  #writer: HeadWriter;
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
@@ -82,21 +53,23 @@ export class Appender {
   #hasAnnounceFailed = false;
   /** Makes append() reject new commands with this error. */
   suspension: StoreError | undefined;
-  /** Number of commits that were not applied since one landed. */
-  #notApplied = 0;
-  /** Monotonic time in milliseconds from which they may be reported again. */
-  #reportNotAppliedFrom = -Infinity;
 
   constructor(deps: AppenderDeps) {
     this.deps = deps;
     this.#backoff = new ContentionBackoff(deps.runtime);
+    this.#failures = new CommitFailureLog(deps);
+    this.#writer = new HeadWriter({
+      ...deps,
+      isCommitting: () => this.#running !== undefined,
+      onLanded: () => this.#failures.onLanded(),
+    });
   }
 
   /**
    * Appends the events of the command exactly once. Rejects with the command's own refusal, with `overloaded`,
    * `shutting_down`, `storage_full` or `store_unavailable` (nothing was stored), or `outcome_unknown` (perhaps it was).
    */
-  async append(command: Command): Promise<readonly RecordedEvent[]> {
+  async append<Prepared>(command: Command<Prepared>): Promise<Appended<Prepared>> {
     const { runtime, appendLimitMs } = this.deps;
     if (this.#isDraining) throw new ServiceError("shutting_down", "The service is shutting down");
     if (this.suspension !== undefined) throw this.suspension;
@@ -106,12 +79,12 @@ export class Appender {
     const queued = new QueuedCommand(command, runtime.monotonicNow() + appendLimitMs);
     this.#waiting.push(queued);
     this.#running ??= outsideRequests(() => this.#run());
-    return await queued.outcome;
+    return await queued.outcome as Appended<Prepared>;
   }
 
   /** Why commits fail; `undefined` if no lasting reason is known. */
   get fault(): StoreError | undefined {
-    return this.suspension ?? this.#writeFault;
+    return this.suspension ?? this.#writer.fault;
   }
 
   get queueLength(): number {
@@ -128,73 +101,92 @@ export class Appender {
   async #run(): Promise<void> {
     const { runtime } = this.deps;
     const stopSweep = this.#sweepOverdue();
+    let failures = 0;
     let hasLanded = false;
-    for (let failures = 0; this.#waiting.length > 0;) {
-      // Yield once so that commands arriving together share a commit; after a command that came alone, none are expected.
-      if (hasLanded ? this.#waiting.length === 1 : !this.#wasAlone) await runtime.nextTurn();
+    while (this.#waiting.length > 0) {
+      if (this.#areOthersExpected(hasLanded)) await runtime.nextTurn();
       this.#wasAlone = false;
       const result = await this.#commitNext();
       hasLanded = result === "landed";
       if (hasLanded || result === "lost") failures = 0;
-      else if (result === "failed") await sleep(runtime, backoffMs(runtime, failures++));
+      if (result === "failed") {
+        await sleep(runtime, backoffMs(runtime, failures));
+        failures++;
+      }
     }
     // In the same turn as the last check of the queue: a command queued in between would never be processed.
     this.#running = undefined;
     stopSweep();
   }
 
+  /** Whether to yield once, so that commands that arrive together share a commit. */
+  #areOthersExpected(hasLanded: boolean): boolean {
+    if (hasLanded) return this.#waiting.length === 1;
+    return !this.#wasAlone;
+  }
+
   /** Plans a batch, commits and settles it, and pauses so that other instances can commit. Never rejects. */
   async #commitNext(): Promise<"landed" | "lost" | "nothing" | "failed"> {
     const { report, runtime } = this.deps;
     try {
-      if (this.#notApplied === 0) {
-        const end = runtime.monotonicNow() + SHORT_LOCK_MS;
-        this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, end);
-      }
-      const base = await this.#base();
-      const candidates = this.#waiting.splice(0).filter(({ isSettled }) => !isSettled);
-      this.#taken = candidates;
-      const batch = await planBatch({ ...this.deps, base, candidates, waiting: this.#waiting });
+      this.#failures.onAttempt();
+      const batch = await this.#planNext();
       if (batch === undefined) return "nothing";
       const startedAt = runtime.monotonicNow();
       const outcome = await this.#commitUntilKnown(batch);
       const tookMs = runtime.monotonicNow() - startedAt;
       this.#settle(batch, outcome);
-      const { state } = outcome;
-      if (state !== "landed" && state !== "lost") return "failed";
-      const hasLanded = state === "landed";
-      if (hasLanded) this.#announce();
-      this.#wasAlone = hasLanded && batch.members.length === 1 && this.#waiting.length === 0;
-      const pauseMs = hasLanded ? this.#backoff.onCommitted(tookMs) : this.#backoff.onConflict();
-      if (pauseMs > 0 && this.#waiting.length > 0) await sleep(runtime, pauseMs);
-      return state;
+      switch (outcome.state) {
+        case "landed":
+          this.#announce();
+          this.#wasAlone = batch.members.length === 1 && this.#waiting.length === 0;
+          await this.#pause(this.#backoff.onCommitted(tookMs));
+          return "landed";
+        case "lost":
+          await this.#pause(this.#backoff.onConflict());
+          return "lost";
+        default:
+          return "failed";
+      }
     } catch (error) {
       // The defect may have kept them from waiting again.
-      for (const queued of this.#taken) queued.refuse(error);
-      if (serviceErrorCode(error) !== undefined) this.#reportFailure("append", error);
+      for (const queued of this.#inWork) queued.refuse(error);
+      if (serviceErrorCode(error) !== undefined) this.#failures.onFailure("append", error);
       else report("error", "append_failed", defectOf(error));
       return "failed";
     } finally {
-      this.#taken = [];
+      this.#inWork = [];
     }
+  }
+
+  async #pause(pauseMs: number): Promise<void> {
+    if (pauseMs > 0 && this.#waiting.length > 0) await sleep(this.deps.runtime, pauseMs);
+  }
+
+  /** Plans a batch of the commands that wait, and gives those their outcome that need no commit. */
+  async #planNext(): Promise<Batch | undefined> {
+    const base = await this.#base();
+    const candidates = this.#waiting.filter(({ isSettled }) => !isSettled);
+    this.#waiting = [];
+    this.#inWork = candidates;
+    const { batch, settled, waiting, repeated } = await planBatch(this.deps, base, candidates);
+    for (const settlement of settled) settleWithoutCommit(settlement);
+    for (const queued of repeated) queued.wasRepeated = true;
+    this.#waiting.unshift(...waiting);
+    this.#waiting.push(...repeated);
+    this.#inWork = batch === undefined ? [] : batch.members.map(({ queued }) => queued);
+    return batch;
   }
 
   /** The head to plan on, read for repeated commands, and if others append: a read costs less than a conflict. */
   async #base(): Promise<Base> {
     const { heads, runtime } = this.deps;
     const readAt = runtime.monotonicNow();
-    const mustRead = heads.latest === undefined || this.#backoff.areOthersNear ||
-      this.#waiting.some(({ wasRepeated }) => wasRepeated);
+    const isRepetition = this.#waiting.some(({ wasRepeated }) => wasRepeated);
+    const mustRead = heads.latest === undefined || this.#backoff.areOthersNear || isRepetition;
     if (mustRead) await heads.read();
-    if (this.#backoff.isStarving) await this.#touchHead(heads.latest!);
+    if (this.#backoff.isStarving) await this.#writer.touch(heads.latest!);
     return { ...heads.latest!, readAt };
-  }
-
-  /** Writes the head unchanged, which is fast: commits of others in flight conflict, so the next one here is ahead. */
-  async #touchHead(base: HeadEntry): Promise<void> {
-    if (base.versionstamp === null) return;
-    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];
-    await this.#storeCommit({ base, next: base.head, mutations });
   }
 
   /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
@@ -205,8 +197,7 @@ export class Appender {
     this.#unclear = batch;
     return commitUntilKnown(runtime, {
       guard: base.versionstamp,
-      commit: () =>
-        this.#isWithheld ? Promise.reject(new WithheldError()) : this.#storeCommit(batch),
+      commit: () => this.#writer.commitBatch(batch),
       readGuard: () => heads.read(),
       async hasLanded({ head }) {
         if (head.position <= base.head.position) return false;
@@ -215,83 +206,8 @@ export class Appender {
         return bytesEqual(entry?.value, firstLogRecord.value);
       },
       isOver: (isUnclear) => !isUnclear || members.every(({ queued }) => queued.isSettled),
-      onFailure: (step, error) => this.#reportFailure(step, error),
+      onFailure: (step, error) => this.#failures.onFailure(step, error),
     });
-  }
-
-  /** Reports a failure, unless the store reports it as an outage, or it is a fault that is watched. */
-  #reportFailure(step: "append" | "commit" | "read_back", error: unknown): void {
-    if (isWriteFault(error) || error instanceof WithheldError) return;
-    const { runtime, report } = this.deps;
-    const reason = reasonOf(error);
-    const isRefused = error instanceof StoreRefusedError;
-    if (isRefused || mayHaveLanded(error)) {
-      report("warn", `${step}_failed`, { reason });
-      if (step === "commit" && !isRefused) this.deps.instrumentation.count("commit.unclear");
-    } else if (step !== "read_back" && !(error instanceof StoreAwayError)) {
-      const now = runtime.monotonicNow();
-      this.#notApplied++;
-      if (now < this.#reportNotAppliedFrom) return;
-      this.#reportNotAppliedFrom = now + NOT_APPLIED_REPORT_MS;
-      report("warn", "commits_not_applied", { reason, count: this.#notApplied });
-    }
-  }
-
-  /** Commits mutations that write the head `next`, if the store still has the head `base`. */
-  async #storeCommit({ base, next, mutations }: HeadChange) {
-    const { heads, store } = this.deps;
-    try {
-      const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
-      const versionstamp = await store.commit({ checks, mutations });
-      if (versionstamp === null) return null;
-      this.#notApplied = 0;
-      this.#writeFault = undefined;
-      heads.advance({ head: next, versionstamp });
-      return versionstamp;
-    } catch (error) {
-      if (isWriteFault(error)) {
-        this.#writeFault = error;
-        this.#watchingFault ??= this.#watchFault();
-      }
-      throw error;
-    }
-  }
-
-  /** Whether only probes are sent: a commit that fails so is unclear, and its commands wait until their deadlines. */
-  get #isWithheld(): boolean {
-    return this.#writeFault instanceof StoreFailingError;
-  }
-
-  /** Reports why nothing can be written, and probes until a write lands: an instance that is not ready may get no requests. */
-  async #watchFault(): Promise<void> {
-    const { report, runtime } = this.deps;
-    while (this.#writeFault !== undefined) {
-      const { event, reason, remedy } = this.#writeFault;
-      const inSentence = `${remedy[0].toUpperCase()}${remedy.slice(1)}`;
-      report("error", event, {
-        reason,
-        remedy: `${inSentence}; the service then continues by itself`,
-      });
-      // A store that cannot be written again within this time is reported once.
-      for (let probe = 0; probe < PROBES_PER_REPORT; probe++) {
-        await sleep(runtime, PROBE_INTERVAL_MS);
-        const areCommitsProbes = this.#running !== undefined && !this.#isWithheld;
-        if (this.#writeFault === undefined || areCommitsProbes) continue;
-        // A probe that fails for another reason says nothing about the disk.
-        await this.#probe().catch(() => {});
-      }
-    }
-    report("info", "storage_available");
-    this.#watchingFault = undefined;
-  }
-
-  /** Writes the head unchanged. A store without a head has no record that could be written so. */
-  async #probe(): Promise<void> {
-    const { heads, store } = this.deps;
-    const base = await heads.read();
-    if (base.versionstamp !== null) return await this.#touchHead(base);
-    await store.commit(WRITE_PROBE);
-    this.#writeFault = undefined;
   }
 
   #settle(batch: Batch, outcome: CommitOutcome): void {
@@ -321,7 +237,7 @@ export class Appender {
       default:
         assertNever(outcome);
     }
-    this.#taken = [];
+    this.#inWork = [];
   }
 
   /** Announces a commit. What fails here is a defect, but no reason to fail a request. */
@@ -348,7 +264,9 @@ export class Appender {
       for (const { event: { type } } of committed) {
         instrumentation.count("events.appended", { type });
       }
-      for (const { queued, lines } of members) queued.resolve(lines.map(({ event }) => event));
+      for (const { queued, prepared, lines } of members) {
+        queued.resolve({ events: lines.map(({ event }) => event), prepared });
+      }
     };
     if (this.#waiting.length === 0) resolve();
     else this.#settling = runtime.nextTurn().then(resolve);
@@ -367,12 +285,25 @@ export class Appender {
         // An event of another command with the same Idempotency-Key is the outcome of this one, too.
         if (unclear.has(keyOf(queued))) queued.mayHaveLanded = true;
       }
-      for (const queued of [...this.#taken, ...this.#waiting]) {
+      for (const queued of [...this.#inWork, ...this.#waiting]) {
         if (queued.deadline <= now) queued.rejectOverdue(appendLimitMs);
       }
       cancel = runtime.setTimer(SWEEP_MS, sweep);
     };
     sweep();
     return () => cancel();
+  }
+}
+
+/** Gives a command the outcome that depends on no commit. */
+function settleWithoutCommit(settlement: Settlement): void {
+  const { kind, queued } = settlement;
+  switch (kind) {
+    case "without_events":
+      return queued.resolve({ events: [], prepared: settlement.prepared });
+    case "refused":
+      return queued.refuse(settlement.reason);
+    default:
+      assertNever(kind);
   }
 }

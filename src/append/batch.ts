@@ -8,11 +8,11 @@ import { sha256Hex } from "../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, projectionMutations, type ProjectionRecord } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type Head, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
+import { expectRightClock } from "../log/time_of_log.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { ServiceError } from "../service_error.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, Store } from "../store/store.ts";
-import type { QueuedCommand } from "./command.ts";
+import type { Command, QueuedCommand } from "./command.ts";
 
 const encoder = new TextEncoder();
 
@@ -27,9 +27,10 @@ interface HashedLine extends RecordedLine {
   hash: string;
 }
 
-/** A command, and what it adds to the log after the commands before it. */
+/** A command, what it read, and what it adds to the log after the commands before it. */
 interface Member {
   queued: QueuedCommand;
+  prepared: unknown;
   lines: HashedLine[];
 }
 
@@ -44,107 +45,176 @@ export interface Batch {
   mutations: Mutation[];
 }
 
+/** The outcome of a command that adds nothing. */
+export type Settlement =
+  | { kind: "without_events"; queued: QueuedCommand; prepared: unknown }
+  | { kind: "refused"; queued: QueuedCommand; reason: unknown };
+
+/** The plan of the next commit. Each candidate without an outcome is in exactly one of its lists, or in its batch. */
+export interface BatchPlan {
+  /** Absent if no command has events. */
+  batch?: Batch;
+  /** Outcomes that depend on no commit. */
+  settled: readonly Settlement[];
+  /** The commands that wait for the next commit, in their order. */
+  waiting: readonly QueuedCommand[];
+  /** Those that add nothing on a head that may be stale. They are prepared once more, on a head that is read for them. */
+  repeated: readonly QueuedCommand[];
+}
+
 export interface BatchDeps {
   store: Store;
   project: (lines: readonly RecordedLine[]) => ProjectionRecord[];
   runtime: Runtime;
 }
 
-interface Plan extends BatchDeps {
-  base: Base;
-  candidates: readonly QueuedCommand[];
-  /** The queue to which the candidates return that need another commit. */
-  waiting: QueuedCommand[];
-}
-
-/** Prepares the candidates, and puts the events of as many as fit into one commit; `undefined` without events. */
-export async function planBatch(plan: Plan): Promise<Batch | undefined> {
-  const { base, candidates } = plan;
+/** Prepares the candidates, and plans a commit with the events of as many as fit. Changes none of them. */
+export async function planBatch(
+  deps: BatchDeps,
+  base: Base,
+  candidates: readonly QueuedCommand[],
+): Promise<BatchPlan> {
   const preparations = await Promise.allSettled(
     candidates.map(async ({ command }) => await command.prepare(base)),
   );
-  const members = decideAll(plan, preparations);
-  return members.length === 0 ? undefined : sealMost(plan, members);
+  const { members, settled, waiting, repeated } = decideAll(deps, base, candidates, preparations);
+  if (members.length === 0) return { settled, waiting, repeated };
+  const sealed = sealMost(deps, base, members);
+  return {
+    batch: sealed.batch,
+    settled: [...settled, ...sealed.settled],
+    waiting: [...sealed.waiting, ...waiting],
+    repeated,
+  };
 }
 
-/** Decides prepared commands in their order, each after those before it. Returns those with events; the others wait. */
-function decideAll(plan: Plan, preparations: readonly PromiseSettledResult<void>[]): Member[] {
-  const { base, candidates, store: { limits }, waiting } = plan;
+/** Decides prepared commands in their order, each after those before it. */
+function decideAll(
+  { runtime, store: { limits } }: BatchDeps,
+  base: Base,
+  candidates: readonly QueuedCommand[],
+  preparations: readonly PromiseSettledResult<unknown>[],
+) {
   const members: Member[] = [];
-  /** The last event of each subject. */
-  const lastEvents = new Map<string | undefined, RecordedEvent>();
-  const idempotencyKeys = new Set<string>();
-  const deferred: QueuedCommand[] = [];
+  const settled: Settlement[] = [];
+  const waiting: QueuedCommand[] = [];
+  const repeated: QueuedCommand[] = [];
   const head = draftOf(base.head);
+  const lastEvents = new Map<string | undefined, RecordedEvent>();
+  const idempotencyKeys = new Set<string | undefined>();
   let bytes = 0;
-  let count = 0;
   let isComplete = false;
-  for (const queued of candidates) {
-    // More lines never fit.
-    if (isComplete || bytes > limits.commitBytes) break;
-    const preparation = preparations[count++];
+  for (const [index, queued] of candidates.entries()) {
     if (queued.isSettled) continue;
     const { subject, idempotencyKey, isLast = false } = queued.command;
-    if (idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey)) {
-      deferred.push(queued);
+    // More lines never fit.
+    const isFull = isComplete || bytes > limits.commitBytes;
+    if (isFull || idempotencyKeys.has(idempotencyKey)) {
+      waiting.push(queued);
       continue;
     }
-    const last = lastEvents.get(subject);
-    const member = memberAfter(head, queued, preparation, last);
-    if (typeof member === "function") {
-      // An outcome without events that depends on this commit can be given only after it.
-      if (last === undefined) finish(plan, queued, member);
-      else deferred.push(queued);
+    const lastOfSubject = lastEvents.get(subject);
+    const decision = decide(head, queued, preparations[index], lastOfSubject);
+    if (decision.kind === "member") {
+      const { member } = decision;
+      members.push(member);
+      isComplete = isLast;
+      if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
+      for (const { event, line, hash } of member.lines) {
+        addEvent(head, event, hash);
+        lastEvents.set(subjectOf(event), event);
+        bytes += line.length;
+      }
       continue;
     }
-    members.push(member);
-    isComplete = isLast;
-    if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
-    for (const { event, line, hash } of member.lines) {
-      addEvent(head, event, hash);
-      lastEvents.set(subjectOf(event), event);
-      bytes += line.length;
-    }
+    // An outcome that depends on an event of this commit can be given only after it.
+    if (lastOfSubject !== undefined) waiting.push(queued);
+    else if (isReliable(queued, base, runtime)) settled.push(decision);
+    else repeated.push(queued);
   }
-  waiting.unshift(...deferred, ...candidates.slice(count));
-  return members;
+  return { members, settled, waiting, repeated };
+}
+
+/** What a prepared command adds to a commit after `head`, or its outcome if it adds nothing. */
+function decide(
+  head: Head,
+  queued: QueuedCommand,
+  preparation: PromiseSettledResult<unknown>,
+  lastOfSubject: RecordedEvent | undefined,
+): { kind: "member"; member: Member } | Settlement {
+  if (preparation.status === "rejected") {
+    return { kind: "refused", queued, reason: preparation.reason };
+  }
+  const prepared = preparation.value;
+  try {
+    const events = queued.command.decide(head, prepared, lastOfSubject);
+    if (events.length === 0) return { kind: "without_events", queued, prepared };
+    return { kind: "member", member: { queued, prepared, lines: linesAfter(head, events) } };
+  } catch (reason) {
+    return { kind: "refused", queued, reason };
+  }
+}
+
+/** The lines of decided events, each with the hash of the line before it. */
+function linesAfter(head: Head, events: ReturnType<Command["decide"]>): HashedLine[] {
+  const lines: HashedLine[] = [];
+  let { position, lastHash: previousHash } = head;
+  for (const decided of events) {
+    expectRightClock(decided.time);
+    position++;
+    const event: RecordedEvent = { ...decided, position, previousHash };
+    const line = encoder.encode(encodeEvent(event));
+    previousHash = sha256Hex(line);
+    lines.push({ event, line, hash: previousHash });
+  }
+  return lines;
 }
 
 /**
- * Settles a command without events, or a refused one. No commit checks that, so it counts only on a head that was read
- * after the first prepare(): others may have appended, or a replay may have removed records that the command read.
+ * Whether the outcome of a command that adds nothing counts. No commit checks it, so the head must have been read after
+ * the first prepare(): others may have appended, or a replay may have removed records that the command read.
  */
-function finish({ base, runtime, waiting }: Plan, queued: QueuedCommand, settle: () => void): void {
+function isReliable(queued: QueuedCommand, base: Base, runtime: Runtime): boolean {
   const areRecordsKept = runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
-  if (queued.wasRepeated && areRecordsKept) return settle();
-  queued.wasRepeated = true;
-  waiting.push(queued);
+  return queued.wasRepeated && areRecordsKept;
 }
 
-/** Makes a batch of as many members as fit; the others wait. Rejects those for which no records can be made. */
-function sealMost(plan: Plan, members: readonly Member[]): Batch | undefined {
-  const { project, store: { limits }, waiting } = plan;
-  const requeue = (left: readonly Member[]) => waiting.unshift(...left.map(({ queued }) => queued));
+/** Makes a batch of as many members as fit; the others wait. Refuses those for which no records can be made. */
+function sealMost(
+  deps: BatchDeps,
+  base: Base,
+  members: readonly Member[],
+): Pick<BatchPlan, "batch" | "settled" | "waiting"> {
   try {
-    const { sealed, count } = sealCommit(members, (it) => seal(plan, it), limits);
-    requeue(members.slice(count));
-    return sealed;
+    const { sealed, count } = sealCommit(members, (it) => seal(deps, base, it), deps.store.limits);
+    return { batch: sealed, settled: [], waiting: queuedOf(members.slice(count)) };
   } catch (reason) {
-    const sound = members.filter(({ queued, lines }) => {
-      try {
-        project(lines);
-        return true;
-      } catch (own) {
-        queued.refuse(own);
-      }
-    });
-    // If none fails by itself, they would fail together again.
-    if (sound.length < members.length) requeue(sound);
-    else for (const { queued } of members) queued.refuse(reason);
+    return refuseFaulty(deps, members, reason);
   }
 }
 
-function seal({ base, project }: Plan, members: readonly Member[]): Batch {
+/** Refuses the members that fail by themselves. If none does, they would fail together again, so all are refused. */
+function refuseFaulty({ project }: BatchDeps, members: readonly Member[], reason: unknown) {
+  const settled: Settlement[] = [];
+  const sound: QueuedCommand[] = [];
+  for (const { queued, lines } of members) {
+    try {
+      project(lines);
+      sound.push(queued);
+    } catch (own) {
+      settled.push({ kind: "refused", queued, reason: own });
+    }
+  }
+  if (settled.length > 0) return { settled, waiting: sound };
+  const all = sound.map((queued): Settlement => ({ kind: "refused", queued, reason }));
+  return { settled: all, waiting: [] };
+}
+
+function queuedOf(members: readonly Member[]): QueuedCommand[] {
+  return members.map(({ queued }) => queued);
+}
+
+function seal({ project }: BatchDeps, base: Base, members: readonly Member[]): Batch {
   const { position, generation } = base.head;
   const lines = members.flatMap(({ lines }) => lines);
   expectToFollow(base.head, lines);
@@ -159,46 +229,9 @@ function seal({ base, project }: Plan, members: readonly Member[]): Batch {
   return { base, members, next, lines, firstLogRecord: logRecords[0], mutations };
 }
 
-/** Returns what a prepared command adds to a commit after `head`, or how to settle it if it adds nothing. */
-function memberAfter(
-  head: Head,
-  queued: QueuedCommand,
-  preparation: PromiseSettledResult<void>,
-  last: RecordedEvent | undefined,
-): Member | (() => void) {
-  try {
-    if (preparation.status === "rejected") throw preparation.reason;
-    const lines: HashedLine[] = [];
-    let { position, lastHash: previousHash } = head;
-    for (const decided of queued.command.decide(head, last)) {
-      expectRightClock(decided.time);
-      position++;
-      const event: RecordedEvent = { ...decided, position, previousHash };
-      const line = encoder.encode(encodeEvent(event));
-      previousHash = sha256Hex(line);
-      lines.push({ event, line, hash: previousHash });
-    }
-    return lines.length === 0 ? () => queued.resolve([]) : { queued, lines };
-  } catch (reason) {
-    return () => queued.refuse(reason);
-  }
-}
-
 /** Throws unless the lines of a commit follow a head without a gap. */
 function expectToFollow({ position, lastHash }: Head, lines: readonly RecordedLine[]): void {
   const isGapless = lines.every(({ event }, index) => event.position === position + 1 + index);
   if (isGapless && lines[0].event.previousHash === lastHash) return;
   throw new Error(`A commit of ${lines.length} lines does not follow position ${position}`);
-}
-
-/** Whether a time in ISO 8601 has a year of four digits, as those that the log can hold. */
-export function isTimeOfLog(time: string): boolean {
-  return time.length === "2026-01-01T00:00:00.000Z".length;
-}
-
-/** Throws if a time of the wall clock, in ISO 8601, is beyond the years that the log can hold. */
-export function expectRightClock(time: string): void {
-  if (isTimeOfLog(time)) return;
-  const year = `The clock of this machine says year ${parseInt(time)}`;
-  throw new ServiceError("store_unavailable", `${year}, which cannot be right: set it`);
 }

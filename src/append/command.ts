@@ -2,8 +2,8 @@ import type { EventBody, EventMetadata, RecordedEvent } from "../../events/event
 import type { Head, HeadEntry } from "../log/head.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 
-/** A request to append events. */
-export interface Command {
+/** A request to append events. `Prepared` is what it reads before it decides. */
+export interface Command<Prepared = unknown> {
   /** The subject of the event that the command may decide, unless it is a new one: pets/7. */
   readonly subject?: string;
   /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
@@ -11,9 +11,19 @@ export interface Command {
   /** Commands after one with events must be prepared on the head with these: an API key may have changed. */
   readonly isLast?: true;
   /** Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. */
-  prepare(base: HeadEntry): Promise<void> | void;
+  prepare(base: HeadEntry): Promise<Prepared> | Prepared;
   /** May run again, so ids and times must be fixed. `last` is the event of the subject that the commit already has. */
-  decide(head: Head, last?: RecordedEvent): readonly (EventBody & EventMetadata)[];
+  decide(
+    head: Head,
+    prepared: Prepared,
+    last?: RecordedEvent,
+  ): readonly (EventBody & EventMetadata)[];
+}
+
+/** The outcome of a command: its events, and what it read before it decided them. */
+export interface Appended<Prepared = unknown> {
+  events: readonly RecordedEvent[];
+  prepared: Prepared;
 }
 
 /** A command that waits for its outcome. Only the first outcome counts. */
@@ -27,7 +37,7 @@ export class QueuedCommand {
   mayHaveLanded = false;
   /** A flag and not a set of commands: dead entries of a long-lived set keep others alive (measured). */
   isSettled = false;
-  #settlers = Promise.withResolvers<readonly RecordedEvent[]>();
+  #settlers = Promise.withResolvers<Appended>();
   readonly outcome = this.#settlers.promise;
 
   constructor(command: Command, deadline: number) {
@@ -35,9 +45,9 @@ export class QueuedCommand {
     this.deadline = deadline;
   }
 
-  resolve(events: readonly RecordedEvent[]): void {
+  resolve(appended: Appended): void {
     this.isSettled = true;
-    this.#settlers.resolve(events);
+    this.#settlers.resolve(appended);
   }
 
   reject(reason: unknown): void {

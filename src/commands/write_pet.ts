@@ -59,11 +59,15 @@ export interface WrittenPet {
   isDuplicate: boolean;
 }
 
-/** The rule of a request: at most one event, decided on the state of a head. */
-interface Rule extends Pick<Command, "subject"> {
-  prepare?(base: HeadEntry): Promise<void>;
-  /** Throws, as prepare() rejects, if the request must be refused. */
-  decide(head: Pick<Head, "types">, last?: PetEvent): DecidedPetEvent | undefined;
+/** What a request does to a pet. It depends on nothing but its arguments. */
+interface PetRule {
+  /** Absent for an addition. */
+  petId?: number;
+  /**
+   * The event of the request; `undefined` if nothing changes. `before` is the last event of the pet, if there is one.
+   * Throws the refusal.
+   */
+  decide(head: Pick<Head, "types">, before?: PetEvent): DecidedPetEvent | undefined;
   /** Whether an earlier event with the same Idempotency-Key is the outcome of the same request. */
   isOutcome(event: PetEventBody): boolean;
 }
@@ -72,11 +76,14 @@ type PetEventBody = Extract<EventBody, { type: PetEvent["type"] }>;
 type DecidedPetEvent = PetEventBody & Pick<EventMetadata, "predecessor">;
 
 /** Rejects as {@linkcode Appender.append}, or with `invalid_credentials`, `read_only_key`, `idempotency_key_reused`. */
-export async function createPet(deps: WritePetDeps, request: WritePetRequest & { pet: NewPet }) {
-  return (await writePet(deps, request, additionRule(request.pet)))!;
+export function createPet(
+  deps: WritePetDeps,
+  request: WritePetRequest & { pet: NewPet },
+): Promise<WrittenPet> {
+  return writePet(deps, request, additionRule(request.pet));
 }
 
-export function additionRule(pet: NewPet): Rule {
+export function additionRule(pet: NewPet): PetRule {
   const petOf = (id: number): Pet => ({ id, ...pet });
   return {
     decide: (head) => ({ type: "PetCreated", data: petOf(lastPetIdOf(head) + 1) }),
@@ -86,129 +93,140 @@ export function additionRule(pet: NewPet): Rule {
 }
 
 /** Appends nothing if nothing changes. Rejects as createPet(), or with `pet_not_found` or `precondition_failed`. */
-export async function updatePet(deps: WritePetDeps, request: UpdatePetRequest) {
-  const rule = changeRule(deps, request);
-  const written = await writePet(deps, request, rule);
-  return written ?? { id: request.petId, text: rule.text(), isDuplicate: false };
+export function updatePet(deps: WritePetDeps, request: UpdatePetRequest): Promise<WrittenPet> {
+  return writePet(deps, request, changeRule(request));
 }
 
 export function changeRule(
-  deps: ProvenPets,
-  { patch, ...target }: Omit<UpdatePetRequest, "token">,
-): Rule & { text(): string } {
-  const decide = (before: Pet): PetEventBody | undefined => {
-    const after = patchPet(before, patch);
-    const previous = reversePatch(before, after);
-    if (Object.keys(previous).length === 0) return undefined;
-    return { type: "PetUpdated", data: { ...after, previous } };
+  { petId, patch, isExpected }: Omit<UpdatePetRequest, "token">,
+): PetRule {
+  return {
+    petId,
+    decide(_head, before) {
+      const { pet, position } = expectPet(before, isExpected);
+      const after = patchPet(pet, patch);
+      const previous = reversePatch(pet, after);
+      if (Object.keys(previous).length === 0) return undefined;
+      return { type: "PetUpdated", data: { ...after, previous }, predecessor: position };
+    },
+    isOutcome({ type, data }) {
+      if (type !== "PetUpdated" || data.id !== petId) return false;
+      const isAsPatched = encodePet(patchPet(data, patch)) === encodePet(data);
+      return isAsPatched && Object.keys(data.previous).every((name) => Object.hasOwn(patch, name));
+    },
   };
-  const isOutcome: Rule["isOutcome"] = ({ type, data }) =>
-    type === "PetUpdated" && encodePet(patchPet(data, patch)) === encodePet(data) &&
-    Object.keys(data.previous).every((name) => Object.hasOwn(patch, name));
-  return ruleOf(deps, target, decide, isOutcome);
 }
 
 /** Rejects as updatePet(). */
-export async function removePet(deps: WritePetDeps, request: RemovePetRequest) {
-  return (await writePet(deps, request, removalRule(deps, request)))!;
+export function removePet(deps: WritePetDeps, request: RemovePetRequest): Promise<WrittenPet> {
+  return writePet(deps, request, removalRule(request));
 }
 
-export function removalRule(deps: ProvenPets, target: Omit<RemovePetRequest, "token">): Rule {
-  const decide = (data: Pet) => ({ type: "PetRemoved", data } as const);
-  return ruleOf(deps, target, decide, ({ type }) => type === "PetRemoved");
-}
-
-type ProvenPets = {
-  pets: { getProven(id: number, base: HeadEntry): Promise<PetEvent | undefined> };
-};
-
-/** A rule for a pet that must exist. `text()` is that of the pet as of the last prepare(). */
-function ruleOf(
-  { pets }: ProvenPets,
-  { petId, isExpected = () => true }: Omit<RemovePetRequest, "token">,
-  decide: (before: Pet) => PetEventBody | undefined,
-  isOutcome: Rule["isOutcome"],
-): Rule & { text(): string } {
-  const expectPet = (event: PetEvent | undefined): Pet => {
-    const pet = event && petAfter(event);
-    if (pet !== undefined) return pet;
-    throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
-  };
-  /** The event that made the pet as it is at the head of the last prepare(). */
-  let prepared: PetEvent | undefined;
+export function removalRule({ petId, isExpected }: Omit<RemovePetRequest, "token">): PetRule {
   return {
-    subject: petSubject(petId),
-    text: () => encodePet(expectPet(prepared)),
-    async prepare(base) {
-      prepared = await pets.getProven(petId, base);
-      expectPet(prepared);
+    petId,
+    decide(_head, before) {
+      const { pet, position } = expectPet(before, isExpected);
+      return { type: "PetRemoved", data: pet, predecessor: position };
     },
-    decide(_head, last = prepared) {
-      const before = expectPet(last);
-      if (!isExpected(encodePet(before))) {
-        const message =
-          "The animal has changed since you read it: read it again; a weak ETag (W/) never matches";
-        throw new ServiceError("precondition_failed", message);
-      }
-      const body = decide(before);
-      return body && { ...body, predecessor: last!.position };
-    },
-    isOutcome: (event) => event.data.id === petId && isOutcome(event),
+    isOutcome: ({ type, data }) => type === "PetRemoved" && data.id === petId,
   };
+}
+
+/** The pet after its last event, and the position of that. Throws unless it exists and is what the client expects. */
+function expectPet(
+  event: PetEvent | undefined,
+  isExpected: (petText: string) => boolean = () => true,
+): { pet: Pet; position: number } {
+  const pet = event && petAfter(event);
+  if (pet === undefined) {
+    throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
+  }
+  if (isExpected(encodePet(pet))) return { pet, position: event!.position };
+  const message =
+    "The animal has changed since you read it: read it again; a weak ETag (W/) never matches";
+  throw new ServiceError("precondition_failed", message);
+}
+
+/** What a request reads before it decides. */
+interface PreparedWrite {
+  /** The id of the API key. */
+  actor: string;
+  /** The event that the Idempotency-Key has caused before; then nothing is decided. */
+  earlier?: PetEvent;
+  /** The last event of the pet. */
+  before?: PetEvent;
 }
 
 /**
- * The key and the rule are checked as of exactly the head that the commit replaces, so a revoked key never writes. If
- * the Idempotency-Key has caused an event before, nothing is appended: the outcome is the pet as it was after that.
+ * Carries out a request: reads, decides, appends, and returns the pet. The key and the rule are checked as of exactly
+ * the head that the commit replaces, so a revoked key never writes. If the Idempotency-Key has caused an event before,
+ * nothing is appended: the outcome is the pet as it was after that.
  */
 async function writePet(
-  { appender, runtime, keys, store }: WritePetDeps,
+  deps: WritePetDeps,
   { token, idempotencyKey }: WritePetRequest,
-  rule: Rule,
-): Promise<WrittenPet | undefined> {
+  rule: PetRule,
+): Promise<WrittenPet> {
+  const { appender, runtime } = deps;
   const eventTimeMs = runtime.now();
+  const id = runtime.newId();
+  const time = new Date(eventTimeMs).toISOString();
   // Nobody can guess it from a published log, because the token is secret.
   const logged = idempotencyKey === undefined ? undefined : hmacSha256Hex(token, idempotencyKey);
-  const metadata: EventMetadata = {
-    id: runtime.newId(),
-    time: new Date(eventTimeMs).toISOString(),
-    actor: "",
-    ...(logged === undefined ? {} : { idempotencyKey: logged }),
-  };
-  const command: Command & { earlier?: PetEvent } = {
-    subject: rule.subject,
+  const inputs = { token, logged, petId: rule.petId, eventTimeMs };
+  const command: Command<PreparedWrite> = {
+    subject: rule.petId === undefined ? undefined : petSubject(rule.petId),
     idempotencyKey: logged,
-    /** If an event of this Idempotency-Key is stored after the look-up, the head moves, so this commit fails. */
-    async prepare(base) {
-      const { head } = base;
-      // The API key must be valid now and at the time of the event, because the clock may have been set back.
-      const key = await keys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
-      expectMayWrite(key);
-      metadata.actor = key.id;
-      // The rule reads before the look-up: if it sees that this very request has landed, the look-up finds the event.
-      const [prepared] = await Promise.allSettled([rule.prepare?.(base)]);
-      if (logged !== undefined) {
-        // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
-        this.earlier = await findEarlier(store, head, key.id, logged, eventTimeMs);
-      }
-      if (this.earlier === undefined && prepared.status === "rejected") throw prepared.reason;
-    },
-    decide(head, last) {
-      const decided = this.earlier === undefined
-        ? rule.decide(head, last as PetEvent | undefined)
-        : undefined;
-      return decided === undefined ? [] : [{ ...metadata, ...decided }];
+    prepare: (base) => prepareWrite(deps, base, inputs),
+    decide(head, { actor, earlier, before }, last) {
+      if (earlier !== undefined) return [];
+      const decided = rule.decide(head, (last ?? before) as PetEvent | undefined);
+      if (decided === undefined) return [];
+      const metadata: EventMetadata = { id, time, actor };
+      if (logged !== undefined) metadata.idempotencyKey = logged;
+      return [{ ...metadata, ...decided }];
     },
   };
-  const [appended] = await appender.append(command);
-  const { earlier } = command;
+  const { events: [appended], prepared: { earlier, before } } = await appender.append(command);
   if (earlier !== undefined && !rule.isOutcome(earlier)) {
     const message = "The Idempotency-Key was sent with another request before; nothing was stored";
     throw new ServiceError("idempotency_key_reused", message);
   }
-  const event = earlier ?? appended as PetEvent | undefined;
-  if (event === undefined) return undefined;
-  return { id: event.data.id, text: encodePet(event.data), isDuplicate: event === earlier };
+  // A request that changes nothing leaves the pet as it was before.
+  const { data } = earlier ?? appended as PetEvent | undefined ?? before!;
+  return { id: data.id, text: encodePet(data), isDuplicate: earlier !== undefined };
+}
+
+interface WriteInputs {
+  token: string;
+  /** The HMAC of the Idempotency-Key. */
+  logged: string | undefined;
+  petId: number | undefined;
+  eventTimeMs: number;
+}
+
+/** If an event of this Idempotency-Key is stored after the look-up, the head moves, so the commit fails. */
+async function prepareWrite(
+  { keys, pets, runtime, store }: WritePetDeps,
+  base: HeadEntry,
+  inputs: WriteInputs,
+): Promise<PreparedWrite> {
+  const { head } = base;
+  const { token, logged, petId, eventTimeMs } = inputs;
+  // The API key must be valid now and at the time of the event, because the clock may have been set back.
+  const key = await keys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
+  expectMayWrite(key);
+  const actor = key.id;
+  const readPet = async () => petId === undefined ? undefined : await pets.getProven(petId, base);
+  if (logged === undefined) return { actor, before: await readPet() };
+  // The pet is read before the look-up: if it shows that this very request has landed, the look-up finds the event.
+  const [read] = await Promise.allSettled([readPet()]);
+  // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
+  const earlier = await findEarlier(store, head, actor, logged, eventTimeMs);
+  if (earlier !== undefined) return { actor, earlier };
+  if (read.status === "rejected") throw read.reason;
+  return { actor, before: read.value };
 }
 
 /** Throws `read_only_key` if the key must not write. */

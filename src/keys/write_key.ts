@@ -3,9 +3,10 @@
 import type { KeyIssuedData } from "../../events/api_key.ts";
 import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
 import type { Appender } from "../append/appender.ts";
-import { isTimeOfLog } from "../append/batch.ts";
+import type { Command } from "../append/command.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { type ApiKey, stateOf } from "../log/api_keys.ts";
+import { isTimeOfLog } from "../log/time_of_log.ts";
 import { newToken } from "./token.ts";
 import { findApiKey } from "./api_key_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -81,9 +82,8 @@ export async function rotateKey(
   const now = runtime.now();
   const issued = draftApiKey(runtime);
   const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
-  let rotation!: Rotation;
   let shown: Promise<void> | undefined;
-  await appender.append({
+  const command: Command<Rotation> = {
     isLast: true,
     async prepare({ head }) {
       const predecessor = rotatable(await findApiKey(store, head, keyId), keyId, now);
@@ -92,11 +92,12 @@ export async function rotateKey(
       const expiry = lifetime === Infinity ? {} : { expiresAt: now + lifetime };
       // The overlap does not extend the lifetime of a key that expires before its end.
       const retiresAt = Math.min(now + overlapMs, expiresAt);
-      rotation = { successor: { ...issued, ...expiry }, predecessor, retiresAt };
-      await (shown ??= show?.(issued));
+      // Once, although a command may be prepared again.
+      shown ??= show?.(issued);
+      await shown;
+      return { successor: { ...issued, ...expiry }, predecessor, retiresAt };
     },
-    decide() {
-      const { successor: { expiresAt }, predecessor, retiresAt } = rotation;
+    decide(_head, { successor: { expiresAt }, predecessor, retiresAt }) {
       const { tokenHash, isReadOnly, position } = predecessor;
       const terms = { label: label ?? predecessor.label, expiresAt, isReadOnly };
       const data = { keyId, tokenHash, effectiveAt: instantOf(retiresAt) };
@@ -108,8 +109,9 @@ export async function rotateKey(
       } as const;
       return [issuedEvent(issued, now, terms), revoked];
     },
-  });
-  return rotation;
+  };
+  const { prepared } = await appender.append(command);
+  return prepared;
 }
 
 function rotatable(key: ApiKey | undefined, keyId: string, now: number): ApiKey {
@@ -126,22 +128,20 @@ export async function revokeKey(
   { appender, runtime, store }: WriteKeyDeps,
   keyId: string,
 ): Promise<ApiKey | undefined> {
-  let found: ApiKey | undefined;
   const id = runtime.newId();
   const time = new Date(runtime.now()).toISOString();
-  await appender.append({
+  const command: Command<ApiKey | undefined> = {
     isLast: true,
-    async prepare({ head }) {
-      found = await findApiKey(store, head, keyId);
-    },
-    decide() {
+    prepare: ({ head }) => findApiKey(store, head, keyId),
+    decide(_head, found) {
       if (found === undefined || found.isRevoked) return [];
       const { tokenHash, position: predecessor } = found;
       const data = { keyId, tokenHash, effectiveAt: time };
       return [{ id, time, actor: OPERATOR, predecessor, type: "ApiKeyRevoked", data }];
     },
-  });
-  return found;
+  };
+  const { prepared } = await appender.append(command);
+  return prepared;
 }
 
 /** Creates a key. The service does not accept the key until its {@linkcode issuedEvent} is in the log. */

@@ -8,6 +8,7 @@ import {
 import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog, installCrashHandlers } from "./exit.ts";
 import { acceptAppends, acceptFilledLog } from "../log/accept_store.ts";
+import { expectRightClock } from "../log/time_of_log.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
@@ -25,7 +26,6 @@ import { isMissingFile, watchFile } from "../store/deno_kv/store_file.ts";
 import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import type { StoreError } from "../store/store_errors.ts";
-import { expectRightClock } from "../append/batch.ts";
 import { sleep } from "../runtime/runtime.ts";
 import { VERSION } from "../settings/version.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";

@@ -258,7 +258,7 @@ test("drain() settles the accepted commands, and later commands are rejected", a
   assertEquals(isDrained, false);
   release();
   await drained;
-  assertEquals([(await first).status, (await waiting).length], [201, 1]);
+  assertEquals([(await first).status, (await waiting).events.length], [201, 1]);
   await assertSound(service, 2);
 });
 
@@ -371,7 +371,10 @@ test("append() acknowledges every commit although onCommitted() throws, and repo
 test("append() tries a command without events again after a failed read of the head", async ({ service, store }) => {
   let reads = 0;
   store.onGet = (apply) => ++reads === 1 ? Promise.reject(new StoreAwayError("gone")) : apply();
-  assertEquals(await service.runtime.settle(service.appender.append(NOTHING)), []);
+  assertEquals(await service.runtime.settle(service.appender.append(NOTHING)), {
+    events: [],
+    prepared: undefined,
+  });
   assertGreater(reads, 1);
 });
 
@@ -381,7 +384,7 @@ test("append() commits no lines that leave a gap after the head, and acknowledge
   const { decide, ...command } = addition(service);
   const leavesGap = (draft: Head) => {
     head.position = position + 1;
-    return decide(draft);
+    return decide(draft, undefined);
   };
   const gapped = [addition(service), { ...command, decide: leavesGap }, addition(service)]
     .map((it) => assertRejects(() => service.appender.append(it), Error, "does not follow"));

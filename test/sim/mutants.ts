@@ -16,10 +16,12 @@ export const MUTANT_SEEDS = 5_000;
 
 /** The edits of each mutant, by file and name. */
 const EDITS: Record<string, Record<string, Record<string, string>>> = {
-  "src/append/appender.ts": {
+  "src/append/head_writer.ts": {
     "a commit does not check the head": {
       "store.commit({ checks, mutations })": "store.commit({ checks: [], mutations })",
     },
+  },
+  "src/append/appender.ts": {
     "an unclear commit counts as landed if the head moved, without comparing the record": {
       "bytesEqual(entry?.value, firstLogRecord.value)": "true",
     },
@@ -48,23 +50,22 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/append/batch.ts": {
     "a command is not prepared again after the head changed": {
-      "await command.prepare(base)":
-        "void ((command as any).prepared ??= await command.prepare(base) ?? true)",
+      "await command.prepare(base)": "await ((command as any).prepared ??= command.prepare(base))",
     },
     "a pet is created after a key event within one commit": { "isComplete || bytes": "bytes" },
     "two changes of a pet are decided on the same state": {
-      "memberAfter(head, queued, preparation, last)":
-        "memberAfter(head, queued, preparation, undefined)",
+      "decide(head, queued, preparations[index], lastOfSubject)":
+        "decide(head, queued, preparations[index], undefined)",
     },
     "a request is refused by a change that no commit has stored": {
-      "if (last === undefined) finish": "if (true) finish",
+      "if (lastOfSubject !== undefined) waiting.push(queued);\n    else if": "if",
     },
     "two concurrent requests with one Idempotency-Key share a commit": {
       "idempotencyKeys.has(idempotencyKey)": "false",
     },
     "a settled command is still appended": { "    if (queued.isSettled) continue;\n": "" },
     "a command that produced no events on a stale head is not requeued": {
-      "if (queued.wasRepeated && areRecordsKept) return settle();": "return settle();",
+      "return queued.wasRepeated && areRecordsKept;": "return true;",
     },
   },
   "src/log/head.ts": {
@@ -218,8 +219,8 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "if (entry === undefined)",
     },
     "an Idempotency-Key is not looked up again after the head changed": {
-      "      if (logged !== undefined) {":
-        "      if (logged !== undefined && !(this as any).looked) {\n        (this as any).looked = true;",
+      "const earlier = await findEarlier(":
+        "const { looked } = inputs as any;\n  (inputs as any).looked = true;\n  const earlier = looked ? undefined : await findEarlier(",
     },
     "a write is authorized by the clock alone, which may have been set back": {
       "Math.max(runtime.now(), eventTimeMs)": "runtime.now()",
@@ -229,15 +230,20 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "earlier !== undefined && !rule.isOutcome(earlier)": "false",
     },
     "a pet is not read again after the head changed": {
-      "prepared = await pets": "prepared ??= await pets",
+      "await pets.getProven(petId, base)":
+        "await ((inputs as any).read ??= pets.getProven(petId, base))",
     },
-    "a condition is not checked": { "if (!isExpected(encodePet(before)))": "if (false)" },
-    "a line names no predecessor": { ", predecessor: last!.position }": " }" },
+    "a condition is not checked": { "if (isExpected(encodePet(pet)))": "if (true)" },
+    "a line names no predecessor": {
+      "previous }, predecessor: position": "previous }",
+      "data: pet, predecessor: position": "data: pet",
+    },
     "a repeated removal is taken for one of another pet": {
-      "event.data.id === petId && isOutcome(event)": "isOutcome(event)",
+      'type === "PetRemoved" && data.id === petId': 'type === "PetRemoved"',
     },
     "a repeated removal is not found": {
-      "if (this.earlier === undefined && prepared.status": "if (prepared.status",
+      "if (earlier !== undefined) return [];":
+        "if (earlier !== undefined && rule.petId === undefined) return [];",
     },
   },
   "src/projections/project.ts": {

@@ -1,8 +1,7 @@
-import type { RecordedEvent } from "../../events/event.ts";
 import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { lastPetIdOf } from "../../src/log/head.ts";
-import type { Command } from "../../src/append/command.ts";
+import type { Appended, Command } from "../../src/append/command.ts";
 import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
 import { useRealStore } from "./real_store.ts";
 
@@ -22,7 +21,7 @@ export function fillStore(path: string, pets: number, soldShare?: number): Promi
     const { head } = await service.heads.fresh();
     /** Positions of the additions, by the ids of the pets. */
     const positions: number[] = [];
-    const notePosition = ([{ type, data, position }]: readonly RecordedEvent[]) => {
+    const notePosition = ({ events: [{ type, data, position }] }: Appended) => {
       if (type === "PetCreated") positions[data.id] = position;
     };
     const appendEach = async (commandFor: (id: number) => Command | undefined) => {
