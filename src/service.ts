@@ -78,12 +78,12 @@ export function createService(options: ServiceOptions): Service {
   const heads = new HeadReader(store, runtime, report);
   const background = new BackgroundWork(runtime);
   const largePages = new LargePages(background);
-  const pets = new PetReader(
+  const pets = new PetReader({
     store,
-    () => heads.read(),
-    () => runtime.monotonicNow(),
-    largePages.beforeRead,
-  );
+    readNewestHead: () => heads.read(),
+    monotonicNow: () => runtime.monotonicNow(),
+    beforeRead: largePages.beforeRead,
+  });
   const feed = new EventFeed(store, background);
   const keys = new ApiKeyReader(store, runtime);
   const followers = new Followers({ heads, keys, runtime });

@@ -1,5 +1,5 @@
 import type { BackgroundWork } from "../feed/background_work.ts";
-import { LARGE_PAGE_LENGTH, type Page } from "../projections/pet_reader.ts";
+import { LARGE_PAGE_LENGTH, type Page } from "../projections/page.ts";
 import { ServiceError } from "../service_error.ts";
 import { chunksOf } from "./http_response.ts";
 

@@ -17,7 +17,7 @@ import {
   type Page,
   type PageQuery,
   totalOf,
-} from "../projections/pet_reader.ts";
+} from "../projections/page.ts";
 import { type HttpResponse, JSON_HEADERS, NEVER_STORED } from "./http_response.ts";
 import { compressed } from "./compression.ts";
 import { applyIfNoneMatch, entityTag, entityTagOfHash, gzipTagOf } from "./conditional_read.ts";

@@ -19,9 +19,9 @@ import { hmacSha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "../../src/keyspace.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { addEvent, draftOf, EMPTY_HEAD } from "../../src/log/head.ts";
-import { PetReader } from "../../src/projections/pet_reader.ts";
 import { createService } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
+import { petReaderOf } from "../support/pet_reader_of.ts";
 import { COMMIT_FAULTS, hold } from "../support/faulty_store.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
@@ -52,7 +52,7 @@ function commandsOn(
   { token }: TestService,
 ) {
   const keys = new ApiKeyReader(store, runtime);
-  const pets = new PetReader(store);
+  const pets = petReaderOf(store);
   const deps = { appender, store, runtime, keys, pets };
   return {
     update: (request: Partial<UpdatePetRequest> = {}) =>

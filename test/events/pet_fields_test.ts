@@ -8,8 +8,8 @@ import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
 import { readHead } from "../../src/log/head.ts";
-import { PetReader } from "../../src/projections/pet_reader.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { petReaderOf } from "../support/pet_reader_of.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { readLogLines } from "../support/sound_log.ts";
@@ -74,7 +74,7 @@ Deno.test("every field of NewPet is returned, changed, removed, listed, logged, 
     await restore({ store, runtime }, source, await verifyExport(source));
     assertEquals(await readLogLines(store), lines);
     assertEquals((await audit({ store, runtime })).faults, []);
-    const { text } = await new PetReader(store).list({ limit: 100 }, await readHead(store));
+    const { text } = await petReaderOf(store).list({ limit: 100 }, await readHead(store));
     assertEquals(parseExactJson(text), pets.toReversed());
   } finally {
     store.close();

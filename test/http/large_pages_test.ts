@@ -3,7 +3,7 @@ import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { BackgroundWork, REST_MS, TURN_MS } from "../../src/feed/background_work.ts";
 import { LargePages, READ_LENGTH_LIMIT } from "../../src/http/large_pages.ts";
 import { EMPTY_HEAD } from "../../src/log/head.ts";
-import { LARGE_PAGE_LENGTH, type Page } from "../../src/projections/pet_reader.ts";
+import { LARGE_PAGE_LENGTH, type Page } from "../../src/projections/page.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";

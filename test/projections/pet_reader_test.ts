@@ -22,18 +22,15 @@ import {
   projectionMutations,
 } from "../../src/keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry, readHead } from "../../src/log/head.ts";
-import {
-  headOf,
-  IDS_LINES_LIMIT,
-  type PageQuery,
-  PetReader,
-  totalOf,
-} from "../../src/projections/pet_reader.ts";
+import { headOf, type PageQuery, totalOf } from "../../src/projections/page.ts";
+import { IDS_LINES_LIMIT } from "../../src/projections/page_reader.ts";
+import type { PetReader } from "../../src/projections/pet_reader.ts";
 import { project } from "../../src/projections/project.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import type { Key, Mutation } from "../../src/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { Random } from "../sim/random.ts";
+import { petReaderOf } from "../support/pet_reader_of.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
 import { putRecord, setRecord } from "../support/set_record.ts";
@@ -160,13 +157,13 @@ async function assertShowsAll(reader: PetReader, history: History, words = "") {
 Deno.test("list() returns each page, with the right cursor, and caches it", async () => {
   const history = await History.of(added(40));
   await history.commit([{ id: 3, patch: { status: null } }, { id: 4, patch: { status: "sold" } }]);
-  const warm = new PetReader(history.store);
+  const warm = petReaderOf(history.store);
   for (const status of LISTED) {
     const fitting = history.pets.filter((pet) => status === undefined || pet!.status === status);
     for (const limit of [1, 2, 5, 20, fitting.length - 1, fitting.length, 100]) {
       for (const cursor of [undefined, ...Array.from({ length: 43 }, (_, index) => index + 1)]) {
         const query = { limit, status, cursor };
-        await assertShows(new PetReader(history.store), history, query, "cold");
+        await assertShows(petReaderOf(history.store), history, query, "cold");
         await assertShows(warm, history, query, "warm");
         assert(!(warm.list(query, history.entry) instanceof Promise));
       }
@@ -179,7 +176,7 @@ Deno.test("list() and get() show every change, with caches of any age, and at an
     const generator = new Random(seed);
     const random = (limit: number) => generator.integer(0, limit - 1);
     const history = await History.of(added(5));
-    const readers = Array.from({ length: 3 }, () => new PetReader(history.store));
+    const readers = Array.from({ length: 3 }, () => petReaderOf(history.store));
     const heads = [history.entry];
     const states = [history.pets];
     for (let round = 0; round < 150; round++) {
@@ -286,7 +283,7 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
       return early ?? await apply();
     };
     const store = faultyStore(history.store, { onGet: raced, onGetMany: raced, onList: raced });
-    const reader = new PetReader(store);
+    const reader = petReaderOf(store);
     const text = (await readOne(reader, query, history.entry))?.text;
     assert(showsOneOf(states, query, text), `${words}: ${text}`);
     reads = Infinity;
@@ -319,7 +316,10 @@ Deno.test("list() gives up a page whose pets change at each read, or at slow rea
         return await apply();
       },
     });
-    const reader = new PetReader(store, readNewestHead, () => reads * msARead);
+    const reader = petReaderOf(store, {
+      monotonicNow: () => reads * msARead,
+      ...readNewestHead && { readNewestHead },
+    });
     const list = async () => await reader.list(query, history.entry);
     if (/Zoë|Max/.test(outcome)) assertStringIncludes((await list()).text, outcome);
     else await assertRejects(list, ServiceError, outcome);
@@ -356,7 +356,10 @@ Deno.test("list() answers with pets by their ids in one attempt, all as of one h
       return readHead(history.store);
     };
     const query = { limit: idsRead.length, ids: idsRead };
-    const { text, head } = await new PetReader(store, readHeadOnce).list(query, history.entry);
+    const { text, head } = await petReaderOf(store, { readNewestHead: readHeadOnce }).list(
+      query,
+      history.entry,
+    );
     assertEquals(text, expectedPage(states.get(head.position)!, query).text, textOf(idsRead));
     assertEquals([attempts, head.position], [1, history.entry.head.position]);
   }
@@ -375,7 +378,7 @@ Deno.test("list() by ids begins again after too many events, and gives up after 
         return await apply();
       },
     });
-    const list = async () => await new PetReader(store).list(query, history.entry);
+    const list = async () => await petReaderOf(store).list(query, history.entry);
     if (outcome === "Max") assertStringIncludes((await list()).text, `Max ${IDS_LINES_LIMIT}`);
     else await assertRejects(list, ServiceError, outcome);
   }
@@ -394,7 +397,7 @@ Deno.test("list() by ids is an error if the log cannot be read after the head", 
         return await apply();
       },
     });
-    const list = async () => await new PetReader(store).list(query, history.entry);
+    const list = async () => await petReaderOf(store).list(query, history.entry);
     const { code, message } = await assertRejects(list, ServiceError);
     assertEquals([code, message], ["projection_damaged", "The log cannot be read at position 3"]);
   }
@@ -410,7 +413,7 @@ Deno.test("list() by ids reads the head once, and ten removals at a time", async
   };
   const store = faultyStore(history.store, { onGet: count, onGetMany: count, onList: count });
   const ids = history.pets.map((_, index) => index + 1);
-  const { text } = await new PetReader(store).list({ limit: 100, ids }, history.entry);
+  const { text } = await petReaderOf(store).list({ limit: 100, ids }, history.entry);
   // One for each pet, one for ten removals, and one of the head.
   assertEquals([text, reads], ["[]", 100 + 10 + 1]);
 });
@@ -436,7 +439,7 @@ Deno.test("list() reads few records, although nearly all pets have another statu
   queries.push({ limit: 100, categoryId: 2n }, { limit: 3, categoryId: 2n, status: "available" });
   for (const query of [...queries, { limit: 5, status: "available", cursor: 8_002 } as const]) {
     records = 0;
-    await assertShows(new PetReader(store), history, query);
+    await assertShows(petReaderOf(store), history, query);
     assert(records <= query.limit + 1, `${records} records`);
   }
   for (let start = 1; start <= 10_000; start += 250) {
@@ -445,7 +448,7 @@ Deno.test("list() reads few records, although nearly all pets have another statu
   }
   for (const query of [...queries, { limit: 100 }, { limit: 2, cursor: 9_000 }]) {
     records = 0;
-    await assertShows(new PetReader(history.store), history, query);
+    await assertShows(petReaderOf(history.store), history, query);
     assert(records <= 4 * (query.limit + 1), `${records} records`);
   }
 });
@@ -456,7 +459,7 @@ Deno.test("list() and get() read the records of a new generation, which may corr
   const wrong = encoder.encode(`1${encodePet({ ...history.pets[0]!, name: "wrong" })}`);
   await commit(history.store, [setRecord(key(1), wrong)]);
   const { entry } = history;
-  const reader = new PetReader(history.store);
+  const reader = petReaderOf(history.store);
   const nameOf = async (at: HeadEntry) => JSON.parse((await reader.get(1, at))!.text).name;
   assertEquals(await nameOf(entry), "wrong");
   await commit(history.store, projectionMutations(2, project(history.lines)));
@@ -472,7 +475,7 @@ Deno.test("list() and get() read the records of a new generation, which may corr
   await commit(history.store, old.map(({ key }) => ({ type: "delete", key })));
   for (const status of LISTED) {
     const query = { limit: 100, status };
-    const { text } = await new PetReader(history.store).list(query, entry);
+    const { text } = await petReaderOf(history.store).list(query, entry);
     assertEquals(text, expectedPage(history.pets, query).text);
   }
 });
@@ -482,7 +485,7 @@ Deno.test("list() caches large pages up to its size limit, with room for their g
   const longest = { name: "\u0001".repeat(1_000), categoryId: 1 };
   await Promise.all(Array.from({ length: 101 }, () => service.add(longest)));
   const head = await service.heads.fresh();
-  const reader = new PetReader(service.store);
+  const reader = petReaderOf(service.store);
   const first = await reader.list({ limit: 100 }, head);
   assert(await reader.list({ limit: 100 }, head) === first);
   let length = first.text.length;
@@ -517,7 +520,7 @@ Deno.test("list() and get() reject a record that is missing or damaged, and cach
   ];
   for (const [damage, query] of cases) {
     await commit(original.store, [damage]);
-    const reader = new PetReader(original.store);
+    const reader = petReaderOf(original.store);
     // The second read must not get from the cache what the first one refused.
     for (let time = 1; time <= 2; time++) {
       const read = async () => await readOne(reader, query, original.entry);
@@ -531,7 +534,7 @@ Deno.test("list() and get() reject a record that is missing or damaged, and cach
   const whole = setRecord(sold, `3${encodePet(original.pets[2]!)}`);
   for (const mutation of [whole, missing]) {
     await commit(original.store, [twice, mutation]);
-    const read = async () => await new PetReader(original.store).list({ limit: 9 }, original.entry);
+    const read = async () => await petReaderOf(original.store).list({ limit: 9 }, original.entry);
     await assertRejects(read, ServiceError, "pet 1 is missing, or is there twice");
   }
 });
@@ -586,7 +589,7 @@ Deno.test("list() rejects the end of a list, or a page with more pets than are l
     for (const [key, content] of damage) await putRecord(history.store, key, content);
     for (const status of LISTED) {
       for (const limit of [1, 3, 8, 9, 10, 11, 12, 36, 37, 38, 39, 40, 100]) {
-        const walking = walk(new PetReader(history.store), history, { limit, status });
+        const walking = walk(petReaderOf(history.store), history, { limit, status });
         const words = `${index} ${status} ${limit}`;
         if (!statuses.includes(status)) {
           await walking;
@@ -616,7 +619,7 @@ Deno.test("list() compares the last page of a walk with the head, although pets 
         if (isFirst && step !== undefined) await history.commit([step]);
         isFirst = false;
       };
-      const walking = walk(new PetReader(history.store), history, { limit: 4, status }, between);
+      const walking = walk(petReaderOf(history.store), history, { limit: 4, status }, between);
       const words = `${textOf(step)} ${status}`;
       const error = await walking.then(() => undefined, (error) => error);
       const expected = isFound ? "projection_damaged" : undefined;
@@ -652,7 +655,7 @@ Deno.test("list() finds no fault in any walk of a sound store, whatever is added
         return await apply();
       },
     });
-    const reader = new PetReader(store);
+    const reader = petReaderOf(store);
     for (const status of LISTED) {
       for (const limit of [1, 3, 9, 40, 100]) {
         const between = async () => {

@@ -117,10 +117,6 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "if (id < 1 || id > lastPetIdOf(head)) return undefined;\n    return this.#caches":
         "return this.#caches",
     },
-    "a pet that was removed after the head counts as lost": {
-      "removals[index], now": "removals[index], head",
-    },
-    "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "an instance does not follow the changes of others": {
       "generation === head.generation && changePosition < changePositionOf(head)": "false",
     },
@@ -132,11 +128,17 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "this.#caches = newCaches(head.generation, changePositionOf(head))":
         "this.#caches = { ...newCaches(head.generation, changePositionOf(head)), pets: this.#caches.pets }",
     },
+    "pages of all categories share the cache": { "${categoryId}/": "" },
+  },
+  "src/projections/page_reader.ts": {
+    "a pet that was removed after the head counts as lost": {
+      "removals[index], now": "removals[index], head",
+    },
     "a page that was changed while it was read is not read again": {
-      "|| position > head.position": "",
+      "!isNext || position > head.position": "!isNext",
     },
     "a page with gaps is of its head although pets were removed after it": {
-      "if (changePositionOf(now) > head.position) {": "if (false) {",
+      "if (hasNoChangeAfter(head, now)) {": "if (true) {",
     },
     "a page is compared with the count of a later head": {
       "this.#countedPage(pets, query, head), now }": "this.#countedPage(pets, query, now), now }",
@@ -145,7 +147,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "`${generation}/${changePositionOf(head)}/": "`${generation}/",
     },
     "a page of some ids does not follow the changes while it is read": {
-      "if (changePositionOf(now) <= head.position) return": "if (true) return",
+      "if (hasNoChangeAfter(head, now)) return": "if (true) return",
     },
     "a page of some ids shows a pet that was removed while it is read": {
       'if (type === "PetRemoved") after.delete(data.id);\n    else after': "after",
@@ -155,14 +157,16 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "      head = { ...now, position: head.position, lastHash: head.lastHash };\n",
     },
     "a page of all pets is read as if ids had no gaps": {
-      "categoryId === undefined && !hasGaps(head)": "categoryId === undefined",
+      "isOfAll(query) && !hasGaps(head)": "isOfAll(query)",
     },
-    "pages of all categories share the cache": { "${categoryId}/": "" },
     "a page of a category shows all categories": {
       "        categoryId === undefined\n          ?": "        true\n          ?",
     },
+  },
+  "src/projections/page.ts": {
+    "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "a page that does not show all pets of a category counts those that it shows": {
-      "&& next === undefined && cursor === undefined;": ";",
+      "isWhole && !isCountedByHead ?": "!isCountedByHead ?",
     },
     "a page does not stop at the newest pet of its head": {
       "(cursor - 1, lastPetIdOf(head))": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",

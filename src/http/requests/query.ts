@@ -5,7 +5,7 @@ import { PET_EVENT_TYPES } from "../../../events/event.ts";
 import { INT64_MAX, INT64_MIN, int64Of } from "../../../events/int64.ts";
 import { PET_STATUSES } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "../../feed/event_feed.ts";
-import type { PageQuery } from "../../projections/pet_reader.ts";
+import type { PageQuery } from "../../projections/page.ts";
 import { HttpError, quoted } from "../errors.ts";
 
 /** Section 8 of the interface. */

@@ -10,9 +10,9 @@ import { replay } from "../../../scripts/replay/replay.ts";
 import { ReplayUnderWayError } from "../../../scripts/guarded/replay_lease.ts";
 import { createService } from "../../../src/service.ts";
 import { HEAD_KEY, logKey, petKey, projectionKey, REPLAY_KEY } from "../../../src/keyspace.ts";
-import { PetReader } from "../../../src/projections/pet_reader.ts";
 import { formatKey } from "../../../src/store/key_encoding.ts";
 import type { Commit, Mutation, Store } from "../../../src/store/store.ts";
+import { petReaderOf } from "../../support/pet_reader_of.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { contentOfGeneration, recordsOf } from "../../support/sound_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
@@ -309,7 +309,7 @@ async function isServed(generation: number, store: Store): Promise<void> {
 async function write(sample: Sample, rounds: number): Promise<number> {
   const { store, runtime, keyId: actor } = sample;
   const { appender } = createService({ store, runtime, report: () => {} });
-  const pets = new PetReader(store);
+  const pets = petReaderOf(store);
   const append = (body: EventBody, predecessor: number) => {
     const time = new Date(runtime.now()).toISOString();
     const event = { id: runtime.newId(), time, actor, predecessor, ...body };

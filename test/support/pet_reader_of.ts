@@ -1,0 +1,14 @@
+import { readHead } from "../../src/log/head.ts";
+import { PetReader, type PetReaderDeps } from "../../src/projections/pet_reader.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** A reader of pets without limits, whose clock stands still. */
+export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): PetReader {
+  return new PetReader({
+    store,
+    readNewestHead: () => readHead(store),
+    monotonicNow: () => 0,
+    beforeRead: () => undefined,
+    ...deps,
+  });
+}
