@@ -74,32 +74,40 @@ export function eventByIdempotencyKeyKey(actor: string, key: string, ...position
   return ["event_by_idempotency_key", actor, key, ...position];
 }
 
-/** The prefix of the records of Idempotency-Keys of a generation. */
-export function idempotencyKeysPrefix(generation: number) {
-  return projectionKey(generation, eventByIdempotencyKeyKey("", "").slice(0, 1));
-}
+/** The kinds of records, each with the parts of its keys after the kind: some texts, and for most kinds a number. */
+const KINDS = {
+  pet: { texts: 1, hasNumber: true },
+  pet_by_category: { texts: 2, hasNumber: true },
+  removed_pet: { texts: 0, hasNumber: true },
+  issued_key: { texts: 1, hasNumber: false },
+  key_state: { texts: 1, hasNumber: false },
+  event_by_idempotency_key: { texts: 2, hasNumber: true },
+};
+type RecordKind = keyof typeof KINDS;
 
-/** The parts of a record key after its kind: some texts, and for most kinds a number. */
-const SHAPES = new Map<unknown, { texts: number; hasNumber: boolean }>([
-  ["pet", { texts: 1, hasNumber: true }],
-  ["pet_by_category", { texts: 2, hasNumber: true }],
-  ["removed_pet", { texts: 0, hasNumber: true }],
-  ["issued_key", { texts: 1, hasNumber: false }],
-  ["key_state", { texts: 1, hasNumber: false }],
-  ["event_by_idempotency_key", { texts: 2, hasNumber: true }],
-]);
+/** The prefix of the keys of all records of a kind in a generation. */
+export function kindPrefix(generation: number, kind: RecordKind) {
+  return projectionKey(generation, [kind]);
+}
 
 /** Whether a key has the form of a record key. The record itself may not exist. */
 export function isProjectionKey(key: Key): key is ProjectionKey {
-  const [kind, ...texts] = key;
-  const shape = SHAPES.get(kind);
-  if (shape === undefined) return false;
-  if (shape.hasNumber) {
-    const number = texts.pop();
-    if (!Number.isSafeInteger(number) || number as number < 1) return false;
-  }
-  return texts.length === shape.texts && texts.every((text) => typeof text === "string") &&
-    (!isListKind(kind) || (PET_LISTS as unknown[]).includes(texts.at(-1)));
+  const [kind, ...parts] = key;
+  if (!isRecordKind(kind)) return false;
+  const { texts: textCount, hasNumber } = KINDS[kind];
+  if (parts.length !== textCount + Number(hasNumber)) return false;
+  const texts = parts.slice(0, textCount);
+  if (!texts.every((text) => typeof text === "string")) return false;
+  if (isListKind(kind) && !PET_LISTS.includes(texts.at(-1)!)) return false;
+  return !hasNumber || isPositiveInteger(parts.at(-1));
+}
+
+function isRecordKind(kind: unknown): kind is RecordKind {
+  return Object.hasOwn(KINDS, kind as string);
+}
+
+function isPositiveInteger(part: unknown): boolean {
+  return Number.isSafeInteger(part) && part as number >= 1;
 }
 
 /** Whether the key is that of a record of an API key, of which the last event decides. */

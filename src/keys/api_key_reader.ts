@@ -4,7 +4,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { type ApiKey, issuedKey, revoke, stateOf } from "../log/api_keys.ts";
 import { type Head, keyPositionOf } from "../log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { issuedKeyKey, keyStateKey, projectionKey } from "../keyspace.ts";
+import { issuedKeyKey, keyStateKey, kindPrefix, projectionKey } from "../keyspace.ts";
 import { BoundedCache } from "../projections/bounded_cache.ts";
 import { damagedError, decodeRecord, proveRecord } from "../projections/project.ts";
 import { scan } from "../store/scan.ts";
@@ -90,12 +90,10 @@ export class ApiKeyReader {
 
 /** All keys ever issued, in no particular order. Rejects with `projection_damaged`. */
 export async function listApiKeys(store: Store, { generation }: Head): Promise<ApiKey[]> {
-  const [issued, states] = await Promise.all(
-    [issuedKeyKey, keyStateKey].map((keyOf) => {
-      const prefix = projectionKey(generation, keyOf("").slice(0, 1));
-      return entriesBelow(store, prefix);
-    }),
-  );
+  const [issued, states] = await Promise.all([
+    entriesBelow(store, kindPrefix(generation, "issued_key")),
+    entriesBelow(store, kindPrefix(generation, "key_state")),
+  ]);
   const stateOfToken = new Map(states.map((entry) => [tokenHashOf(entry), entry]));
   const keys = issued.map((entry) => {
     const state = stateOfToken.get(tokenHashOf(entry)) ?? null;

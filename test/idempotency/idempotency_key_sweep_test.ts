@@ -5,11 +5,7 @@ import {
   FIRST_SWEEP_MS,
   SWEEP_INTERVAL_MS,
 } from "../../src/idempotency/idempotency_key_sweep.ts";
-import {
-  IDEMPOTENCY_LIFETIME_MS,
-  idempotencyKeysPrefix,
-  RETENTION_MARGIN_MS,
-} from "../../src/keyspace.ts";
+import { IDEMPOTENCY_LIFETIME_MS, kindPrefix, RETENTION_MARGIN_MS } from "../../src/keyspace.ts";
 import { readHead } from "../../src/log/head.ts";
 import { shutDown } from "../../src/life_cycle/shut_down.ts";
 import { createService } from "../../src/service.ts";
@@ -50,7 +46,9 @@ async function open() {
 /** The positions of the events whose records of Idempotency-Keys are stored. */
 async function recordsIn(store: Store): Promise<number[]> {
   const { generation } = (await readHead(store)).head;
-  const batches = await Array.fromAsync(scan(store, { prefix: idempotencyKeysPrefix(generation) }));
+  const batches = await Array.fromAsync(
+    scan(store, { prefix: kindPrefix(generation, "event_by_idempotency_key") }),
+  );
   return batches.flat().map(({ key }) => key.at(-1) as number).sort((a, b) => a - b);
 }
 
@@ -173,7 +171,9 @@ Deno.test("IdempotencyKeySweep leaves a damaged record for the audit", async () 
   const { runtime, service } = test;
   const { sweep } = await untilOver(test);
   const { faults: { inner } } = service;
-  const [[first]] = await Array.fromAsync(scan(inner, { prefix: idempotencyKeysPrefix(1) }));
+  const [[first]] = await Array.fromAsync(
+    scan(inner, { prefix: kindPrefix(1, "event_by_idempotency_key") }),
+  );
   const bytes = (first.value as Uint8Array).slice();
   bytes[9] ^= 1;
   await inner.commit({ checks: [], mutations: [{ type: "set", key: first.key, value: bytes }] });
@@ -275,7 +275,7 @@ Deno.test("A lost record of an Idempotency-Key lets a retry add again, which an 
   };
   await add();
   const [[{ key }]] = await Array.fromAsync(
-    scan(service.store, { prefix: idempotencyKeysPrefix(1) }),
+    scan(service.store, { prefix: kindPrefix(1, "event_by_idempotency_key") }),
   );
   await putRecord(service.store, key, undefined);
   assertEquals((await add()).get("idempotency-replayed"), null);

@@ -1,4 +1,4 @@
-import { HEAD_KEY, idempotencyKeysPrefix } from "../../src/keyspace.ts";
+import { HEAD_KEY, kindPrefix } from "../../src/keyspace.ts";
 import type { Service } from "../../src/service.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
@@ -89,7 +89,7 @@ export class Cluster {
   /** Removes a record of an Idempotency-Key from the store, as a damage of its file does. */
   loseRecord(random: Random): void {
     const { oracle, store: { model } } = this;
-    const entries = model.all(idempotencyKeysPrefix(oracle.servedGeneration));
+    const entries = model.all(kindPrefix(oracle.servedGeneration, "event_by_idempotency_key"));
     if (entries.length === 0) return;
     const { key } = random.pick(entries);
     this.simulation.trace(`the store loses ${key.join("/")}`);
