@@ -124,12 +124,11 @@ export const COMMANDS = {
   replay: {
     title: "Rebuilds the projections from the log while the service runs",
     details: "If a replay is killed, the next one resumes it.",
-    usage: ["deno task replay [--dry-run] [--grace SECONDS]"],
+    usage: ["deno task replay [--grace SECONDS]"],
     flags: {
-      "--dry-run": "only compares the served projections with the log; writes nothing",
       "--grace SECONDS": "how long requests may still read the old projections (default: 10)",
     },
-    refusal: "another replay is running, the log is not sound, or a dry run found differences",
+    refusal: "another replay is running, or the log is not sound",
   },
   audit: {
     title: "Proves that the log and every record are sound",

@@ -31,6 +31,11 @@ export const GRACE_MS = HEAD_LIMIT_MS + 1_000;
 /** How many events may be left when a step of a replay ends: about as many as one commit stores. */
 const LAG_LIMIT = 500;
 
+export interface ReplayDeps {
+  store: Store;
+  runtime: Runtime;
+}
+
 export type ReplayPhase = "fill" | "wait" | "remove";
 
 export interface ReplayOptions {
@@ -58,7 +63,7 @@ export interface ReplayOutcome {
  * sound, or if the new generation does not match it; the service then continues with the old generation.
  */
 export async function replay(
-  { store, runtime }: { store: Store; runtime: Runtime },
+  { store, runtime }: ReplayDeps,
   options: ReplayOptions = {},
 ): Promise<ReplayOutcome> {
   // An empty log has nothing to rebuild. A lease without a head would make the store look like a foreign one.
