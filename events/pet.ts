@@ -148,9 +148,14 @@ export function decodePet(text: string): Pet {
   return Pet.parse(parseExactJson(text));
 }
 
-/** Whether the text of a pet has that category. It is exact, because a string contains no bare quotation mark. */
-export function hasCategory(petText: string, categoryId: string): boolean {
-  return /,"categoryId":([^,}]*)/.exec(petText)?.[1] === categoryId;
+/**
+ * The category, as a text, and the status of the pet with that text. Several times as fast as `decodePet()`, and exact,
+ * because a string contains no bare quotation mark.
+ */
+export function categoryAndStatusOf(petText: string) {
+  const categoryId = /,"categoryId":([^,}]*)/.exec(petText)?.[1];
+  const status = /,"status":"([^"]*)"/.exec(petText)?.[1] as PetStatus | undefined;
+  return { categoryId, status };
 }
 
 function text(maxLength: number, description: string): z.ZodString {

@@ -18,9 +18,10 @@ import {
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
-import { Comparison, SoundLog } from "../verify/compare.ts";
+import { Comparison } from "../verify/compare.ts";
 import { Findings } from "../verify/findings.ts";
 import { UnsoundError } from "../verify/log_verifier.ts";
+import { SoundLog } from "../verify/sound_log.ts";
 import { project } from "../../src/projections/project.ts";
 import { type Filling, NO_FILLING, ReplayLease } from "../guarded/replay_lease.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";

@@ -1,21 +1,21 @@
 import { assertEquals } from "@std/assert";
 import {
+  categoryAndStatusOf,
   encodePet,
-  hasCategory,
   patchPet,
   type Pet,
   type PetPatch,
   reversePatch,
 } from "../../events/pet.ts";
 
-Deno.test("hasCategory() compares the category of a text, and nothing that looks like one", () => {
-  for (const name of ["Rex", ',"categoryId":1,', '"categoryId":12}', "a,"]) {
+Deno.test("categoryAndStatusOf() finds both in a text, and nothing that looks like them", () => {
+  const names = ["Rex", ',"categoryId":7,', '"categoryId":12}', ',"status":"pending"', "a,"];
+  for (const name of names) {
     for (const categoryId of [1n, 12n, -1n, 123n]) {
       for (const status of ["sold", undefined] as const) {
         const text = encodePet({ id: 1, name, categoryId, status });
-        for (const one of ["1", "12", "-1", "2"]) {
-          assertEquals(hasCategory(text, one), one === String(categoryId), text);
-        }
+        const expected = { categoryId: String(categoryId), status };
+        assertEquals(categoryAndStatusOf(text), expected, text);
       }
     }
   }
