@@ -11,10 +11,12 @@ import { parseExactJson } from "./int64.ts";
 import {
   encodePatch,
   encodePet,
+  fieldsByCheck,
+  PATCH_CHECK,
   Pet,
+  PET_CHECK,
   PET_RELEASES,
   PetPatch,
-  plainFields,
   releasesOf,
 } from "./pet.ts";
 
@@ -260,8 +262,8 @@ const LINE = new RegExp(
 function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
   let parsed: unknown;
   try {
-    const plain = plainDataOf(schema, JSON.parse(text));
-    if (plain !== undefined) return plain;
+    const checked = checkedDataOf(schema, JSON.parse(text));
+    if (checked !== undefined) return checked;
     parsed = parseExactJson(text);
   } catch {
     throw malformed(line);
@@ -271,13 +273,19 @@ function decodeData(schema: z.ZodObject, text: string, line: string): unknown {
   return data;
 }
 
-function plainDataOf(schema: z.ZodObject, parsed: Record<string, unknown>) {
-  if (schema === Pet) return plainFields(parsed, "pet");
-  if (schema !== PetUpdatedData) return undefined;
-  const { previous, ...pet } = parsed;
-  const data = plainFields(pet, "pet");
-  const patch = plainFields(previous as Record<string, unknown>, "patch");
-  return data && patch && Object.keys(patch).length > 0 ? { ...data, previous: patch } : undefined;
+/** The data of a pet without the schema, if that is not needed. A rounded number makes another text, which is refused. */
+function checkedDataOf(schema: z.ZodObject, parsed: Record<string, unknown>) {
+  if (schema === Pet) return fieldsByCheck(parsed, PET_CHECK);
+  if (schema === PetUpdatedData) return checkedChangeOf(parsed);
+  return undefined;
+}
+
+function checkedChangeOf({ previous, ...after }: Record<string, unknown>) {
+  const pet = fieldsByCheck(after, PET_CHECK);
+  const patch = fieldsByCheck(previous as Record<string, unknown>, PATCH_CHECK);
+  if (pet === undefined || patch === undefined) return undefined;
+  const namesChange = Object.keys(patch).length > 0;
+  return namesChange ? { ...pet, previous: patch } : undefined;
 }
 
 function malformed(line: string): MalformedEventError {

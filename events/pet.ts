@@ -1,7 +1,7 @@
 /** An animal as clients send it (NewPet) and as the service returns it (Pet). See section 2 of the interface. */
 
 import { z } from "zod";
-import { INT64_MAX, INT64_MIN, parseExactJson } from "./int64.ts";
+import { INT64_MAX, INT64_MIN } from "./int64.ts";
 
 /** Longest `name`, in Unicode code points. */
 export const NAME_MAX_LENGTH = 1_000;
@@ -46,42 +46,6 @@ export type Pet = z.infer<typeof Pet>;
 
 const FIELDS = Object.keys(NewPet.shape) as (keyof NewPet)[];
 
-/**
- * The fields of a parsed pet, new pet or patch. Returns `undefined` if a value may be wrong, or is an integer that is
- * not safe: only the schema can tell, which takes several times as long.
- */
-export function plainFields(parsed: Record<string, unknown>, of: keyof typeof REQUIRED) {
-  const fields: Record<string, unknown> = {};
-  for (const name in parsed) {
-    const value = parsed[name];
-    const isNull = value === null && of === "patch" && OPTIONAL.includes(name);
-    if (!isNull && !PLAIN.get(name)?.(value) || name === "id" && of !== "pet") return undefined;
-    fields[name] = typeof value === "number" && name !== "id" ? BigInt(value) : value;
-  }
-  return REQUIRED[of].every((name) => fields[name] !== undefined) ? fields : undefined;
-}
-
-const OPTIONAL: string[] = FIELDS.filter((name) => NewPet.shape[name] instanceof z.ZodOptional);
-const NEEDED: string[] = FIELDS.filter((name) => !OPTIONAL.includes(name));
-const REQUIRED = { pet: ["id", ...NEEDED], newPet: NEEDED, patch: [] as string[] };
-
-/** Whether a parsed value of a field needs no schema. */
-const PLAIN = new Map<string, (value: unknown) => boolean>(
-  Object.entries<z.ZodType>(NewPet.shape).map(([name, schema]) => [name, plainValueOf(schema)]),
-);
-PLAIN.set("id", (value) => Number.isSafeInteger(value) && value as number >= 1);
-
-function plainValueOf(schema: z.ZodType): (value: unknown) => boolean {
-  if (schema instanceof z.ZodOptional) return plainValueOf(schema.unwrap() as z.ZodType);
-  if (schema instanceof z.ZodBigInt) return Number.isSafeInteger;
-  if (schema instanceof z.ZodEnum) return (value) => schema.options.includes(value as string);
-  if (!(schema instanceof z.ZodString)) return () => false;
-  const { maxLength = 0 } = schema.meta()!;
-  return (value) =>
-    typeof value === "string" && value !== "" && value.length <= (maxLength as number) &&
-    value.isWellFormed();
-}
-
 /** A JSON Merge Patch (RFC 7396) of a pet. `null` removes a field that NewPet need not have. */
 export const PetPatch = z.strictObject(
   Object.fromEntries(
@@ -96,6 +60,84 @@ export type PetPatch = z.infer<typeof PetPatch>;
 type PatchShape = {
   [Name in keyof NewPet]-?: z.ZodOptional<z.ZodNullable<z.ZodType<NewPet[Name]>>>;
 };
+
+/**
+ * The fast check of a form of a pet: which values surely pass its schema. Values that it does not accept may be right,
+ * too. It is made from the schema, and is for the bodies of POST and the lines of the log only.
+ */
+interface FastCheck {
+  values: ReadonlyMap<string, ValueCheck>;
+  required: readonly string[];
+}
+
+type ValueCheck = (value: unknown) => boolean;
+
+const VALUE_CHECKS = new Map<string, ValueCheck>(
+  FIELDS.map((name) => [name, valueCheckOf(NewPet.shape[name])]),
+);
+const OPTIONAL_FIELDS = FIELDS.filter((name) => NewPet.shape[name] instanceof z.ZodOptional);
+const REQUIRED_FIELDS = FIELDS.filter((name) => !OPTIONAL_FIELDS.includes(name));
+
+export const NEW_PET_CHECK: FastCheck = { values: VALUE_CHECKS, required: REQUIRED_FIELDS };
+
+export const PET_CHECK: FastCheck = {
+  values: new Map([["id", isPetId], ...VALUE_CHECKS]),
+  required: ["id", ...REQUIRED_FIELDS],
+};
+
+export const PATCH_CHECK: FastCheck = {
+  values: new Map([
+    ...VALUE_CHECKS,
+    ...OPTIONAL_FIELDS.map((name): [string, ValueCheck] => [name, orNull(VALUE_CHECKS.get(name)!)]),
+  ]),
+  required: [],
+};
+
+/**
+ * The fields of an object as `JSON.parse()` gives it, with integers as the schema gives them; `undefined` if only the
+ * schema can tell whether they are right, which takes several times as long. The caller must know that no number of the
+ * text was rounded.
+ */
+export function fieldsByCheck(parsed: Record<string, unknown>, { values, required }: FastCheck) {
+  const fields: Record<string, unknown> = {};
+  for (const name in parsed) {
+    const value = parsed[name];
+    const isRight = values.get(name);
+    if (isRight === undefined || !isRight(value)) return undefined;
+    const isInteger = typeof value === "number" && name !== "id";
+    fields[name] = isInteger ? BigInt(value) : value;
+  }
+  for (const name of required) {
+    if (fields[name] === undefined) return undefined;
+  }
+  return fields;
+}
+
+function isPetId(value: unknown): boolean {
+  return Number.isSafeInteger(value) && value as number >= 1;
+}
+
+function orNull(check: ValueCheck): ValueCheck {
+  return (value) => value === null || check(value);
+}
+
+function valueCheckOf(schema: z.ZodType): ValueCheck {
+  if (schema instanceof z.ZodOptional) return valueCheckOf(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodBigInt) return Number.isSafeInteger;
+  if (schema instanceof z.ZodEnum) return (value) => schema.options.includes(value as string);
+  if (schema instanceof z.ZodString) return textCheckOf(schema);
+  return () => false;
+}
+
+/** Lengths are in UTF-16 code units here, of which a text has at least as many as code points. */
+function textCheckOf(schema: z.ZodString): ValueCheck {
+  const { maxLength = 0 } = schema.meta() as { maxLength?: number };
+  return (value) => {
+    if (typeof value !== "string") return false;
+    const hasLength = value.length > 0 && value.length <= maxLength;
+    return hasLength && value.isWellFormed();
+  };
+}
 
 export function patchPet(pet: Pet, patch: PetPatch): Pet {
   const fields = Object.entries({ ...pet, ...patch });
@@ -143,14 +185,14 @@ function encodeFields(fields: NewPet | PetPatch): string {
   return text;
 }
 
-/** Parses a text that {@linkcode encodePet} has written. */
-export function decodePet(text: string): Pet {
-  return Pet.parse(parseExactJson(text));
-}
-
-/** Whether the text of a pet has that category. It is exact, because a string contains no bare quotation mark. */
-export function hasCategory(petText: string, categoryId: string): boolean {
-  return /,"categoryId":([^,}]*)/.exec(petText)?.[1] === categoryId;
+/**
+ * The category, as a text, and the status of the pet with that text. Several times as fast as the schema, and exact,
+ * because a string contains no bare quotation mark.
+ */
+export function categoryAndStatusOf(petText: string) {
+  const categoryId = /,"categoryId":([^,}]*)/.exec(petText)?.[1];
+  const status = /,"status":"([^"]*)"/.exec(petText)?.[1] as PetStatus | undefined;
+  return { categoryId, status };
 }
 
 function text(maxLength: number, description: string): z.ZodString {

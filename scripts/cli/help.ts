@@ -24,7 +24,7 @@ function helpOf(command: Command): string {
   const parts = [
     wrap(`${title}. ${details}`, 0),
     usage.map((line) => "  " + wrap(line, 6)).join("\n"),
-    columns(Object.entries(flags).map(([flag, meaning]) => [flag.replace("…", ""), meaning])),
+    columns(Object.entries(flags)),
     described.length === 0 ? "" : `Environment variables:\n${columns(described)}`,
     wrap(`Exit codes: 0 done; ${refusal ? `1 ${refusal}; ` : ""}2 the command could not run.`, 0),
   ];

@@ -14,7 +14,7 @@ export interface Command {
   /** Follows the title in `--help`. */
   details?: string;
   usage: readonly string[];
-  /** Its flags, each with a word for the value that it takes, and with `…` if it may be repeated. */
+  /** Its flags, each with a word for the value that it takes. */
   flags?: Record<string, string>;
   /** Words for the other arguments. */
   positionals?: readonly string[];
@@ -124,12 +124,11 @@ export const COMMANDS = {
   replay: {
     title: "Rebuilds the projections from the log while the service runs",
     details: "If a replay is killed, the next one resumes it.",
-    usage: ["deno task replay [--dry-run] [--grace SECONDS]"],
+    usage: ["deno task replay [--grace SECONDS]"],
     flags: {
-      "--dry-run": "only compares the served projections with the log; writes nothing",
       "--grace SECONDS": "how long requests may still read the old projections (default: 10)",
     },
-    refusal: "another replay is running, the log is not sound, or a dry run found differences",
+    refusal: "another replay is running, or the log is not sound",
   },
   audit: {
     title: "Proves that the log and every record are sound",
@@ -166,16 +165,13 @@ export const COMMANDS = {
       scripts/publish/README.md.`,
     usage: [
       "deno task publish --new-key FILE",
-      `deno task publish DIR --key FILE [--origin NAME] [--entries] [--witness URL]
-        [--witness-vkey VKEY] [--from-file EXPORT]`,
+      "deno task publish DIR --key FILE [--origin NAME] [--entries] [--from-file EXPORT]",
     ],
     flags: {
       "--new-key FILE": "makes a private key in a new file that only its owner can read",
       "--key FILE": "the private key that signs, neither in DIR nor in the folder of the store",
       "--origin NAME": "the address of DIR, without https:// (needed only the first time)",
       "--entries": "also publishes the lines of the log, with all that they reveal",
-      "--witness URL…": "publishes nothing unless this witness cosigns the checkpoint (repeatable)",
-      "--witness-vkey VKEY…": "keeps only valid cosignatures by this key (repeatable)",
       "--from-file EXPORT": "publishes an export (- for standard input) instead of the store",
     },
     positionals: ["DIR"],
@@ -183,7 +179,6 @@ export const COMMANDS = {
       DIR: "write",
       "new-key": "write",
       key: "read",
-      witness: "connect",
       "from-file": "read",
     },
     refusal: "refused, for example because the log does not continue what was published",
@@ -234,16 +229,14 @@ export type FlagValues<C extends Command> = {
 type NameOf<Flag> = Flag extends `--${infer Name} ${string}` ? Name
   : Flag extends `--${infer Name}` ? Name
   : never;
-type ValueOf<Flag> = Flag extends `${string} ${string}…` ? string[]
-  : Flag extends `${string} ${string}` ? string
-  : boolean;
+type ValueOf<Flag> = Flag extends `${string} ${string}` ? string : boolean;
 
 /** The flags of a command, as `parseArgs` of `node:util` takes them. */
 export function optionsOf({ flags = {} }: Command) {
   const options = Object.keys(flags).map((flag) => {
     const [name, value] = flag.slice("--".length).split(" ");
     const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
-    return [name, { type, multiple: value?.endsWith("…") ?? false }] as const;
+    return [name, { type }] as const;
   });
   return Object.fromEntries(options);
 }

@@ -4,8 +4,7 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { LogDamagedError } from "../../src/log/read_log.ts";
 import { publishLog } from "./publish_log.ts";
 import { CHECKPOINT_PATH } from "../published/published_log.ts";
-import { decodeVerifierKey, encodeVerifierKey, isKeyName } from "../published/signed_note.ts";
-import { parseHttpAddress } from "../../src/runtime/network_address.ts";
+import { encodeVerifierKey, isKeyName } from "../published/signed_note.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { counted } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
@@ -46,17 +45,14 @@ async function makeKey(path: string, dir: string | undefined): Promise<void> {
 }
 
 async function publish(dir: string, keyPath: string, flags: Flags): Promise<void> {
-  const { entries = false, witness: witnesses = [], "witness-vkey": vkeys = [] } = flags;
-  const witnessKeys = vkeys.map(decodeVerifierKey);
-  for (const url of witnesses) {
-    if (parseHttpAddress(url) !== undefined) continue;
-    throw new UsageError(`--witness takes an http(s) address, not ${JSON.stringify(url)}`);
-  }
+  const { entries = false } = flags;
   expectSecret(keyPath, dir);
-  const signer = { privateKey: await readSigningKey(keyPath), name: originFor(dir, flags.origin) };
+  const privateKey = await readSigningKey(keyPath);
+  const name = originFor(dir, flags.origin);
+  const signer = { privateKey, name };
   using folder = new WritableFolder(dir);
   const progress = progressOf("Publishing", "events");
-  const options = { folder, signer, entries, witnesses, witnessKeys, progress };
+  const options = { folder, signer, entries, progress };
   const publishing = (readLines: ReadLines) => publishLog({ ...options, readLines });
   const [before, now] = await withLog(flags["from-file"], publishing);
   const news = now === before

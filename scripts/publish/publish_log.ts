@@ -22,7 +22,6 @@ import {
   signCheckpoint,
   type SignedCheckpoint,
   type Signer,
-  type VerifierKey,
 } from "../published/signed_note.ts";
 import {
   type ReadPublished,
@@ -31,7 +30,6 @@ import {
   tilePath,
   TileTree,
 } from "../published/tile_tree.ts";
-import { requestCosignature } from "./witness.ts";
 
 /** How many new files are collected before they are written together. */
 const FILES_TOGETHER = 64;
@@ -42,16 +40,12 @@ export interface PublishOptions {
   signer: Signer;
   /** Whether to publish the lines too, as entry bundles. */
   entries: boolean;
-  /** Addresses of the witnesses that must cosign the checkpoint. */
-  witnesses?: readonly string[];
-  /** The keys by which cosignatures count; without keys, all are kept unverified. */
-  witnessKeys?: readonly VerifierKey[];
   progress?: (verified: number) => void;
 }
 
 /** Verifies the whole log, and publishes what is new. Resolves to the numbers of events. Rejects with `RefusedError`. */
 export async function publishLog(options: PublishOptions): Promise<[before: number, now: number]> {
-  const { folder, readLines, signer, entries, witnesses = [], witnessKeys = [] } = options;
+  const { folder, readLines, signer, entries } = options;
   const vkey = encodeVerifierKey(signer);
   const previous = readPrevious(folder.read, vkey);
   const { size: previousSize } = previous;
@@ -79,18 +73,15 @@ export async function publishLog(options: PublishOptions): Promise<[before: numb
   for (const tile of builder.partialTiles()) tiles.add(tile);
   await tiles.stage();
   const head = { size: builder.size, root: builder.root() };
-  const isNew = head.size !== previousSize || witnesses.length > 0;
-  let checkpoint = isNew ? signCheckpoint(head, signer) : previous;
-  const tree = new TileTree(folder.read, head.size);
-  for (const url of witnesses) {
-    checkpoint = await requestCosignature(url, witnessKeys, checkpoint, tree, previousSize);
-  }
   await folder.publishStaged();
   const replace = async (path: string, text: string) => {
     await folder.stage([[path, new TextEncoder().encode(text)]]);
     await folder.publishStaged();
   };
-  if (checkpoint.note !== previous.note) await replace(CHECKPOINT_PATH, checkpoint.note);
+  // Without new events, the old checkpoint stays: others may have cosigned it.
+  if (head.size !== previousSize) {
+    await replace(CHECKPOINT_PATH, signCheckpoint(head, signer).note);
+  }
   // Written after the checkpoint, so a folder with this file has had a checkpoint.
   if (folder.read(VKEY_PATH) === undefined) await replace(VKEY_PATH, `${vkey}\n`);
   // Readers use the full tile instead of the partial ones.

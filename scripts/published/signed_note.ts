@@ -6,17 +6,17 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { HASH_BYTES, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
-/** Signature types of the specification. */
+/** Signature type of the specification. */
 const ED25519 = 1;
-const ED25519_COSIGNATURE = 4;
 
 const KEY_ID_BYTES = 4;
-const TIMESTAMP_BYTES = 8;
-/** Without the id of its key, which precedes it. */
-const COSIGNATURE_BYTES = TIMESTAMP_BYTES + 64;
 
-/** Its `id` is in hex. */
-export type VerifierKey = ReturnType<typeof decodeVerifierKey>;
+export interface VerifierKey {
+  name: string;
+  /** In hex. */
+  id: string;
+  publicKey: KeyObject;
+}
 
 export interface Signer {
   name: string;
@@ -31,7 +31,10 @@ export function signCheckpoint({ size, root }: TreeHead, signer: Signer): Signed
   return { size, root, note: signNote(`${signer.name}\n${size}\n${root.toBase64()}\n`, signer) };
 }
 
-/** Opens a checkpoint that the key has signed for its own name. `what` names it. Throws `RefusedError`. */
+/**
+ * Opens a checkpoint that the key has signed for its own name; others may have signed it, too. `what` names it. Throws
+ * `RefusedError`.
+ */
 export function openCheckpoint(note: string, vkey: string, what: string): SignedCheckpoint {
   const key = decodeVerifierKey(vkey);
   const [text, signatures] = partsOf(note);
@@ -44,17 +47,16 @@ export function openCheckpoint(note: string, vkey: string, what: string): Signed
   }
   const [origin, size, encodedRoot] = text.split("\n");
   const root = Buffer.from(encodedRoot ?? "", "base64");
-  if (
-    origin !== key.name || !/^(0|[1-9]\d{0,14})$/.test(size) ||
-    root.length !== HASH_BYTES || root.toString("base64") !== encodedRoot
-  ) {
+  const isSize = /^(0|[1-9]\d{0,14})$/.test(size);
+  const isRoot = root.length === HASH_BYTES && root.toString("base64") === encodedRoot;
+  if (origin !== key.name || !isSize || !isRoot) {
     throw new RefusedError(`${what} is not one of the log ${key.name}`);
   }
   return { size: Number(size), root: new Uint8Array(root), note };
 }
 
 /** The text of a note, with its final line feed, and its signature lines. */
-export function partsOf(note: string): [text: string, signatures: string[]] {
+function partsOf(note: string): [text: string, signatures: string[]] {
   const end = note.lastIndexOf("\n\n") + 1;
   return [note.slice(0, end), note.slice(end).trim().split("\n")];
 }
@@ -71,20 +73,18 @@ export function encodeVerifierKey({ name, privateKey }: Signer): string {
 }
 
 /** Decodes a vkey of an Ed25519 key. Throws if it is malformed. */
-export function decodeVerifierKey(vkey: string) {
+export function decodeVerifierKey(vkey: string): VerifierKey {
   // Base64 may have plus signs, too.
   const [, name, id, encoded] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(vkey.trim()) ?? [];
   const material = Buffer.from(encoded ?? "", "base64");
-  const [type] = material;
-  if (
-    name === undefined || !isKeyName(name) || material.length !== 33 ||
-    type !== ED25519 && type !== ED25519_COSIGNATURE || keyId(name, material) !== id
-  ) {
+  const isNamed = name !== undefined && isKeyName(name);
+  const isEd25519 = material.length === 33 && material[0] === ED25519;
+  if (!isNamed || !isEd25519 || keyId(name, material) !== id) {
     throw new Error(`${JSON.stringify(vkey.trim())} is not the vkey of an Ed25519 key`);
   }
   const x = material.subarray(1).toString("base64url");
   const publicKey = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
-  return { name, id, type, publicKey };
+  return { name, id, publicKey };
 }
 
 /** Signs a text, which must end in a line feed. Returns the note. */
@@ -95,28 +95,11 @@ export function signNote(text: string, signer: Signer): string {
   return `${text}\n— ${signer.name} ${encoded}\n`;
 }
 
-/** Whether a signature or cosignature (https://c2sp.org/tlog-cosignature) is valid; `undefined` if by another key. */
+/** Whether a signature is valid; `undefined` if another key made it. */
 export function isSignedBy(key: VerifierKey, line: string, text: string): boolean | undefined {
-  const { name, id, bytes } = parseSignatureLine(line) ?? {};
-  if (bytes === undefined || name !== key.name || id !== key.id) return undefined;
-  if (key.type === ED25519) return verify(null, Buffer.from(text), key.publicKey, bytes);
-  if (bytes.length !== COSIGNATURE_BYTES) return false;
-  const message = `cosignature/v1\ntime ${bytes.readBigUInt64BE()}\n${text}`;
-  return verify(null, Buffer.from(message), key.publicKey, bytes.subarray(TIMESTAMP_BYTES));
-}
-
-/**
- * The lines that are cosignatures by one of the keys; without keys, all cosignatures, unverified. Leaves out a line in
- * the name of the log itself, which would make the checkpoint invalid.
- */
-export function cosignaturesIn(lines: string, keys: readonly VerifierKey[], note: string) {
-  const [text] = partsOf(note);
-  const [origin] = text.split("\n", 1);
-  return lines.split("\n").filter((line) => {
-    const signature = parseSignatureLine(line);
-    if (signature?.bytes.length !== COSIGNATURE_BYTES || signature.name === origin) return false;
-    return keys.length === 0 || keys.some((key) => isSignedBy(key, line, text));
-  });
+  const signature = parseSignatureLine(line);
+  if (signature?.name !== key.name || signature.id !== key.id) return undefined;
+  return verify(null, Buffer.from(text), key.publicKey, signature.bytes);
 }
 
 function parseSignatureLine(line: string) {

@@ -1,14 +1,12 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
 import { LogDamagedError } from "../../src/log/read_log.ts";
-import { audit, type AuditDeps } from "../verify/audit.ts";
-import type { AuditReport } from "../verify/findings.ts";
-import { GRACE_MS, replay, type ReplayPhase } from "./replay.ts";
+import type { Findings } from "../verify/findings.ts";
+import { GRACE_MS, replay, type ReplayDeps, type ReplayPhase } from "./replay.ts";
 import { LEASE_LIMIT_MS } from "../guarded/replay_lease.ts";
 import { count, counted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
-import { RefusedError } from "../cli/refused_error.ts";
-import { EXIT, runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
+import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
 
 const PROGRESS: Record<ReplayPhase, ShowProgress> = {
@@ -19,26 +17,23 @@ const PROGRESS: Record<ReplayPhase, ShowProgress> = {
 
 /** Describes the state that an interrupted command leaves, and the command to run next. */
 const LEFT = {
-  dryRun: "Nothing was written.",
+  start: "Nothing was written.",
   rebuild: "The service reads complete projections. Run deno task replay again: it resumes.",
   removal: "The rebuilt projections are served. The next replay removes the old ones.",
 };
 
-let left = LEFT.dryRun;
+let left = LEFT.start;
 
 await runCommand(COMMANDS.replay, {
   refusals: [LogDamagedError],
   interrupt: () => `Interrupted. ${left}`,
-  async run({ "dry-run": dryRun = false, grace }) {
-    if (dryRun && grace !== undefined) {
-      throw new UsageError("--grace cannot be used with --dry-run");
-    }
+  async run({ grace }) {
     const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
-    return await withRetryingStore({}, (deps) => dryRun ? compare(deps) : rebuild(deps, graceMs));
+    await withRetryingStore({}, (deps) => rebuild(deps, graceMs));
   },
 });
 
-async function rebuild(deps: AuditDeps, graceMs: number): Promise<number> {
+async function rebuild(deps: ReplayDeps, graceMs: number): Promise<void> {
   const start = performance.now();
   let hasFilled = false;
   left = LEFT.rebuild;
@@ -59,32 +54,21 @@ async function rebuild(deps: AuditDeps, graceMs: number): Promise<number> {
   const earlier = resumedFrom === 0 ? "" : `, ${count(resumedFrom)} of them in an earlier run`;
   const what = `${counted(events, "event")}${earlier}, in ${seconds} s`;
   say(`Replayed ${what}; generation ${generation} is served.`);
-  describe("The old projections", differences);
-  return EXIT.done;
+  describe(differences);
 }
 
-async function compare(deps: AuditDeps): Promise<number> {
-  const report = await audit(deps, { progress: progressOf("Comparing", "events") });
-  const { position, faults } = report;
-  const unsound = faults.find(({ kind }) => ["newer_line", "line", "head"].includes(kind));
-  if (unsound !== undefined) throw new RefusedError(`${unsound.message}; run deno task audit`);
-  say(`Compared the projections with ${counted(position, "event")}; wrote nothing.`);
-  return describe("The projections", report) ? EXIT.done : EXIT.refused;
-}
-
-/** Says how projections differ from the log, and returns whether they match it. */
-function describe(subject: string, { counts, faults }: Pick<AuditReport, "counts" | "faults">) {
+/** Says how the old projections differed from the log. */
+function describe({ counts, faults, total }: Findings): void {
+  if (total === 0) {
+    say("The old projections matched the log.");
+    return;
+  }
   const { record_missing: missing = 0, record_extra: extra = 0, record_altered: altered = 0 } =
     counts;
-  if (missing + extra + altered === 0) {
-    say(`${subject} matched the log.`);
-    return true;
-  }
   const lost = `${count(missing)} ${missing === 1 ? "record" : "records"} missing`;
   const wrong = `${count(extra)} extra, ${count(altered)} altered`;
-  say(`${subject} differed from the log: ${lost}, ${wrong}.`);
-  for (const { kind, message } of faults) if (kind.startsWith("record_")) say(`  ${message}`);
-  return false;
+  say(`The old projections differed from the log: ${lost}, ${wrong}.`);
+  for (const { message } of faults) say(`  ${message}`);
 }
 
 function parseSeconds(text: string): number {

@@ -18,9 +18,10 @@ import {
 import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { scan } from "../../src/store/scan.ts";
 import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
-import { Comparison, SoundLog } from "../verify/compare.ts";
+import { Comparison } from "../verify/compare.ts";
 import { Findings } from "../verify/findings.ts";
 import { UnsoundError } from "../verify/log_verifier.ts";
+import { SoundLog } from "../verify/sound_log.ts";
 import { project } from "../../src/projections/project.ts";
 import { type Filling, NO_FILLING, ReplayLease } from "../guarded/replay_lease.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
@@ -30,6 +31,11 @@ export const GRACE_MS = HEAD_LIMIT_MS + 1_000;
 
 /** How many events may be left when a step of a replay ends: about as many as one commit stores. */
 const LAG_LIMIT = 500;
+
+export interface ReplayDeps {
+  store: Store;
+  runtime: Runtime;
+}
 
 export type ReplayPhase = "fill" | "wait" | "remove";
 
@@ -58,7 +64,7 @@ export interface ReplayOutcome {
  * sound, or if the new generation does not match it; the service then continues with the old generation.
  */
 export async function replay(
-  { store, runtime }: { store: Store; runtime: Runtime },
+  { store, runtime }: ReplayDeps,
   options: ReplayOptions = {},
 ): Promise<ReplayOutcome> {
   // An empty log has nothing to rebuild. A lease without a head would make the store look like a foreign one.

@@ -21,9 +21,10 @@ import type { ExpiringRecord } from "../../src/store/deno_kv/sqlite_reader.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import { StoreDamagedError } from "../../src/store/store_errors.ts";
 import { decodeLease } from "../guarded/replay_lease.ts";
-import { Comparison, type SoundLog } from "./compare.ts";
+import { Comparison } from "./compare.ts";
 import { type AuditReport, Findings, type Note } from "./findings.ts";
 import { type AuditOptions, LogAudit } from "./log_audit.ts";
+import type { SoundLog } from "./sound_log.ts";
 
 /** How often an audit is tried while replays change the generations during it. */
 const ATTEMPTS = 3;

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { Sha256Hex } from "../../events/api_key.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
-import { SoundLog } from "./compare.ts";
 import { checkedContent, CHECKSUM_BYTES } from "../../src/store/checksum.ts";
 import type { StoreEntry } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
 import type { Findings } from "./findings.ts";
+import { SoundLog } from "./sound_log.ts";
 
 /** The end of a sound log, 0 if it is empty. With it, a later audit proves that the log was only appended to. */
 export const AuditCheckpoint = z.strictObject({ position: z.int().min(0), hash: Sha256Hex });

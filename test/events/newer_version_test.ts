@@ -190,8 +190,7 @@ for (const addition of [FIELD, STATUS]) {
       await Deno.writeFile(`${folder}/export`, linesToBytes(lines));
       const key = `${folder}/../key`;
       await expectTask(["publish", "--new-key", key], { kvPath });
-      const commands =
-        "start,keys list,keys issue --label x,log,log --follow,replay,replay --dry-run," +
+      const commands = "start,keys list,keys issue --label x,log,log --follow,replay," +
         `audit,backup ${folder}/export,restore ${folder}/export,` +
         `publish ${folder}/../published --key ${key} --origin log.example`;
       for (const command of commands.split(",")) {

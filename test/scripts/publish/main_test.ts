@@ -37,14 +37,6 @@ test("publish: refuses another log and a damaged store with exit 1, a second pro
   // The head still counts the newest record of the log.
   await changeFile(kvPath, [{ type: "delete", key: logKey(40) }]);
   await refuses(1, "of the log is missing; run deno task audit", "publish", dir, "--key", key);
-  await using server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    () => new Response(null, { status: 404 }),
-  );
-  const witness = `http://127.0.0.1:${server.addr.port}`;
-  const unknown = await publish(lines, dir, "--witness", witness);
-  assertEquals(unknown.code, 1);
-  assertStringIncludes(unknown.stderr, "with status 404 (it does not know the origin)");
   assertEquals(await filesIn(dir), files);
   using lock = await Deno.open(dir);
   await lock.lock(true);
@@ -75,7 +67,6 @@ test("publish: arguments and keys that cannot be used exit 2, and publish nothin
   await Deno.chmod(open, 0o644);
   await Deno.writeTextFile(broken, "secret text", { mode: 0o600 });
   await Deno.symlink(storeFolder, link);
-  const signed = [fresh, "--key", key, ...ORIGIN];
   for (
     const [message, ...args] of [
       ["A folder is required"],
@@ -87,9 +78,6 @@ test("publish: arguments and keys that cannot be used exit 2, and publish nothin
       [`run chmod 600 ${open}`, fresh, "--key", open, ...ORIGIN],
       ["is not an Ed25519 key in PEM", fresh, "--key", broken, ...ORIGIN],
       ["No such file", fresh, "--key", `${folder}/none`, ...ORIGIN],
-      ["--witness takes an http(s)", ...signed, "--witness", "w.example"],
-      ["--witness takes an http(s)", ...signed, "--witness", "http://.."],
-      ["is not the vkey", ...signed, "--witness-vkey", "w"],
       ["exists already; a key is never overwritten", "--new-key", key],
       ["must not be in the folder of the store", "--new-key", `${storeFolder}/log.key`],
       ["must not be in the folder of the store", "--new-key", `${link}/log.key`],

@@ -80,6 +80,18 @@ test("publishLog() makes entries that are asked for later from the first line on
   await assertRejects(() => publish(dir, LOG), Error, "--entries must add the new");
 });
 
+test("publishLog() keeps a checkpoint that others have cosigned until there are new events", async (dir) => {
+  const path = `${dir}/checkpoint`;
+  await publish(dir, LOG.slice(0, 300));
+  const note = await Deno.readTextFile(path);
+  const cosigned = `${note}— witness.example ${btoa("\0".repeat(76))}\n`;
+  await Deno.writeTextFile(path, cosigned);
+  await publish(dir, LOG.slice(0, 300));
+  assertEquals(await Deno.readTextFile(path), cosigned);
+  await publish(dir, LOG);
+  assertPublishes(dir, LOG);
+});
+
 test("publishLog() changes nothing if the log is shorter or another one", async (root) => {
   for (const size of [1, 256, 257, 700, 768]) {
     const dir = `${root}/${size}`;

@@ -72,6 +72,8 @@ Deno.test("a checkpoint is opened as signed, and only by the key of its origin",
   const vkey = encodeVerifierKey(signer);
   const checkpoint = signCheckpoint(head, signer);
   assertEquals(openCheckpoint(checkpoint.note, vkey, "It"), checkpoint);
+  const cosigned = `${checkpoint.note}— witness.example ${btoa("\0".repeat(76))}\n`;
+  assertEquals(openCheckpoint(cosigned, vkey, "It"), { ...checkpoint, note: cosigned });
   const signed = (text: string) => signNote(text, signer);
   const root = head.root.toBase64();
   const other = "It is not one of the log log.shop.example/pets";

@@ -1,6 +1,7 @@
 import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import type { EventBody } from "../../../events/event.ts";
-import { decodePet, patchPet, PET_STATUSES, reversePatch } from "../../../events/pet.ts";
+import { parseExactJson } from "../../../events/int64.ts";
+import { patchPet, Pet, PET_STATUSES, reversePatch } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import type { Fault as AuditFault } from "../../../scripts/verify/findings.ts";
 import { lastPetIdOf, readHead } from "../../../src/log/head.ts";
@@ -320,7 +321,9 @@ async function write(sample: Sample, rounds: number): Promise<number> {
     const { head } = await readHead(store);
     for (let id = 1 + start % lastPetIdOf(head);; id = 1 + id % lastPetIdOf(head)) {
       const found = await pets.get(id, { head });
-      if (found !== undefined) return { pet: decodePet(found.text), at: found.position };
+      if (found !== undefined) {
+        return { pet: Pet.parse(parseExactJson(found.text)), at: found.position };
+      }
     }
   };
   for (let round = 0; round < rounds; round++) {

@@ -1,0 +1,148 @@
+/** What an audit keeps of a log: 16 bytes for each pet, and up to 24 for each event, instead of the records. */
+
+import { Buffer } from "node:buffer";
+import { isPetEvent, type RecordedLine } from "../../events/event.ts";
+import { categoryAndStatusOf } from "../../events/pet.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
+import {
+  isApiKeyKind,
+  isPetKind,
+  petListOf,
+  type ProjectionKey,
+  type ProjectionRecord,
+} from "../../src/keyspace.ts";
+import { lastPetIdOf } from "../../src/log/head.ts";
+import { readLog } from "../../src/log/read_log.ts";
+import { project, textIn } from "../../src/projections/project.ts";
+import { formatKey } from "../../src/store/key_encoding.ts";
+import type { Store } from "../../src/store/store.ts";
+import { DigestTable } from "./digest_table.ts";
+import { LogVerifier } from "./log_verifier.ts";
+
+const decoder = new TextDecoder();
+
+/** A bit for each kind of record: an event writes at most one record of a kind. */
+const KIND_BITS: Record<string, number> = {
+  pet: 1,
+  pet_by_category: 2,
+  removed_pet: 4,
+  issued_key: 8,
+  key_state: 16,
+  event_by_idempotency_key: 32,
+};
+
+export function kindBitOf([kind]: ProjectionKey): number {
+  const bit = KIND_BITS[kind];
+  if (bit === undefined) throw new TypeError(`The kind ${kind} has no bit`);
+  return bit;
+}
+
+interface ApiKeyRecord {
+  key: ProjectionKey;
+  content: Uint8Array;
+  position: number;
+}
+
+/** The sound lines of a log: which records follow from them, and from which event each one does. */
+export class SoundLog {
+  /** Has the digests of the records of pets, because it needs the pets to verify the lines. */
+  readonly verifier = new LogVerifier();
+  /** The records of API keys, by their keys as texts. A log has few. */
+  #apiKeys = new Map<string, ApiKeyRecord>();
+  /** The records of Idempotency-Keys, and when they expire, by the positions of their events. */
+  #idempotencyKeys = new DigestTable();
+
+  /** The next lines of a store, up to a position, in batches. Throws `UnsoundError` and `LogDamagedError`. */
+  async *readTo(store: Store, to: number): AsyncGenerator<RecordedLine[]> {
+    for await (const lines of readLog(store, { from: this.verifier.position + 1, to })) {
+      const sound = lines.map(({ line }) =>
+        this.verifier.expectSound(line, "; run deno task audit")
+      );
+      this.follow(sound);
+      yield sound;
+    }
+  }
+
+  /** Takes the next lines, after the verifier has. */
+  follow(lines: readonly RecordedLine[]): void {
+    for (const recorded of lines) {
+      const { event } = recorded;
+      if (isPetEvent(event) && event.idempotencyKey === undefined) continue;
+      for (const record of project([recorded])) this.#keep(record, event.position);
+    }
+  }
+
+  #keep({ key, content, expiresAt = Infinity }: ProjectionRecord, position: number): void {
+    if (content === undefined || isPetKind(key[0])) return;
+    if (isApiKeyKind(key[0])) {
+      this.#apiKeys.set(formatKey(key), { key, content, position });
+      return;
+    }
+    // A table has no content for a value below 1, such as a time before 1970.
+    const value = Math.max(1, expiresAt);
+    this.#idempotencyKeys.set(position, keyAndContent(key, content), value);
+  }
+
+  /** Position of the event that wrote the record under a key last; 0 if none did. */
+  positionOf(key: ProjectionKey): number {
+    if (isApiKeyKind(key[0])) return this.#apiKeys.get(formatKey(key))?.position ?? 0;
+    const number = key.at(-1) as number;
+    if (isPetKind(key[0])) return Math.abs(this.verifier.pets.valueAt(number));
+    return this.#idempotencyKeys.valueAt(number) === 0 ? 0 : number;
+  }
+
+  /** Whether the log makes a record of that key and content. */
+  makes(key: ProjectionKey, content: Uint8Array): boolean {
+    if (isApiKeyKind(key[0])) {
+      const record = this.#apiKeys.get(formatKey(key));
+      return record !== undefined && bytesEqual(content, record.content);
+    }
+    if (key[0] === "removed_pet") return this.#makesRemoval(key, content);
+    if (isPetKind(key[0])) return this.#makesPet(key, content);
+    return this.#idempotencyKeys.has(key.at(-1) as number, keyAndContent(key, content));
+  }
+
+  #makesRemoval(key: ProjectionKey, content: Uint8Array): boolean {
+    const value = this.verifier.pets.valueAt(key.at(-1) as number);
+    return value < 0 && bytesEqual(content, Buffer.from(String(-value)));
+  }
+
+  #makesPet(key: ProjectionKey, content: Uint8Array): boolean {
+    const { pets } = this.verifier;
+    const id = key.at(-1) as number;
+    if (!pets.has(id, textIn(content))) return false;
+    const text = decoder.decode(content);
+    const hasPosition = text.startsWith(`${pets.valueAt(id)}{`);
+    const { categoryId, status } = categoryAndStatusOf(text);
+    const isOfList = key.at(-2) === petListOf(status);
+    const isOfCategory = key[0] === "pet" || key[1] === categoryId;
+    return hasPosition && isOfList && isOfCategory;
+  }
+
+  /** By the positions of the events: the bits of the records that the event wrote last. */
+  kindsByPosition(): Uint8Array {
+    const { pets, head } = this.verifier;
+    const kinds = new Uint8Array(head.position + 1);
+    for (let id = 1; id <= lastPetIdOf(head); id++) {
+      const value = pets.valueAt(id);
+      if (value < 0) kinds[-value] |= KIND_BITS.removed_pet;
+      else kinds[value] |= KIND_BITS.pet | KIND_BITS.pet_by_category;
+    }
+    for (const { key, position } of this.#apiKeys.values()) kinds[position] |= kindBitOf(key);
+    for (let position = 1; position <= head.position; position++) {
+      const hasKey = this.#idempotencyKeys.valueAt(position) !== 0;
+      if (hasKey) kinds[position] |= KIND_BITS.event_by_idempotency_key;
+    }
+    return kinds;
+  }
+
+  /** The bits of the records of the event at a position that have expired at a time. The store may have removed them. */
+  kindsExpiredAt(time: number, position: number): number {
+    const expiresAt = this.#idempotencyKeys.valueAt(position);
+    return expiresAt !== 0 && expiresAt <= time ? KIND_BITS.event_by_idempotency_key : 0;
+  }
+}
+
+function keyAndContent(key: ProjectionKey, content: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(formatKey(key)), content]);
+}
