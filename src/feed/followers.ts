@@ -23,11 +23,16 @@ export interface FollowersDeps {
 }
 
 /** An open stream of events, or a request that waits for events. */
-export interface Follower {
-  /** Called after each look at the head, which may be the same as before; `undefined` if the store is away. */
-  onLook(entry: HeadEntry | undefined): void;
-  /** Ends it, with the error that the next request would get. */
-  end(reason: unknown): void;
+export interface FollowOptions {
+  token: string;
+  /** The head up to which the follower knows the log. */
+  entry: HeadEntry;
+  /** Ends the follower when its client goes away. */
+  client: AbortSignal;
+  /** Maximum duration, in milliseconds. */
+  limitMs: number;
+  /** Whether a look at the head wakes the follower up; called after each look. */
+  isWokenBy: (entry: HeadEntry) => boolean;
 }
 
 /**
@@ -49,29 +54,56 @@ export class Followers {
     return this.#byToken.values().reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Adds a follower that knows the log up to a head. Throws `overloaded`, `rate_limited` and `shutting_down`. */
-  add(token: string, follower: Follower, { head }: HeadEntry): void {
+  /**
+   * Follows until the limit of time, or until the client goes away, the key is not valid any more or the service shuts
+   * down. Throws `overloaded`, `rate_limited` and `shutting_down`.
+   */
+  follow({ token, entry, client, limitMs, isWokenBy }: FollowOptions): Follower {
+    // The client may have gone away while the key or the log was read. Such a signal calls no listener any more.
+    if (client.aborted) return endedFollower(entry);
+    this.#expectRoom(token);
+    const end = () => follower.end();
+    const cancelTimer = this.#deps.runtime.setTimer(limitMs, end);
+    client.addEventListener("abort", end);
+    const release = () => {
+      cancelTimer();
+      client.removeEventListener("abort", end);
+      this.#remove(token, follower);
+    };
+    const follower = new Follower(entry, isWokenBy, release);
+    this.#add(token, follower);
+    return follower;
+  }
+
+  #expectRoom(token: string): void {
     if (this.#isEnding) throw shuttingDown();
     if (this.size >= FOLLOWERS_LIMIT) {
       throw new ServiceError("overloaded", "Too many clients follow the events of this instance");
     }
-    const ofToken = this.#byToken.get(token) ?? new Set();
-    if (ofToken.size >= FOLLOWERS_OF_KEY_LIMIT) {
+    const ofToken = this.#byToken.get(token);
+    if (ofToken !== undefined && ofToken.size >= FOLLOWERS_OF_KEY_LIMIT) {
       const message = `An API key may follow the events ${FOLLOWERS_OF_KEY_LIMIT} times at once`;
       throw new ServiceError("rate_limited", message);
     }
-    this.#byToken.set(token, ofToken.add(follower));
+  }
+
+  #add(token: string, follower: Follower): void {
+    const ofToken = this.#byToken.get(token) ?? new Set();
+    ofToken.add(follower);
+    this.#byToken.set(token, ofToken);
     const { latest } = this.#deps.heads;
+    const known = follower.entry.head.position;
     // The look that showed what was appended since may be over.
-    if (latest !== undefined && latest.head.position > head.position) this.onCommitted();
+    if (latest !== undefined && latest.head.position > known) this.onCommitted();
     // Not a part of the request that happens to be the first.
     if (!this.#isLooking) outsideRequests(() => void this.#look());
   }
 
-  remove(token: string, follower: Follower): void {
+  #remove(token: string, follower: Follower): void {
     const ofToken = this.#byToken.get(token);
-    ofToken?.delete(follower);
-    if (ofToken?.size === 0) this.#byToken.delete(token);
+    if (ofToken === undefined) return;
+    ofToken.delete(follower);
+    if (ofToken.size === 0) this.#byToken.delete(token);
   }
 
   /** Ends all, and refuses more, because the service is shutting down. */
@@ -85,6 +117,7 @@ export class Followers {
     this.#alarm.ring();
   }
 
+  /** Ends the followers of a key, with the error that their next request would get. */
   #end(token: string, reason: unknown): void {
     const followers = this.#byToken.get(token) ?? [];
     this.#byToken.delete(token);
@@ -124,8 +157,53 @@ export class Followers {
   }
 }
 
+/** One of those who share the looks at the head. {@linkcode Followers.follow} makes it. */
+export class Follower {
+  /** The head at the last look. */
+  entry: HeadEntry;
+  isEnded = false;
+  /** Why others ended it: the error that the next request of the client would get. */
+  endReason: unknown;
+  #isWokenBy: (entry: HeadEntry) => boolean;
+  #release: () => void;
+  #alarm = new Alarm();
+
+  /** `release` is called once, at the end. */
+  constructor(entry: HeadEntry, isWokenBy: FollowOptions["isWokenBy"], release: () => void) {
+    this.entry = entry;
+    this.#isWokenBy = isWokenBy;
+    this.#release = release;
+  }
+
+  /** Resolves after a look that wakes it up, or at its end. */
+  wait(): Promise<void> {
+    return this.#alarm.wait();
+  }
+
+  /** Called after each look at the head, which may be the same as before; `undefined` if the store is away. */
+  onLook(entry: HeadEntry | undefined): void {
+    if (entry !== undefined) this.entry = entry;
+    // Also if the store is away, so that whoever could not read tries again.
+    if (this.#isWokenBy(this.entry)) this.#alarm.ring();
+  }
+
+  end(reason?: unknown): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.endReason = reason;
+    this.#release();
+    this.#alarm.ring();
+  }
+}
+
+function endedFollower(entry: HeadEntry): Follower {
+  const follower = new Follower(entry, () => false, () => {});
+  follower.end();
+  return follower;
+}
+
 /** Lets one caller wait until it rings. A ring that nobody waited for ends the next wait at once. */
-export class Alarm {
+class Alarm {
   #hasRung = false;
   #wake = () => {};
 

@@ -3,15 +3,15 @@
 import { Buffer } from "node:buffer";
 import { EMPTY_HEAD, type HeadEntry } from "../log/head.ts";
 import type { BackgroundWork } from "../feed/background_work.ts";
+import { EventCursor, type EventPart, followedParts, NO_LINES } from "../feed/event_cursor.ts";
 import {
   type EventFeed,
-  type FeedEvent,
-  type FeedLine,
   feedPositionOf,
   jsonOf,
   messageOf,
   type Place,
 } from "../feed/event_feed.ts";
+import type { Follower, Followers } from "../feed/followers.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { serviceErrorCode } from "../service_error.ts";
@@ -20,15 +20,16 @@ import { compressed } from "./compression.ts";
 import { codeOf } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
-import { Alarm, type Follower, type Followers } from "../feed/followers.ts";
 import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/query.ts";
 
-/** Maximum number of lines that one request looks at: with a filter, it may find nothing among them. */
+/** A batch ends after so many lines: with a filter, it may find nothing among them. */
 const SCAN_LIMIT = 2_000;
 
-/** A batch, and a write to a stream, end after so many bytes: slow readers hold them. */
+/** A batch ends after so many bytes. Slow readers hold them. */
 const BATCH_BYTES = 1024 * 1024;
-const WRITE_BYTES = 64 * 1024;
+
+/** A write to a stream ends after so many bytes. Slow readers hold them. */
+const WRITE_LIMITS = { events: Infinity, bytes: 64 * 1024 };
 
 /** After this time without a message, a stream has a comment, so that nobody on the way takes it for dead. */
 export const HEARTBEAT_MS = 15_000;
@@ -54,11 +55,12 @@ export interface EventsDeps {
   runtime: Runtime;
 }
 
+/** A valid request, as it was admitted. */
 interface EventsRequest {
   query: EventsQuery;
   /** The head at which the request was admitted. */
   entry: HeadEntry;
-  /** The last line that the client knows, or has passed. */
+  /** The last line that the client knows. */
   place: Place;
   /** Its signal aborts when the client goes away. */
   client: Request;
@@ -107,49 +109,92 @@ function placeOf({ lastEventId: id, since }: EventsQuery, feed: EventFeed, entry
 
 /** Resolves to a batch: at once if there are events, and otherwise after the wait of the query. */
 async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: string) {
-  const { query, client } = request;
-  const start = request.place.position;
-  const events: Uint8Array[] = [];
-  let bytes = 0;
-  /** Reads the next lines into the batch, and returns whether the batch is complete. */
-  const isComplete = async () => {
-    while (isBehind(request)) {
-      for (const line of await deps.feed.linesAfter(request.place, request.entry)) {
-        request.place = line;
-        if (!isWanted(line, query)) continue;
-        const json = jsonOf(line.event);
-        events.push(json);
-        bytes += json.length;
-        if (events.length === query.limit || bytes >= BATCH_BYTES) return true;
-      }
-      if (request.place.position - start >= SCAN_LIMIT) return true;
-    }
-    return events.length > 0;
-  };
-  if (!await isComplete() && query.timeout > 0) {
-    const waiter = new Waiter(deps, request, query.timeout);
-    try {
-      do {
-        await waiter.wait();
-      } while (!waiter.isEnded && !await isComplete());
-      // At a shutdown, an empty batch is a true response.
-      const { error } = waiter;
-      if (error !== undefined && serviceErrorCode(error) !== "shutting_down") throw error;
-    } finally {
-      waiter.end();
-    }
+  const { query, entry, place, client } = request;
+  const cursor = new EventCursor(deps.feed, place, query, jsonOf);
+  const batch = new Batch(query.limit);
+  while (!batch.isFull && cursor.isBehind(entry)) {
+    batch.add(await cursor.read(entry, batch.room));
   }
+  const hasToWait = !batch.isFull && batch.isEmpty && query.timeout > 0;
+  if (hasToWait) await awaitEvents(deps, request, cursor, batch);
   const response = {
     status: 200,
-    body: jsonArrayOf(events),
+    body: batch.toJson(),
     headers: {
       ...NEVER_STORED,
       vary: "accept, accept-encoding",
-      link: `<${baseUrl}/events?${queryAfter(request.place.id, query)}>; rel="next"`,
+      link: `<${baseUrl}/events?${queryAfter(cursor.place.id, query)}>; rel="next"`,
     },
     contentHeaders: { "content-type": BATCH_TYPE },
   };
   return await compressed(response, client.headers, () => deps.background.turn("events"));
+}
+
+/** Waits until there are events for a batch, or the time of the query is over. */
+async function awaitEvents(
+  { followers }: EventsDeps,
+  { query, entry, client: { signal }, token }: EventsRequest,
+  cursor: EventCursor,
+  batch: Batch,
+): Promise<void> {
+  const follower = followers.follow({
+    token,
+    entry,
+    client: signal,
+    limitMs: query.timeout,
+    isWokenBy: (look) => cursor.isBehind(look),
+  });
+  const read = () => cursor.read(follower.entry, batch.room);
+  try {
+    for await (const part of followedParts(cursor, follower, read)) {
+      batch.add(part);
+      const hasAll = !batch.isEmpty && !cursor.isBehind(follower.entry);
+      if (batch.isFull || hasAll) break;
+    }
+  } finally {
+    follower.end();
+  }
+  const { endReason } = follower;
+  // At a shutdown, an empty batch is a true response.
+  const isShutdown = serviceErrorCode(endReason) === "shutting_down";
+  if (endReason !== undefined && !isShutdown) throw endReason;
+}
+
+/** The events of one response. */
+class Batch {
+  #limit: number;
+  #texts: Uint8Array[] = [];
+  #bytes = 0;
+  #lines = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** What the batch has room for. */
+  get room(): { events: number; bytes: number } {
+    return { events: this.#limit - this.#texts.length, bytes: BATCH_BYTES - this.#bytes };
+  }
+
+  get isEmpty(): boolean {
+    return this.#texts.length === 0;
+  }
+
+  get isFull(): boolean {
+    const { events, bytes } = this.room;
+    return events <= 0 || bytes <= 0 || this.#lines >= SCAN_LIMIT;
+  }
+
+  add({ texts, bytes, lines }: EventPart): void {
+    this.#texts.push(...texts);
+    this.#bytes += bytes;
+    this.#lines += lines;
+  }
+
+  toJson(): Uint8Array {
+    const separated = this.#texts.flatMap((text, index) => index === 0 ? [text] : [COMMA, text]);
+    return Buffer.concat([OPENING, ...separated, CLOSING]);
+  }
 }
 
 function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
@@ -169,132 +214,73 @@ function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
 
 /** A stream of events. Its client pulls: the log keeps what the client has not read yet. */
 function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<Uint8Array> {
-  const { report, runtime } = deps;
-  const lengthMs = STREAM_MS * (1 + runtime.random() / 2);
+  const { followers, report, runtime } = deps;
+  const { query, entry, place, client, requestId, token } = request;
+  const cursor = new EventCursor(deps.feed, place, query, messageOf);
   let sentAt = runtime.monotonicNow();
   const isQuiet = () => runtime.monotonicNow() - sentAt >= HEARTBEAT_MS;
-  const waiter = new Waiter(deps, request, lengthMs, isQuiet, (error) => {
+  const follower = followers.follow({
+    token,
+    entry,
+    client: client.signal,
+    limitMs: STREAM_MS * (1 + runtime.random() / 2),
+    isWokenBy: (look) => cursor.isBehind(look) || isQuiet(),
+  });
+  const read = () => readIfThere(cursor, follower);
+  const parts = followedParts(cursor, follower, read);
+  /** Resolves to what to send next, or to `undefined` at the end. */
+  const nextWrite = async () => {
+    for (;;) {
+      const { value: part, done } = await parts.next();
+      // The client may have gone away during the read, or its key may not be valid any more.
+      if (done || follower.isEnded) return undefined;
+      if (part.lines > 0) return writeOf(part);
+      if (isQuiet()) return HEARTBEAT;
+    }
+  };
+  const reportDefect = (error: unknown) => {
     // The next request of the client gets any other error.
     if (error === undefined || codeOf(error) !== "internal_error") return;
-    report("error", "stream_failed", { requestId: request.requestId, reason: reasonOf(error) });
-  });
+    report("error", "stream_failed", { requestId, reason: reasonOf(error) });
+  };
   return new ReadableStream({
     start(controller) {
       // A client that loses the connection before the first event continues from here, too.
-      controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\nid: ${request.place.id}\n\n`));
+      controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\nid: ${place.id}\n\n`));
     },
     async pull(controller) {
-      try {
-        while (!waiter.isEnded) {
-          const bytes = await readMessages(deps, request) ?? (isQuiet() ? HEARTBEAT : undefined);
-          // The client may have gone away meanwhile.
-          if (waiter.isEnded) break;
-          if (bytes !== undefined) {
-            sentAt = runtime.monotonicNow();
-            return controller.enqueue(bytes);
-          }
-          await waiter.wait();
-        }
-      } catch (error) {
-        waiter.end(error);
+      const write = await nextWrite().catch((error) => {
+        follower.end();
+        reportDefect(error);
+      });
+      if (write === undefined) {
+        reportDefect(follower.endReason);
+        return controller.close();
       }
-      controller.close();
+      sentAt = runtime.monotonicNow();
+      controller.enqueue(write);
     },
-    cancel: () => waiter.end(),
+    cancel() {
+      follower.end();
+      reportDefect(follower.endReason);
+    },
   }, { highWaterMark: 0 });
 }
 
-/** Resolves to the next messages; `undefined` if there are none, or the store is away until another look. */
-async function readMessages({ feed }: EventsDeps, request: EventsRequest) {
-  const { place, entry, query } = request;
-  if (!isBehind(request)) return undefined;
-  const lines = await feed.linesAfter(place, entry).catch((error) => {
-    if (!(error instanceof StoreError)) throw error;
-  });
-  if (lines === undefined) return undefined;
-  const messages: Uint8Array[] = [];
-  let bytes = 0;
-  for (const line of lines) {
-    request.place = line;
-    if (!isWanted(line, query)) continue;
-    const message = messageOf(line.event);
-    messages.push(message);
-    bytes += message.length;
-    if (bytes >= WRITE_BYTES) break;
+/** Resolves to a part without lines if the store is away, until another look. */
+async function readIfThere(cursor: EventCursor, follower: Follower): Promise<EventPart> {
+  try {
+    return await cursor.read(follower.entry, WRITE_LIMITS);
+  } catch (error) {
+    if (error instanceof StoreError) return NO_LINES;
+    throw error;
   }
-  const last = request.place;
+}
+
+/** The messages of a part that has lines. */
+function writeOf({ texts, passedId }: EventPart): Uint8Array {
+  if (passedId === undefined) return Buffer.concat(texts);
   // Without data, this only tells the client from where to resume.
-  if (!isWanted(last, query)) messages.push(encoder.encode(`id: ${last.id}\n\n`));
-  return Buffer.concat(messages);
-}
-
-/** An alarm for lines after the place of a request, for a limited time and while its client is there. */
-class Waiter extends Alarm implements Follower {
-  isEnded = false;
-  error: unknown;
-  #request: EventsRequest;
-  #isQuiet: () => boolean;
-  #leave: (error: unknown) => void = () => {};
-
-  /** It also wakes up while `isQuiet` says so. */
-  constructor(
-    { followers, runtime }: EventsDeps,
-    request: EventsRequest,
-    limitMs: number,
-    isQuiet = () => false,
-    onEnd = (_error: unknown) => {},
-  ) {
-    super();
-    this.#request = request;
-    this.#isQuiet = isQuiet;
-    const { signal } = request.client;
-    // The client may have gone away while the key or the log was read. Such a signal calls no listener any more.
-    if (signal.aborted) {
-      this.end();
-      return;
-    }
-    followers.add(request.token, this, request.entry);
-    const cancelTimer = runtime.setTimer(limitMs, () => this.end());
-    const onAbort = () => this.end();
-    signal.addEventListener("abort", onAbort);
-    this.#leave = (error) => {
-      cancelTimer();
-      signal.removeEventListener("abort", onAbort);
-      followers.remove(request.token, this);
-      onEnd(error);
-    };
-  }
-
-  onLook(look: HeadEntry | undefined): void {
-    const entry = look ?? this.#request.entry;
-    this.#request.entry = entry;
-    // Also rings again after a read that failed.
-    if (isBehind(this.#request) || this.#isQuiet()) this.ring();
-  }
-
-  end(error?: unknown): void {
-    this.isEnded = true;
-    this.error = error;
-    this.#leave(error);
-    this.ring();
-  }
-}
-
-function isBehind({ place, entry }: EventsRequest): boolean {
-  return place.position < entry.head.position;
-}
-
-type EventLine = FeedLine & { event: FeedEvent };
-
-function isWanted(line: FeedLine, { type, status }: EventsQuery): line is EventLine {
-  const { event } = line;
-  return event !== undefined && (type === undefined || event.type === type) &&
-    (status === undefined || event.statuses.includes(status));
-}
-
-function jsonArrayOf(elements: Uint8Array[]): Uint8Array {
-  const separated = elements.flatMap((element, index) =>
-    index === 0 ? [element] : [COMMA, element]
-  );
-  return Buffer.concat([OPENING, ...separated, CLOSING]);
+  const position = encoder.encode(`id: ${passedId}\n\n`);
+  return Buffer.concat([...texts, position]);
 }

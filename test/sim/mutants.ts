@@ -187,25 +187,26 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/http/events.ts": {
     "a stream sends the position of an event before the event": {
-      "messages.push(message);": "messages.push(encoder.encode(`id: ${line.id}\\n\\n`), message);",
+      "if (passedId === undefined) return Buffer.concat(texts);":
+        "texts = texts.flatMap((it) => [it.subarray(0, it.indexOf(10)), encoder.encode('\\n\\n'), it]);\n" +
+        "  if (passedId === undefined) return Buffer.concat(texts);",
     },
     "the next request of a batch begins at the head": {
-      "queryAfter(request.place.id, query)":
-        "queryAfter(feedPositionOf(request.entry.head).id, query)",
+      "queryAfter(cursor.place.id, query)": "queryAfter(feedPositionOf(entry.head).id, query)",
     },
     "a stream misses events between its request and its first look at the head": {
-      "    this.#request = request;\n":
-        "    this.#request = request;\n    (request as any).first = request.entry;\n",
-      "    this.#request.entry = entry;\n":
-        "    if (this.#request.entry === (this.#request as any).first) " +
-        "this.#request.place = feedPositionOf(entry.head);\n" +
-        "    this.#request.entry = entry;\n",
+      "isWokenBy: (look) => cursor.isBehind(look) || isQuiet(),": "isWokenBy: (look) => {\n" +
+        "      if (!(cursor as any).hasLooked) cursor.place = feedPositionOf(look.head);\n" +
+        "      (cursor as any).hasLooked = true;\n" +
+        "      return cursor.isBehind(look) || isQuiet();\n" +
+        "    },",
     },
     "a stream does not pass the position of events that its filter leaves out": {
-      "if (!isWanted(last, query)) messages.push": "if (false) messages.push",
+      "return Buffer.concat([...texts, position]);": "return Buffer.concat(texts);",
     },
     "a wait does not notice the events that come during it": {
-      "if (isBehind(this.#request) || this.#isQuiet())": "if (this.#isQuiet())",
+      "isWokenBy: (look) => cursor.isBehind(look),": "isWokenBy: () => false,",
+      "isWokenBy: (look) => cursor.isBehind(look) || isQuiet(),": "isWokenBy: () => isQuiet(),",
     },
   },
   "src/feed/followers.ts": {
