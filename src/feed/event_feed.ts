@@ -11,10 +11,10 @@ import { type EncodedText, TextBuffer } from "../encoding/text_buffer.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
+import { BoundedCache } from "../runtime/bounded_cache.ts";
 import type { BackgroundWork } from "./background_work.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
-import { BoundedCache } from "../projections/bounded_cache.ts";
 
 /** Number of positions in a part of the log that is cached as one. */
 export const PART_LENGTH = 256;

@@ -1,7 +1,6 @@
 /** The head of the log: the record that every append checks and replaces. */
 
 import { z } from "zod";
-import { Sha256Hex, Ulid } from "../../events/api_key.ts";
 import { assertNever } from "../../events/assert_never.ts";
 import {
   EVENT_TYPES,
@@ -13,6 +12,7 @@ import {
   schemaOf,
   schemaVersionOf,
 } from "../../events/event.ts";
+import { Sha256Hex, Ulid } from "../../events/text_forms.ts";
 import { decodeJson, encodeJson } from "../encoding/json.ts";
 import { ServiceError } from "../service_error.ts";
 import { HEAD_KEY, PET_LISTS, petListOf } from "../keyspace.ts";

@@ -20,7 +20,7 @@ import {
 } from "../log/head.ts";
 import { ServiceError } from "../service_error.ts";
 import { GET_MANY_LIMIT, type Key, type Store, type StoreEntry } from "../store/store.ts";
-import { BoundedCache } from "./bounded_cache.ts";
+import { BoundedCache } from "../runtime/bounded_cache.ts";
 import {
   damagedError,
   petOf,

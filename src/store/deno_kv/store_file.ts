@@ -13,7 +13,7 @@ import {
   type StoreError,
   StoreRefusedError,
 } from "../store_errors.ts";
-import type { FileLocation, StoreLocation } from "../open_store.ts";
+import type { FileLocation, StoreLocation } from "../store_location.ts";
 import { SqliteReader, versionstampOf } from "./sqlite_reader.ts";
 
 /**
