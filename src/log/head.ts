@@ -150,7 +150,11 @@ export function addEvent(draft: Head, event: RecordedEvent, lastHash: string): v
   draft.position = position;
   draft.lastHash = lastHash;
   const version = schemaVersionOf(event);
-  const summary = draft.types[type] ??= { version, count: 0, last: 0 };
+  let summary = draft.types[type];
+  if (summary === undefined) {
+    summary = { version, count: 0, last: 0 };
+    draft.types[type] = summary;
+  }
   if (isLaterSchema(type, version, summary.version)) summary.version = version;
   summary.count++;
   summary.last = position;
