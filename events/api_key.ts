@@ -1,15 +1,7 @@
 /** The data of the two events about API keys. An event contains only the SHA-256 of a key, never the key itself. */
 
 import { z } from "zod";
-
-const NO_INSTANT = "must be a UTC time with milliseconds";
-export const Instant = z.iso.datetime({ precision: 3, error: NO_INSTANT });
-export const SHA256_HEX = "[0-9a-f]{64}";
-export const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
-
-export const Sha256Hex = z.string()
-  .regex(new RegExp(`^${SHA256_HEX}$`), "must be 64 lower-case hex digits");
-export const Ulid = z.string().regex(new RegExp(`^${ULID}$`), "must be a ULID");
+import { Instant, Sha256Hex, Ulid } from "./text_forms.ts";
 
 /** Longest `label` of a key, in UTF-16 code units. */
 const LABEL_MAX_LENGTH = 100;

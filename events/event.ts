@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { assertNever } from "./assert_never.ts";
-import { Instant, KeyIssuedData, KeyRevokedData, SHA256_HEX, Sha256Hex, ULID } from "./api_key.ts";
+import { KeyIssuedData, KeyRevokedData } from "./api_key.ts";
 import { parseExactJson } from "./int64.ts";
 import {
   encodePatch,
@@ -19,6 +19,8 @@ import {
   PetPatch,
   releasesOf,
 } from "./pet.ts";
+import { keySubject, petSubject } from "./subject.ts";
+import { Instant, SHA256_HEX, Sha256Hex, ULID } from "./text_forms.ts";
 
 /** `previoushash` of the first line. */
 export const GENESIS_HASH = "0".repeat(64);
@@ -300,14 +302,6 @@ function malformed(line: string): MalformedEventError {
   }
   const form = "the bytes that the service writes, for example in spaces or line ends";
   return new MalformedEventError(`The line differs from ${form}`);
-}
-
-export function petSubject(id: number): string {
-  return `pets/${id}`;
-}
-
-export function keySubject(keyId: string): string {
-  return `keys/${keyId}`;
 }
 
 export function subjectOf(body: EventBody): string {

@@ -49,14 +49,21 @@ function allSources(): [file: string, text: string][] {
     .map((file) => [file, Deno.readTextFileSync(ROOT + file)]);
 }
 
+/** The files that a source imports, types included, by their paths. */
+function importsOf(file: string, text: string): string[] {
+  const specifiers = text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);
+  return [...specifiers].map(([, specifier]) =>
+    relative(ROOT, new URL(specifier, `file://${ROOT}${file}`).pathname)
+  );
+}
+
 test("Imports point one way, from higher layers to lower ones", () => {
   let imports = 0;
   const wrong: string[] = [];
   for (const [file, text] of allSources()) {
     const from = placeOf(file);
-    for (const [, specifier] of text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)) {
+    for (const target of importsOf(file, text)) {
       imports++;
-      const target = relative(ROOT, new URL(specifier, `file://${ROOT}${file}`).pathname);
       const to = placeOf(target);
       const isAllowed = to.layer < from.layer || to.room === from.room;
       if (!isAllowed) wrong.push(`${file} imports ${target}`);
@@ -64,6 +71,24 @@ test("Imports point one way, from higher layers to lower ones", () => {
   }
   assert(imports > 300, `found only ${imports} imports`);
   assertEquals(wrong, []);
+});
+
+test("No files import each other in a circle, also within a folder", () => {
+  const imports = new Map(allSources().map(([file, text]) => [file, importsOf(file, text)]));
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const follow = (file: string, path: string[]) => {
+    if (path.includes(file)) {
+      const circle = [...path.slice(path.indexOf(file)), file];
+      circles.push(circle.join(" imports "));
+      return;
+    }
+    if (done.has(file)) return;
+    for (const target of imports.get(file) ?? []) follow(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of imports.keys()) follow(file, []);
+  assertEquals(circles, []);
 });
 
 /** The facilities of the machine, and the only files and folders that may use each. */

@@ -1,7 +1,7 @@
 /** The lease of a replay: a record that only one replay at a time can hold. Each of its commits checks it. */
 
 import { z } from "zod";
-import { Instant, Ulid } from "../../events/api_key.ts";
+import { Instant, Ulid } from "../../events/text_forms.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../../src/encoding/json.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { ULID } from "../../events/api_key.ts";
 import { EVENT_TYPES, OPERATOR } from "../../events/event.ts";
+import { keyIdIn, petIdIn } from "../../events/subject.ts";
+import { Ulid } from "../../events/text_forms.ts";
 import { LogDamagedError, type StoredLine } from "../../src/log/read_log.ts";
 import { parseDuration } from "../cli/flag_values.ts";
 import { UsageError } from "../cli/run_command.ts";
@@ -12,8 +13,12 @@ export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" 
   if (type !== undefined && !(EVENT_TYPES as string[]).includes(type)) {
     throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);
   }
-  expectMatch("--subject", subject, `pets/[1-9]\\d*|keys/${ULID}`, "pets/7 or keys/ID");
-  expectMatch("--actor", actor, `${OPERATOR}|${ULID}`, `the id of a key, or ${OPERATOR}`);
+  if (subject !== undefined && !isSubject(subject)) {
+    throw wrongFormError("--subject", "pets/7 or keys/ID", subject);
+  }
+  if (actor !== undefined && !isActor(actor)) {
+    throw wrongFormError("--actor", `the id of a key, or ${OPERATOR}`, actor);
+  }
   const since = parseTime("--since", flags.since);
   const until = parseTime("--until", flags.until);
   if (since !== undefined && until !== undefined && until < since) {
@@ -31,9 +36,23 @@ export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" 
   };
 }
 
-function expectMatch(flag: string, text: string | undefined, pattern: string, form: string): void {
-  if (text === undefined || new RegExp(`^(?:${pattern})$`).test(text)) return;
-  throw new UsageError(`${flag} takes ${form}, not ${JSON.stringify(text)}`);
+function isSubject(text: string): boolean {
+  const petId = petIdIn(text);
+  if (petId !== undefined) return /^[1-9]\d*$/.test(petId);
+  const keyId = keyIdIn(text);
+  return keyId !== undefined && isKeyId(keyId);
+}
+
+function isActor(text: string): boolean {
+  return text === OPERATOR || isKeyId(text);
+}
+
+function isKeyId(text: string): boolean {
+  return Ulid.safeParse(text).success;
+}
+
+function wrongFormError(flag: string, form: string, text: string): UsageError {
+  return new UsageError(`${flag} takes ${form}, not ${JSON.stringify(text)}`);
 }
 
 /** A date, or a date and a time. Without an offset, the time is in UTC. */
@@ -48,7 +67,7 @@ function parseTime(flag: string, text: string | undefined): string | undefined {
   const time = text.replace(/(T\d\d:\d\d)(?=[Z+-]|$)/, "$1:00");
   if (!Time.safeParse(time).success) {
     const form = "a time like 2026-11-20 or 2026-11-20T08:00Z, or 24h (ago)";
-    throw new UsageError(`${flag} takes ${form}, not ${JSON.stringify(text)}`);
+    throw wrongFormError(flag, form, text);
   }
   const isWithoutOffset = /T[^Z+-]*$/.test(time);
   return new Date(isWithoutOffset ? `${time}Z` : time).toISOString();

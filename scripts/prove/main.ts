@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
+import { assertNever } from "../../events/assert_never.ts";
 import { subjectOf } from "../../events/event.ts";
+import { keyIdIn, petIdIn } from "../../events/subject.ts";
 import { eventOf } from "../../src/log/lines.ts";
 import { PublishedLog } from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -8,6 +10,9 @@ import { count, counted } from "../cli/format.ts";
 import { readPublished, readRegularFile } from "../published/published_folder.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../launch/commands.ts";
+
+/** A position or the id of a pet. */
+const NUMBER = /^[1-9]\d{0,14}$/;
 
 await runCommand(COMMANDS.prove, {
   interrupt: () => "Interrupted. No proof was printed. Run the same command again.",
@@ -40,27 +45,51 @@ await runCommand(COMMANDS.prove, {
 
 /** `before` is the position of the line before it about the same pet. */
 async function findLine(what: string, readLines: ReadLines) {
-  const match = /^(?:([1-9]\d{0,14})|pets\/([1-9]\d{0,14})|keys\/[0-9A-Z]+)$/.exec(what);
-  if (match === null) {
-    throw new UsageError(`${JSON.stringify(what)} is neither pets/ID, keys/ID nor a position`);
-  }
-  const [, text, petId] = match;
-  // Pet 7 is not before position 8, because each pet is an event, and the first event issued a key.
-  const from = text === undefined ? Number(petId ?? 0) + 1 : Number(text);
+  const target = parseTarget(what);
+  const from = firstPositionOf(target);
   const subject = `"subject":"${what}"`;
   let found: { line: Uint8Array; position: number; before?: number } | undefined;
   let position = from;
   for await (const lines of readLines(from)) {
     for (const line of lines) {
-      const isFound = text !== undefined ||
+      const isFound = target.kind === "position" ||
         Buffer.from(line.buffer, line.byteOffset, line.length).includes(subject);
       if (isFound) found = { line, position, before: found?.position };
       // Only a pet can have a newer event that is to be proved.
-      if (isFound && petId === undefined) return found!;
+      if (isFound && target.kind !== "pet") return found!;
       position++;
     }
   }
   if (found !== undefined) return found;
-  const lacks = text === undefined ? "has no event about" : "ends before line";
+  const lacks = target.kind === "position" ? "ends before line" : "has no event about";
   throw new RefusedError(`The log ${lacks} ${what}`);
+}
+
+type Target =
+  | { kind: "position"; position: number }
+  | { kind: "pet"; petId: number }
+  | { kind: "key" };
+
+function parseTarget(what: string): Target {
+  if (NUMBER.test(what)) return { kind: "position", position: Number(what) };
+  const petId = petIdIn(what);
+  if (petId !== undefined && NUMBER.test(petId)) return { kind: "pet", petId: Number(petId) };
+  const keyId = keyIdIn(what);
+  if (keyId !== undefined && /^[0-9A-Z]+$/.test(keyId)) return { kind: "key" };
+  throw new UsageError(`${JSON.stringify(what)} is neither pets/ID, keys/ID nor a position`);
+}
+
+/** The first position at which the line may be. */
+function firstPositionOf(target: Target): number {
+  switch (target.kind) {
+    case "position":
+      return target.position;
+    case "pet":
+      // Pet 7 is not before position 8, because each pet is an event, and the first event issued a key.
+      return target.petId + 1;
+    case "key":
+      return 1;
+    default:
+      return assertNever(target);
+  }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Sha256Hex } from "../../events/api_key.ts";
+import { Sha256Hex } from "../../events/text_forms.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { checkedContent, CHECKSUM_BYTES } from "../../src/store/checksum.ts";
 import type { StoreEntry } from "../../src/store/store.ts";

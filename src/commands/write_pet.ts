@@ -1,12 +1,6 @@
 /** The commands of clients: they add, change or remove a pet, on behalf of an API key, once for each Idempotency-Key. */
 
-import {
-  type EventBody,
-  type EventMetadata,
-  petAfter,
-  type PetEvent,
-  petSubject,
-} from "../../events/event.ts";
+import { type EventBody, type EventMetadata, petAfter, type PetEvent } from "../../events/event.ts";
 import {
   encodePet,
   type NewPet,
@@ -15,6 +9,7 @@ import {
   type PetPatch,
   reversePatch,
 } from "../../events/pet.ts";
+import { petSubject } from "../../events/subject.ts";
 import type { Appender } from "../append/appender.ts";
 import type { Command } from "../append/command.ts";
 import { hmacSha256Hex } from "../encoding/sha256.ts";

@@ -62,22 +62,25 @@ export class BackgroundWork {
     const { monotonicNow, nextTurn } = this.#runtime;
     this.#isRunning = true;
     if (monotonicNow() - this.#lastTurnAt >= IDLE_MS) this.#noteRested();
-    for (let begin; (begin = this.#next()) !== undefined;) {
+    let begin = this.#takeNext();
+    while (begin !== undefined) {
       // A caller also keeps requests waiting after its turn, for example while it reads the log. So all time counts.
       if (this.isTurnOver) await this.#rest();
       begin();
       await nextTurn();
       this.#lastTurnAt = monotonicNow();
+      begin = this.#takeNext();
     }
     this.#isRunning = false;
   }
 
   /** Takes the next caller, of each kind in turn. */
-  #next(): (() => void) | undefined {
+  #takeNext(): (() => void) | undefined {
     const kind = this.#nextKind;
     const other = kind === "events" ? "pages" : "events";
     this.#nextKind = other;
-    return this.#waiting[kind].shift() ?? this.#waiting[other].shift();
+    const queue = this.#waiting[kind].length > 0 ? this.#waiting[kind] : this.#waiting[other];
+    return queue.shift();
   }
 
   async #rest(): Promise<void> {

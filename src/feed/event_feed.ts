@@ -11,10 +11,10 @@ import { type EncodedText, TextBuffer } from "../encoding/text_buffer.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
+import { BoundedCache } from "../runtime/bounded_cache.ts";
 import type { BackgroundWork } from "./background_work.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
-import { BoundedCache } from "../projections/bounded_cache.ts";
 
 /** Number of positions in a part of the log that is cached as one. */
 export const PART_LENGTH = 256;
@@ -82,15 +82,18 @@ export class EventFeed {
    */
   async placeBefore(time: number, { head }: HeadEntry): Promise<Place> {
     let place = feedPositionOf(head);
-    for (let first = 1, last = head.position; first <= last;) {
+    let first = 1;
+    let last = head.position;
+    while (first <= last) {
       const position = Math.floor((first + last) / 2);
       const found = await readEventAt(this.#store, position);
       if (found === undefined) throw unreadableError(position, position);
-      const { event: { time: eventTime, previousHash } } = found;
-      if (Date.parse(eventTime) < time) first = position + 1;
-      else {
+      const { event } = found;
+      if (Date.parse(event.time) < time) {
+        first = position + 1;
+      } else {
         last = position - 1;
-        place = feedPositionOf({ position: last, lastHash: previousHash });
+        place = feedPositionOf({ position: last, lastHash: event.previousHash });
       }
     }
     return place;
@@ -98,9 +101,13 @@ export class EventFeed {
 
   /** Rejects with `feed_reset` if the log up to a head has no such place. Does not wait for those who catch up. */
   async expectPlace(place: Place, entry: HeadEntry): Promise<void> {
-    if (!isBehind(place, entry)) return void await this.linesAfter(place, entry);
+    if (!isBehind(place, entry)) {
+      await this.linesAfter(place, entry);
+      return;
+    }
     const next = place.position + 1;
-    expectSame(place.id, (await this.#read(next, next, new TextBuffer(), false)).before);
+    const { before } = await this.#read(next, next, new TextBuffer(), false);
+    expectSame(place.id, before);
   }
 
   /** At most {@linkcode PART_LENGTH} lines after a place, up to a head. Rejects with `feed_reset` as expectPlace(). */
@@ -115,12 +122,14 @@ export class EventFeed {
     const number = Math.floor(position / PART_LENGTH);
     const start = number * PART_LENGTH;
     const end = Math.min(head.position, start + PART_LENGTH);
-    // Set again as the newest one. Those who read one that is dropped keep it until they have it all.
-    const part = this.#parts.set(number, this.#parts.get(number) ?? newPart());
+    const part = this.#parts.get(number) ?? newPart();
+    // Also sets it again, as the newest one. Those who read one that is dropped keep it until they have it all.
+    this.#parts.set(number, part);
     while (start + part.lines.length < end) {
-      const extend = () => this.#extend(part, start, end, inBackground);
-      part.reading ??= (inBackground ? this.#inTurn(extend) : extend())
-        .finally(() => part.reading = undefined);
+      if (part.reading === undefined) {
+        const extend = () => this.#extend(part, start, end, inBackground);
+        part.reading = inBackground ? this.#inTurn(extend) : extend();
+      }
       await part.reading;
     }
     const { before, lines } = part;
@@ -137,6 +146,14 @@ export class EventFeed {
   }
 
   async #extend(part: Part, start: number, end: number, inBackground: boolean): Promise<void> {
+    try {
+      await this.#readOn(part, start, end, inBackground);
+    } finally {
+      part.reading = undefined;
+    }
+  }
+
+  async #readOn(part: Part, start: number, end: number, inBackground: boolean): Promise<void> {
     const last = start + part.lines.length;
     const { before, lines } = await this.#read(last + 1, end, part.texts, inBackground);
     const known = part.lines.at(-1) ?? this.#parts.get(start / PART_LENGTH - 1)?.lines.at(-1);
@@ -160,8 +177,8 @@ export class EventFeed {
     let before = "";
     try {
       // All at once, because the store may be rolled back while others have their turns.
-      const stored = (await Array.fromAsync(readLog(this.#store, { from, to }))).flat();
-      for (const { position, line } of stored) {
+      const batches = await Array.fromAsync(readLog(this.#store, { from, to }));
+      for (const { position, line } of batches.flat()) {
         if (inBackground && this.#background.isTurnOver) await this.#background.turn("events");
         const event = eventOf(line);
         if (event === undefined) throw new LogDamagedError(position, "is not an event");

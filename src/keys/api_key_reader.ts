@@ -5,7 +5,7 @@ import { type ApiKey, issuedKey, revoke, stateOf } from "../log/api_keys.ts";
 import { type Head, keyPositionOf } from "../log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { issuedKeyKey, keyStateKey, kindPrefix, projectionKey } from "../keyspace.ts";
-import { BoundedCache } from "../projections/bounded_cache.ts";
+import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { damagedError, decodeRecord, proveRecord } from "../projections/project.ts";
 import { scan } from "../store/scan.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";

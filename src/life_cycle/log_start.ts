@@ -7,7 +7,7 @@ import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
 import { serviceErrorCode } from "../service_error.ts";
 import { StoreDamagedError } from "../store/store_errors.ts";
-import { type StoreLocation, storeName } from "../store/open_store.ts";
+import { type StoreLocation, storeName } from "../store/store_location.ts";
 import { VERSION } from "../settings/version.ts";
 
 /** Time after which a store that is away is read again, in milliseconds. */

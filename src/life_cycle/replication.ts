@@ -1,5 +1,5 @@
 import type { Logger } from "../runtime/logger.ts";
-import { type StoreLocation, storeName } from "../store/open_store.ts";
+import { type StoreLocation, storeName } from "../store/store_location.ts";
 import type { WaitsForStandby } from "../store/postgres/postgres_store.ts";
 
 const REMEDY = "A fail-over may lose animals that clients got 201 for: on each server, set " +

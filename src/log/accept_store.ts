@@ -29,7 +29,8 @@ export async function acceptAppends(store: Store): Promise<void> {
 export async function acceptLog(store: Store): Promise<void> {
   await acceptUnlessRestoring(store);
   // In this order, because another instance may write the first event meanwhile.
-  if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return;
+  const [anyRecord] = await store.list({ prefix: [] }, { limit: 1 });
+  if (anyRecord === undefined) return;
   const entry = await store.get(HEAD_KEY);
   const record = decodeHeadRecord(entry?.value);
   if (record.kind === "head" && await isHeadBehind(store, record.head)) {
@@ -38,7 +39,8 @@ export async function acceptLog(store: Store): Promise<void> {
   if (record.kind !== "foreign") return;
   const damaged = "its head record is damaged, or not one of Animal Store; run deno task audit";
   if (entry !== null) throw new StoreRefusedError(damaged);
-  if ((await store.list({ prefix: LOG_PREFIX }, { limit: 1 })).length > 0) {
+  const [anyLine] = await store.list({ prefix: LOG_PREFIX }, { limit: 1 });
+  if (anyLine !== undefined) {
     throw new StoreRefusedError("its head record is missing; run deno task audit");
   }
   throw new StoreRefusedError("it holds the data of another program");
@@ -53,7 +55,8 @@ export async function acceptFilledLog(store: Store): Promise<void> {
 
 /** Accepts any data but an unfinished restore and another format, so that a tool can examine it. */
 export async function acceptUnlessRestoring(store: Store): Promise<void> {
-  const record = decodeHeadRecord((await store.get(HEAD_KEY))?.value);
+  const entry = await store.get(HEAD_KEY);
+  const record = decodeHeadRecord(entry?.value);
   if (record.kind === "other_format") throw new StoreRefusedError(record.message);
   if (record.kind !== "restore_mark") return;
   throw new StoreRefusedError(

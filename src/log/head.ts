@@ -1,7 +1,6 @@
 /** The head of the log: the record that every append checks and replaces. */
 
 import { z } from "zod";
-import { Sha256Hex, Ulid } from "../../events/api_key.ts";
 import { assertNever } from "../../events/assert_never.ts";
 import {
   EVENT_TYPES,
@@ -13,6 +12,7 @@ import {
   schemaOf,
   schemaVersionOf,
 } from "../../events/event.ts";
+import { Sha256Hex, Ulid } from "../../events/text_forms.ts";
 import { decodeJson, encodeJson } from "../encoding/json.ts";
 import { ServiceError } from "../service_error.ts";
 import { HEAD_KEY, PET_LISTS, petListOf } from "../keyspace.ts";
@@ -150,7 +150,11 @@ export function addEvent(draft: Head, event: RecordedEvent, lastHash: string): v
   draft.position = position;
   draft.lastHash = lastHash;
   const version = schemaVersionOf(event);
-  const summary = draft.types[type] ??= { version, count: 0, last: 0 };
+  let summary = draft.types[type];
+  if (summary === undefined) {
+    summary = { version, count: 0, last: 0 };
+    draft.types[type] = summary;
+  }
   if (isLaterSchema(type, version, summary.version)) summary.version = version;
   summary.count++;
   summary.last = position;

@@ -53,14 +53,19 @@ export async function* splitLines(stream: AsyncIterable<Uint8Array> | Iterable<U
     bytes.set(open);
     bytes.set(chunk, open.length);
     const lines: Uint8Array[] = [];
-    const lineTo = (end: number) =>
-      bytes.subarray(start, Math.min(end, start + LINE_LIMIT_BYTES + 1));
     let start = 0;
-    for (let end; (end = bytes.indexOf(LINE_FEED, start)) !== -1; start = end + 1) {
-      lines.push(lineTo(end));
+    let end = bytes.indexOf(LINE_FEED);
+    while (end !== -1) {
+      lines.push(cutLine(bytes, start, end));
+      start = end + 1;
+      end = bytes.indexOf(LINE_FEED, start);
     }
-    open = lineTo(bytes.length);
+    open = cutLine(bytes, start, bytes.length);
     if (lines.length > 0) yield lines;
   }
   if (open.length > 0) yield [open];
+}
+
+function cutLine(bytes: Uint8Array<ArrayBuffer>, start: number, end: number) {
+  return bytes.subarray(start, Math.min(end, start + LINE_LIMIT_BYTES + 1));
 }

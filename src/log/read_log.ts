@@ -36,9 +36,10 @@ export class LogDamagedError extends Error {
  * repeated or in a damaged record, so that nobody takes that log for a complete one. Only an audit checks the content.
  */
 export async function* readLog(store: Store, { from, to }: { from: number; to: number }) {
+  if (from > to) return;
   let next = from;
   const records = { start: logKey(from), end: logKey(to + RECORD_LINES_LIMIT) };
-  for await (const entries of from > to ? [] : scan(store, records)) {
+  for await (const entries of scan(store, records)) {
     const batch: StoredLine[] = [];
     for (const entry of entries) {
       const lines = linesOf(entry);
@@ -61,9 +62,12 @@ export async function* readLog(store: Store, { from, to }: { from: number; to: n
 export async function readEventAt(store: Store, position: number) {
   const range = { start: logKey(position), end: logKey(position + RECORD_LINES_LIMIT) };
   const [entry] = await store.list(range, { limit: 1 });
-  const stored = entry && linesOf(entry)?.find((it) => it.position === position);
-  const event = stored && eventOf(stored.line);
-  return event?.position === position ? { event, line: stored!.line } : undefined;
+  if (entry === undefined) return undefined;
+  const stored = linesOf(entry)?.find((it) => it.position === position);
+  if (stored === undefined) return undefined;
+  const { line } = stored;
+  const event = eventOf(line);
+  return event?.position === position ? { event, line } : undefined;
 }
 
 /**
@@ -81,5 +85,6 @@ export async function secondsSinceEvent(store: Store, runtime: Runtime, position
   if (position === 0) return undefined;
   // A gauge without a value is enough: requests and the audit report the failure.
   const found = await readEventAt(store, position).catch(() => undefined);
-  return found && (runtime.now() - Date.parse(found.event.time)) / 1_000;
+  if (found === undefined) return undefined;
+  return (runtime.now() - Date.parse(found.event.time)) / 1_000;
 }

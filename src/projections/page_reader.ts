@@ -2,7 +2,7 @@ import { isPetEvent, type RecordedEvent } from "../../events/event.ts";
 import { encodePet } from "../../events/pet.ts";
 import { PET_LISTS, petByCategoryKey, petListOf, projectionKey } from "../keyspace.ts";
 import { changePositionOf, type Head, type HeadEntry, lastPetIdOf, petCount } from "../log/head.ts";
-import { BoundedCache } from "./bounded_cache.ts";
+import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
 import {

@@ -2,7 +2,7 @@ import type { PetEvent } from "../../events/event.ts";
 import { encodePet } from "../../events/pet.ts";
 import { changePositionOf, type Head, type HeadEntry, lastPetIdOf } from "../log/head.ts";
 import type { Store } from "../store/store.ts";
-import { BoundedCache } from "./bounded_cache.ts";
+import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { LARGE_PAGE_LENGTH, newestOf, type Page, type PageQuery } from "./page.ts";
 import { PageReader, type PageReaderDeps } from "./page_reader.ts";
 import { expectRemoval, petKeyOf, readPet, readRemovals, readUnremovedPet } from "./pet_records.ts";

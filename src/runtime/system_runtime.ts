@@ -22,17 +22,22 @@ const shared = new Map<number, Set<{ run: () => void }>>();
 function afterRoundedUp(ms: number, run: () => void): () => void {
   const step = Math.ceil((performance.now() + ms) / SHARED_STEP_MS);
   let timers = shared.get(step);
-  if (timers === undefined) {
-    const all = timers = new Set();
-    shared.set(step, all);
-    setTimeout(() => {
-      shared.delete(step);
-      for (const { run } of all) run();
-    }, step * SHARED_STEP_MS - performance.now());
-  }
+  if (timers === undefined) timers = startShared(step);
   const entry = { run };
   timers.add(entry);
   return () => void timers.delete(entry);
+}
+
+/** Starts the system timer of a step, and returns the set of those that share it. */
+function startShared(step: number): Set<{ run: () => void }> {
+  const timers = new Set<{ run: () => void }>();
+  shared.set(step, timers);
+  const restMs = step * SHARED_STEP_MS - performance.now();
+  setTimeout(() => {
+    shared.delete(step);
+    for (const { run } of timers) run();
+  }, restMs);
+  return timers;
 }
 
 function afterExactly(ms: number, run: () => void): () => void {

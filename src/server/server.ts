@@ -154,9 +154,14 @@ export class Server {
 
 /** The start of a URL without a `Host`. An HTTP/2 request for exactly this authority looks the same, and is refused. */
 function urlWithoutHost({ hostname, port }: Deno.NetAddr): string {
+  const shownPort = port === 80 ? "" : `:${port}`;
+  return `http://${hostInUrl(hostname)}${shownPort}/`;
+}
+
+function hostInUrl(hostname: string): string {
   const isLocal = ["0.0.0.0", "::", "::1"].includes(hostname) || hostname.startsWith("127.");
-  const host = isLocal ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
-  return `http://${host}${port === 80 ? "" : `:${port}`}/`;
+  if (isLocal) return "localhost";
+  return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
 /**

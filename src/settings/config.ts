@@ -6,7 +6,7 @@ import { TrustedProxies } from "../http/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
-import type { StoreLocation } from "../store/open_store.ts";
+import type { StoreLocation } from "../store/store_location.ts";
 import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
 
 const PORT_MAX = 65_535;

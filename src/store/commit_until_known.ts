@@ -47,7 +47,8 @@ export async function commitUntilKnown<Guard extends { versionstamp: string | nu
     try {
       const versionstamp = await guarded.commit();
       if (versionstamp !== null) return { state: "landed", versionstamp };
-      isUnclear = hasFailedCheck = true;
+      hasFailedCheck = true;
+      isUnclear = true;
     } catch (error) {
       cause = error;
       isUnclear ||= mayHaveLanded(error);
@@ -59,9 +60,8 @@ export async function commitUntilKnown<Guard extends { versionstamp: string | nu
         const guard = await guarded.readGuard();
         const versionstamp = guard?.versionstamp ?? null;
         if (versionstamp !== guarded.guard) {
-          return await guarded.hasLanded(guard)
-            ? { state: "landed", versionstamp }
-            : { state: "lost" };
+          const hasLanded = await guarded.hasLanded(guard);
+          return hasLanded ? { state: "landed", versionstamp } : { state: "lost" };
         }
         if (hasFailedCheck && guarded.checksOthers) return { state: "check_failed" };
       } catch (error) {

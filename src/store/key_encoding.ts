@@ -54,14 +54,19 @@ function writePart(part: KeyPart, offset: number): number {
   const isText = typeof part === "string";
   const content = isText && !ASCII.test(part) ? encoder.encode(part) : part;
   reserve(offset + 2 * content.length + 2);
-  written[offset++] = isText ? TEXT : BYTES;
+  written[offset] = isText ? TEXT : BYTES;
+  let next = offset + 1;
   for (let index = 0; index < content.length; index++) {
     const byte = typeof content === "string" ? content.charCodeAt(index) : content[index];
-    written[offset++] = byte;
-    if (byte === END) written[offset++] = ESCAPE;
+    written[next] = byte;
+    next++;
+    if (byte === END) {
+      written[next] = ESCAPE;
+      next++;
+    }
   }
-  written[offset] = END;
-  return offset + 1;
+  written[next] = END;
+  return next + 1;
 }
 
 /** Texts that consist of single bytes in UTF-8. */
@@ -85,32 +90,43 @@ export function decodeKey(bytes: Uint8Array): Key {
     Buffer.compare(bytes.subarray(0, length), lastPrefix.bytes) === 0;
   if (isSimilar) return [...lastPrefix.parts, decodeNumber(bytes, length)];
   const key: KeyPart[] = [];
-  for (let offset = 0; offset < bytes.length;) {
-    const tag = bytes[offset++];
+  let offset = 0;
+  while (offset < bytes.length) {
+    const tag = bytes[offset];
+    const start = offset + 1;
     if (tag === TEXT || tag === BYTES) {
-      const start = offset;
-      let end = bytes.indexOf(END, start);
-      let isEscaped = false;
-      for (; bytes[end + 1] === ESCAPE && end !== -1; end = bytes.indexOf(END, end + 2)) {
-        isEscaped = true;
-      }
-      if (end === -1) throw new TypeError(CUT);
-      let part = bytes.subarray(start, end);
-      if (isEscaped) part = part.filter((it, at) => it !== ESCAPE || part[at - 1] !== END);
+      const end = endOfPart(bytes, start);
+      const part = unescaped(bytes.subarray(start, end));
       key.push(tag === TEXT ? decoder.decode(part) : part.slice());
       offset = end + 1;
     } else if (tag === DOUBLE) {
-      const end = offset + double.length;
+      const end = start + double.length;
       if (end > bytes.length) throw new TypeError(CUT);
-      if (end === bytes.length) lastPrefix = { bytes: bytes.slice(0, offset), parts: [...key] };
-      key.push(decodeNumber(bytes, offset));
+      if (end === bytes.length) lastPrefix = { bytes: bytes.slice(0, start), parts: [...key] };
+      key.push(decodeNumber(bytes, start));
       offset = end;
     } else if (isForeignTag(tag)) {
-      key.push(bytes.slice(offset - 1));
+      key.push(bytes.slice(offset));
       offset = bytes.length;
-    } else throw new TypeError(`Tag ${tag} of a part of a key is not known`);
+    } else {
+      throw new TypeError(`Tag ${tag} of a part of a key is not known`);
+    }
   }
   return key;
+}
+
+/** The offset of the END of a text or byte array. */
+function endOfPart(bytes: Uint8Array, start: number): number {
+  let end = bytes.indexOf(END, start);
+  while (end !== -1 && bytes[end + 1] === ESCAPE) end = bytes.indexOf(END, end + 2);
+  if (end === -1) throw new TypeError(CUT);
+  return end;
+}
+
+/** The content of a part, without a copy if it has no escaped byte. */
+function unescaped(part: Uint8Array): Uint8Array {
+  if (!part.includes(END)) return part;
+  return part.filter((byte, at) => byte !== ESCAPE || part[at - 1] !== END);
 }
 
 /** The key decoded last that ends in a number: its bytes up to that number, with its tag, and its parts. */

@@ -4,33 +4,15 @@ import { KvStore, openKv, writeFaultOf } from "./deno_kv/kv_store.ts";
 import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
-import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
 import { type Store, WRITE_PROBE } from "./store.ts";
+import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
 import {
   NotAppliedError,
   StoreAwayError,
   type StoreDamagedError,
   StoreRefusedError,
 } from "./store_errors.ts";
-
-/** A file that Deno KV opens. The folder of the default path is created. */
-export type FileLocation = { kind: "file"; path: string; isDefault: boolean };
-
-/** The location of a store. `attached` is the database that the platform attaches; `kv_connect` is an http(s) address. */
-export type StoreLocation =
-  | FileLocation
-  | { kind: "memory" | "attached" }
-  | { kind: "kv_connect"; address: string }
-  | { kind: "postgres"; settings: PostgresSettings };
-
-/** The name of a store, without secrets. */
-export function storeName(location: StoreLocation): string {
-  if (location.kind === "file") return location.path;
-  if (location.kind === "kv_connect") return location.address;
-  if (location.kind === "postgres") return databaseName(location.settings);
-  return location.kind === "memory" ? ":memory:" : "(the attached database)";
-}
 
 /** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
 export class OpenStoreError extends Error {

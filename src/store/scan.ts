@@ -22,7 +22,8 @@ export async function* scan(store: Store, range: KeyRange): AsyncGenerator<Store
   for (let isLast = false; !isLast;) {
     const batch = await reading.catch((error) => {
       if (!(error instanceof StoreDamagedError) || limit === 1) throw error;
-      limit = most = 1;
+      most = 1;
+      limit = 1;
       return list(store, rest, limit);
     });
     isLast = batch.length < limit;

@@ -12,7 +12,8 @@ import { acceptAppends } from "../../src/log/accept_store.ts";
 import { checkStoreFile } from "../../src/life_cycle/check_store_file.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
-import { type FileLocation, openFileToRead, openStore } from "../../src/store/open_store.ts";
+import { openFileToRead, openStore } from "../../src/store/open_store.ts";
+import type { FileLocation } from "../../src/store/store_location.ts";
 import { PAGE_BYTES } from "../support/overwrite_page.ts";
 import { readLines } from "../support/service_process.ts";
 

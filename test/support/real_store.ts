@@ -4,7 +4,8 @@ import { GUARD_KEYS } from "../../src/keyspace.ts";
 import { acceptLog } from "../../src/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { openStore, type StoreLocation } from "../../src/store/open_store.ts";
+import { openStore } from "../../src/store/open_store.ts";
+import type { StoreLocation } from "../../src/store/store_location.ts";
 import { parseDatabaseUrl, type PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import type { Store } from "../../src/store/store.ts";
 

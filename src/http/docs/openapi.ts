@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { EVENT_SOURCE, PET_EVENT_TYPES, schemaOf, sequenceOf } from "../../../events/event.ts";
+import { petSubject } from "../../../events/subject.ts";
 import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "../../feed/event_feed.ts";
@@ -137,7 +138,7 @@ const EXAMPLE_EVENT = {
   type: "PetCreated",
   time: "2026-01-02T03:04:05.678Z",
   sequence: sequenceOf(2),
-  subject: `pets/${EXAMPLE_PET.id}`,
+  subject: petSubject(EXAMPLE_PET.id),
   dataschema: `${schemaOf("PetCreated")}:1`,
   datacontenttype: "application/json",
   data: EXAMPLE_PET,

@@ -1,6 +1,6 @@
 /** Limits the requests of each API key by a token bucket. Instances do not share their counts. */
 
-import { BoundedCache } from "../../projections/bounded_cache.ts";
+import { BoundedCache } from "../../runtime/bounded_cache.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 
 /** Highest configurable rate, in requests per second. */

@@ -2,7 +2,9 @@ import type { StoreDamagedError } from "../store_errors.ts";
 import { CHECK_STRUCTURE, damageOf, expectSound } from "./sqlite_reader.ts";
 
 /** The message of the worker: a row of the pragma, or an error of SQLite, of which a message keeps only the text. */
-type Told = { result: unknown } | { failure: { message: string; errcode?: number } };
+type Told =
+  | { kind: "result"; result: unknown }
+  | { kind: "failure"; failure: { message: string; errcode?: number } };
 
 /**
  * Checks the structure of the whole file of a store, next to those who read and write it. Resolves to the damage, if
@@ -10,23 +12,24 @@ type Told = { result: unknown } | { failure: { message: string; errcode?: number
  * in a worker. A worker from a file would need the permission to read the file.
  */
 export async function checkFile(path: string): Promise<StoreDamagedError | undefined> {
+  const file = JSON.stringify(path);
   const source = `
     import { DatabaseSync } from "node:sqlite";
     try {
-      const database = new DatabaseSync(${
-    JSON.stringify(path)
-  }, { readOnly: true, timeout: 10_000 });
+      const database = new DatabaseSync(${file}, { readOnly: true, timeout: 10_000 });
       const [{ integrity_check: result }] = database.prepare("${CHECK_STRUCTURE}").all();
       database.close();
-      postMessage({ result });
+      postMessage({ kind: "result", result });
     } catch ({ message, errcode }) {
-      postMessage({ failure: { message, errcode } });
+      postMessage({ kind: "failure", failure: { message, errcode } });
     }`;
   const url = `data:text/javascript,${encodeURIComponent(source)}`;
   const worker = new Worker(url, { type: "module" });
   try {
     const told = await messageOf(worker);
-    if ("failure" in told) throw Object.assign(new Error(told.failure.message), told.failure);
+    if (told.kind === "failure") {
+      throw Object.assign(new Error(told.failure.message), told.failure);
+    }
     expectSound(told.result);
   } catch (error) {
     const damage = damageOf(error);

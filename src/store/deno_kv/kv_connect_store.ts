@@ -47,12 +47,13 @@ export async function openKvConnectStore(
     const send = async (commit: Commit): Promise<string | null> => {
       const url = `${await kv.locateEndpointUrl("strong")}/atomic_write`;
       const { version, databaseId, token } = kv.metadata;
+      const target: Record<string, string> = version === 1
+        ? { "x-transaction-domain-id": databaseId }
+        : { "x-denokv-version": `${version}`, "x-denokv-database-id": databaseId };
       const headers = {
         "authorization": `Bearer ${token}`,
         "content-type": "application/x-protobuf",
-        ...(version === 1
-          ? { "x-transaction-domain-id": databaseId }
-          : { "x-denokv-version": `${version}`, "x-denokv-database-id": databaseId }),
+        ...target,
       };
       const body = encodeAtomicWrite(commit);
       const response = await fetcher(url, { method: "POST", headers, body });
@@ -99,18 +100,27 @@ function fetcherOf(signal: AbortSignal): typeof fetch {
     const { status } = response;
     if (status === 200) return response;
     // Shown on one line.
-    const text = (await response.text().catch(() => "")).split("\n")[0].slice(0, 200);
-    const reason = `it answers with status ${status}${text === "" ? "" : `: ${text}`}`;
+    const body = await response.text().catch(() => "");
+    const firstLine = body.split("\n")[0].slice(0, 200);
+    const shown = firstLine === "" ? "" : `: ${firstLine}`;
+    const reason = `it answers with status ${status}${shown}`;
     // The token of a call is another one: it comes from the answer to the first request, and expires.
     if (!isCall && (status === 401 || status === 403)) {
       throw new StoreRefusedError("it refuses the access token (DENO_KV_ACCESS_TOKEN)");
     }
-    // A bad request or too large a content refuses a call; a time-out or too many requests refuse nothing.
-    const isRefused = isCall
-      ? [400, 413].includes(status)
-      : status < 500 && ![408, 429].includes(status);
+    const isRefused = isCall ? refusesCall(status) : refusesConnection(status);
     throw isRefused ? new StoreRefusedError(reason) : new Failed(reason);
   };
+}
+
+/** A bad request, or too large a content. */
+function refusesCall(status: number): boolean {
+  return status === 400 || status === 413;
+}
+
+/** A time-out and too many requests refuse nothing. */
+function refusesConnection(status: number): boolean {
+  return status < 500 && status !== 408 && status !== 429;
 }
 
 /** Wire types of Protocol Buffers (https://github.com/denoland/denokv, proto/schema/datapath.proto). */
@@ -136,8 +146,9 @@ function encodeAtomicWrite({ checks, mutations }: Commit): Uint8Array<ArrayBuffe
   for (const mutation of mutations) {
     if (mutation.key.length === 0) throw new StoreRefusedError("A key cannot be empty");
     const message = field(1, [encodeKey(mutation.key)]);
-    if (mutation.type === "delete") message.push(DELETE);
-    else {
+    if (mutation.type === "delete") {
+      message.push(DELETE);
+    } else {
       const { value } = mutation;
       if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
       message.push(...field(2, [...field(1, [value]), IS_BYTES]), SET);
@@ -162,6 +173,10 @@ function field(number: number, parts: Uint8Array[]): Uint8Array[] {
 
 function head(number: number, type: number, value: number): Uint8Array {
   const bytes = [number << 3 | type];
-  for (; value > 127; value = Math.floor(value / 128)) bytes.push(value % 128 + 128);
-  return Uint8Array.of(...bytes, value);
+  let rest = value;
+  while (rest > 127) {
+    bytes.push(rest % 128 + 128);
+    rest = Math.floor(rest / 128);
+  }
+  return Uint8Array.of(...bytes, rest);
 }

@@ -13,7 +13,7 @@ import {
   type StoreError,
   StoreRefusedError,
 } from "../store_errors.ts";
-import type { FileLocation, StoreLocation } from "../open_store.ts";
+import type { FileLocation, StoreLocation } from "../store_location.ts";
 import { SqliteReader, versionstampOf } from "./sqlite_reader.ts";
 
 /**
@@ -28,7 +28,8 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
     await expectFolder(location);
     if (isDefault) await mkdir(dirname(path), { recursive: true });
     // Only for its owner: SQLite would let all users read it. The files next to it get its mode.
-    await (await open(path, "a", 0o600)).close();
+    const created = await open(path, "a", 0o600);
+    await created.close();
     return;
   }
   if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
@@ -106,14 +107,14 @@ export async function watchFile(
   const look = async () => {
     const found = await Promise.all(paths.map(statOf));
     if (isStopped) return;
-    const lost = opened.findIndex((file, index) =>
-      file !== undefined && (file.dev !== found[index]?.dev || file.ino !== found[index]?.ino)
-    );
-    if (isLost === lost >= 0) return;
-    isLost = !isLost;
+    const lost = opened.findIndex((file, index) => !isStillThere(file, found[index]));
+    const wasLost = isLost;
+    isLost = lost !== -1;
+    if (isLost === wasLost) return;
     if (!isLost) {
       report("info", "store_file_found", { store: path });
-      return onChange(undefined);
+      onChange(undefined);
+      return;
     }
     report("error", "store_file_lost", {
       store: path,
@@ -132,7 +133,15 @@ export async function watchFile(
     }
   };
   watch();
-  return () => isStopped = true;
+  return () => {
+    isStopped = true;
+  };
+}
+
+/** Whether a path leads to the file that was opened there, if there was one. */
+function isStillThere(opened: Stats | undefined, found: Stats | undefined): boolean {
+  if (opened === undefined) return true;
+  return opened.dev === found?.dev && opened.ino === found?.ino;
 }
 
 const LOST_REMEDY =

@@ -45,7 +45,9 @@ export class Connection {
   constructor(client: Client, socket: Socket) {
     this.#client = client;
     this.#socket = socket;
-    const lose = () => this.isLost = true;
+    const lose = () => {
+      this.isLost = true;
+    };
     client.on("error", lose);
     socket.on("close", lose);
   }
@@ -56,8 +58,8 @@ export class Connection {
     const { hostname, port } = host;
     // Called if the server asks for a password.
     const password = async () => {
-      const secret = settings.password ??
-        (passfile && await readPassfile(passfile, host, settings));
+      let secret = settings.password;
+      if (secret === undefined && passfile) secret = await readPassfile(passfile, host, settings);
       if (secret) return secret;
       throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
     };
@@ -153,7 +155,9 @@ async function connect(endpoint: object, signal: AbortSignal): Promise<Connectio
   return await closeUnlessOpened(signal, () => connection.close(), async () => {
     await client.connect();
     signal.throwIfAborted();
-    client.on("notice", (notice) => isOfCancelledWait(notice) && connection.close());
+    client.on("notice", (notice) => {
+      if (isOfCancelledWait(notice)) connection.close();
+    });
     return connection;
   });
 }

@@ -68,12 +68,16 @@ export class PostgresStore implements Store {
     const encodedKeys = guardKeys.map(encodeKey);
     const primary = await connectToPrimary(settings, runtime, signal);
     return await closeUnlessOpened(signal, () => closeBoth(primary), async () => {
-      if (await prepareSchema(primary.commits, create)) onSchemaCreated?.(databaseName(settings));
+      const isCreated = await prepareSchema(primary.commits, create);
+      if (isCreated) onSchemaCreated?.(databaseName(settings));
       // Every commit writes one of these records, so the largest of their versions is that of all records.
       await advanceVersions(primary.commits, encodedKeys);
       const head = { key: encodedKeys[0], strictReads: settings.strictReads };
       const { reads } = primary;
-      const waitsForStandby = async () => (await reads.read(SQL.WAITS_FOR_STANDBY))[0][0] === "t";
+      const waitsForStandby = async () => {
+        const [[waits]] = await reads.read(SQL.WAITS_FOR_STANDBY);
+        return waits === "t";
+      };
       if (settings.hosts.length > 1) onReplicated?.(waitsForStandby);
       return new PostgresStore(primary, runtime, head);
     });
@@ -81,7 +85,9 @@ export class PostgresStore implements Store {
 
   get: Store["get"] = async (key) => {
     const isHead = bytesEqual(encodeKey(key), this.#head.key);
-    return isHead ? await this.#getHead(key) : (await this.getMany([key]))[0];
+    if (isHead) return await this.#getHead(key);
+    const [entry] = await this.getMany([key]);
+    return entry;
   };
 
   async #getHead(key: Key): Promise<StoreEntry | null> {
@@ -125,8 +131,9 @@ export class PostgresStore implements Store {
     const parameters = [...checked, ...parametersOf(mutations), this.#head.key];
     const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
-    const reserving = missing.length > 0 &&
-      commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
+    const reserving = missing.length === 0
+      ? undefined
+      : commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
     const committing = commits.write(SQL.COMMIT, parameters);
     const [reserved, committed] = await Promise.allSettled([reserving, committing]);
     if (committed.status === "rejected") throw committed.reason;

@@ -91,7 +91,9 @@ export async function connectToPrimary(
     found.abort(new Error("Another host is the primary"));
     // The other attempts are given up; one may have succeeded meanwhile.
     for (const attempt of attempts) {
-      attempt.then((other) => other !== primary && closeBoth(other), () => {});
+      attempt.then((other) => {
+        if (other !== primary) closeBoth(other);
+      }, () => {});
     }
     return primary;
   } catch (error) {
@@ -141,10 +143,12 @@ async function connectTo(
     }
   });
   const [reads, commits] = opened;
-  await prove({ reads, commits }, pids[1]!, runtime, signal).catch((error) => {
+  try {
+    await prove({ reads, commits }, pids[1]!, runtime, signal);
+  } catch (error) {
     close();
     throw error;
-  });
+  }
   return { reads, commits };
 }
 

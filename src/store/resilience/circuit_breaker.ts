@@ -90,9 +90,9 @@ export class CircuitBreaker {
     while (this.#state === "closed" && this.#inFlight.count < OUTSTANDING_LIMIT) {
       const next = this.#calls.find(({ start }) => start !== undefined);
       if (next === undefined) return;
-      const { start } = next;
+      const start = next.start!;
       next.start = undefined;
-      start!();
+      start();
     }
   }
 

@@ -51,7 +51,8 @@ export class ResilientStore implements Store {
 
   constructor(store: Store, options: ResilientStoreOptions) {
     const defaults = { report() {}, instrumentation: NO_INSTRUMENTATION, retryReadsMs: 0 };
-    const { runtime, report } = this.#options = { ...defaults, ...options };
+    this.#options = { ...defaults, ...options };
+    const { runtime, report } = this.#options;
     this.#store = store;
     this.limits = store.limits;
     this.#circuitBreaker = new CircuitBreaker(runtime, report, (signal) => this.#probe(signal));
@@ -129,10 +130,12 @@ export class ResilientStore implements Store {
 
   /** Retries a read: until its time limit if the store is locked, a few times if the network failed. */
   #retryRead<T>(read: () => Promise<T>): Promise<T> {
-    const isRetryable = (error: unknown, attempt: number) =>
-      error instanceof NotAppliedError ||
-      !(error instanceof StoreRefusedError) && this.#store.reopen !== undefined &&
-        attempt < NETWORK_RETRIES;
+    const isRemote = this.#store.reopen !== undefined;
+    const isRetryable = (error: unknown, attempt: number) => {
+      if (error instanceof NotAppliedError) return true;
+      if (error instanceof StoreRefusedError) return false;
+      return isRemote && attempt < NETWORK_RETRIES;
+    };
     // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
     return retry(read, this.#options.runtime, CALL_LIMIT_MS, isRetryable);
   }
