@@ -31,7 +31,8 @@ export class Backup {
    */
   static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
     const backup = new Backup(file);
-    await backup.#expectInLog(await backup.#readEnd(), store, headPosition);
+    const last = await backup.#readEnd();
+    await backup.#expectInLog(last, store, headPosition);
     if (backup.removedBytes > 0) await file.truncate(backup.length);
     await file.syncData();
     await file.seek(backup.length, Deno.SeekMode.Start);
@@ -50,10 +51,12 @@ export class Backup {
       throw new RefusedError("The file is not an export of a log");
     }
     const head = await read(this.#file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
-    if (eventOf(head.subarray(0, head.indexOf(LINE_FEED)))?.position !== 1) {
+    const first = eventOf(head.subarray(0, head.indexOf(LINE_FEED)));
+    if (first?.position !== 1) {
       throw new RefusedError("The file does not begin with the first event of a log");
     }
-    const last = tail.subarray(tail.lastIndexOf(LINE_FEED, lastFeed - 1) + 1, lastFeed);
+    const feedBefore = tail.lastIndexOf(LINE_FEED, lastFeed - 1);
+    const last = tail.subarray(feedBefore + 1, lastFeed);
     const event = eventOf(last);
     if (event === undefined) {
       throw new RefusedError("The file does not end with an event that this version knows");
@@ -78,7 +81,8 @@ export class Backup {
     }
     const from = isTorn ? 1 : position;
     for await (const [{ line }] of readLog(store, { from, to: from })) {
-      if (bytesEqual(last, isTorn ? line.subarray(0, last.length) : line)) return;
+      const expected = isTorn ? line.subarray(0, last.length) : line;
+      if (bytesEqual(last, expected)) return;
     }
     if (isTorn) throw new RefusedError("The file does not begin with the first event of this log");
     const other = `The file has another event at position ${position} than the log`;

@@ -71,11 +71,11 @@ async function appendNew(service: Service): Promise<void> {
     // Otherwise the next run would refuse a file that was truncated and then continued.
     await expectInPlace(file, backup.length);
     await backup.append(batch);
-    if (!isFollowing) showBackingUp(backup.position, position);
-    // Sync once for all events that were there at the last look at the log.
-    else if (backup.position >= heads.latest!.head.position || stop.signal.aborted) {
-      await printSynced(file, backup);
-    }
+    if (isFollowing) {
+      // Sync once for all events that were there at the last look at the log.
+      const isAtEnd = backup.position >= heads.latest!.head.position;
+      if (isAtEnd || stop.signal.aborted) await printSynced(file, backup);
+    } else showBackingUp(backup.position, position);
     if (stop.signal.aborted) break;
   }
   if (isFollowing) return;
@@ -92,8 +92,10 @@ async function openFile(): Promise<Deno.FsFile> {
   // Appended bytes never leave a gap, even if another program truncates the file.
   const options = { read: true, append: true, create: true, mode: 0o600 };
   const file = await Deno.open(path, options);
-  if (!(await file.stat()).isFile) throw new Error(`${path} is not a regular file`);
-  if (!await file.tryLock(true)) throw new Error(`Another process writes ${path}`);
+  const { isFile } = await file.stat();
+  if (!isFile) throw new Error(`${path} is not a regular file`);
+  const isLocked = await file.tryLock(true);
+  if (!isLocked) throw new Error(`Another process writes ${path}`);
   return file;
 }
 

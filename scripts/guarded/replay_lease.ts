@@ -104,7 +104,8 @@ export class ReplayLease {
     const renewal = withChecksum(REPLAY_KEY, encodeJson(record));
     const set: Mutation = { type: "set", key: REPLAY_KEY, value: renewal };
     const commit = { checks, mutations: [...mutations, set] };
-    if (!await this.#commit(commit, (value) => bytesEqual(value, renewal))) return false;
+    const hasLanded = await this.#commit(commit, (value) => bytesEqual(value, renewal));
+    if (!hasLanded) return false;
     this.filling = filling;
     this.#beat = beat;
     this.#beatAt = this.#runtime.monotonicNow();
@@ -119,10 +120,12 @@ export class ReplayLease {
   /** Waits, and renews the lease meanwhile. */
   async sleep(ms: number, progress: (done: number) => void): Promise<void> {
     const start = this.#runtime.monotonicNow();
-    for (let done = 0; done < ms; done = this.#runtime.monotonicNow() - start) {
+    let done = 0;
+    while (done < ms) {
       progress(done);
       await sleep(this.#runtime, Math.min(ms - done, BEAT_MS));
       await this.keep();
+      done = this.#runtime.monotonicNow() - start;
     }
   }
 

@@ -35,8 +35,10 @@ type Flags = FlagValues<typeof COMMANDS.keys>;
 let isChanging = false;
 
 await runCommand(COMMANDS.keys, {
-  interrupt: () =>
-    `Interrupted.${isChanging ? " deno task keys list shows whether a key was changed." : ""}`,
+  interrupt() {
+    if (!isChanging) return "Interrupted.";
+    return "Interrupted. deno task keys list shows whether a key was changed.";
+  },
   async run(flags, [action, keyId]) {
     isChanging = action !== "list";
     if (readStoreConfig().store.kind === "memory") {
@@ -120,8 +122,8 @@ async function list(flags: Flags): Promise<void> {
   });
   const now = Date.now();
   keys.sort((one, other) => one.issuedAt - other.issuedAt);
-  const inJson = () => escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))));
-  await print(json ? inJson() : table(keys, now, showsUse));
+  const shown = json ? inJson(keys, now) : table(keys, now, showsUse);
+  await print(shown);
 }
 
 /** Reads the whole log for the time of the last event that each actor caused, up to a position. Rejects with `LogDamagedError`. */
@@ -136,6 +138,10 @@ async function lastUses(store: Store, to: number): Promise<Map<string, string>> 
     showRead(lines.at(-1)!.position, to);
   }
   return uses;
+}
+
+function inJson(keys: ListedKey[], now: number): string {
+  return escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))));
 }
 
 /** All members of a key but the hash of its token. */
@@ -154,7 +160,8 @@ function members(key: ListedKey, now: number) {
 }
 
 function table(keys: ListedKey[], now: number, showsUse: boolean): string {
-  const rows = [["ID", "STATE", "ACCESS", "ISSUED", ...(showsUse ? ["LAST USE"] : [])]];
+  const useTitle = showsUse ? ["LAST USE"] : [];
+  const rows = [["ID", "STATE", "ACCESS", "ISSUED", ...useTitle]];
   const labels = ["LABEL"];
   for (const key of keys) {
     const issued = minute(key.issuedAt).slice(0, DATE_LENGTH);

@@ -64,15 +64,17 @@ await runCommand(COMMANDS.log, {
     await withService(async (service) => {
       const { position } = (await service.heads.fresh()).head;
       const labels = pretty ? await labelsOf(service) : undefined;
-      const first = start ?? (newest === undefined ? 1 : Math.max(1, position - newest + 1));
+      const firstOfNewest = newest === undefined ? 1 : Math.max(1, position - newest + 1);
+      const first = start ?? firstOfNewest;
       printed = { to: first - 1, of: Math.min(position, to) };
       const lines = follow
         ? followStore(service, { from: first, to, signal: stop.signal })
         : readLog(service.store, { from: first, to: printed.of });
       for await (const batch of lines) {
         const wanted = isWanted === undefined ? batch : batch.filter(isWanted);
+        const isRead = await write(textOf(wanted, labels));
         // The reader has closed the pipe, as in `deno task log | head`.
-        if (!await write(textOf(wanted, labels))) return;
+        if (!isRead) return;
         printed.to = batch.at(-1)!.position;
         if (stop.signal.aborted) return;
       }
@@ -99,7 +101,8 @@ async function printRecovered(store: Store): Promise<number> {
   const { events, fault, lines } = await recoverLog(store);
   printed.of = events;
   for await (const batch of lines()) {
-    if (!await write(joinLines(batch))) return EXIT.done;
+    const isRead = await write(joinLines(batch));
+    if (!isRead) return EXIT.done;
     printed.to += batch.length;
     if (stop.signal.aborted) return EXIT.done;
   }

@@ -18,7 +18,9 @@ await runCommand(COMMANDS.prove, {
   interrupt: () => "Interrupted. No proof was printed. Run the same command again.",
   async run({ published: dir, line: linePath, consistency, "from-file": file }, [what]) {
     if (!dir) throw new UsageError("--published is required: the folder of the published log");
-    if ((what === undefined) === (consistency === undefined)) {
+    const namesEvent = what !== undefined;
+    const namesCheckpoint = consistency !== undefined;
+    if (namesEvent === namesCheckpoint) {
       throw new UsageError("Name either an event (pets/7, keys/ID or a position) or --consistency");
     }
     const published = new PublishedLog(readPublished(dir));

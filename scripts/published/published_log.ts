@@ -49,24 +49,23 @@ export class PublishedLog {
   proveConsistency(oldNote: string): SignedCheckpoint {
     const { checkpoint } = this;
     const old = openCheckpoint(oldNote, this.#vkey, "The older checkpoint");
-    const isLonger = old.size > checkpoint.size;
-    if (!isLonger && isConsistent(old, checkpoint, this.tree.consistencyProof(old.size))) {
-      return old;
+    if (old.size <= checkpoint.size) {
+      const proof = this.tree.consistencyProof(old.size);
+      if (isConsistent(old, checkpoint, proof)) return old;
     }
-    const sizes = `${
-      counted(checkpoint.size, "event")
-    } does not extend the checkpoint of ${old.size}`;
+    const events = counted(checkpoint.size, "event");
+    const sizes = `${events} does not extend the checkpoint of ${old.size}`;
     throw new RefusedError(`The published log of ${sizes}: the history before it is another one`);
   }
 }
 
 /** The vkey and the checkpoint of a published log; `undefined` if they are missing. */
 export function readSignature(read: ReadPublished) {
-  const [vkey, note] = [VKEY_PATH, CHECKPOINT_PATH].map((path) => {
+  const textAt = (path: string) => {
     const content = read(path);
-    return content && new TextDecoder().decode(content);
-  });
-  return { vkey, note };
+    return content === undefined ? undefined : new TextDecoder().decode(content);
+  };
+  return { vkey: textAt(VKEY_PATH), note: textAt(CHECKPOINT_PATH) };
 }
 
 /** Compares the lines of a log, in order, with what was published of it. Throws `RefusedError` if they differ. */
@@ -87,8 +86,10 @@ export class PublishedComparison {
     const leaf = leafHash(line);
     if (index < size) expectPublished(leaf, index, this.#tree);
     this.builder.push(leaf);
-    if (index + 1 !== size || bytesEqual(this.builder.root(), root)) return;
-    throw new RefusedError(OTHER_ROOT);
+    const isLastPublished = index + 1 === size;
+    if (isLastPublished && !bytesEqual(this.builder.root(), root)) {
+      throw new RefusedError(OTHER_ROOT);
+    }
   }
 
   end(): void {

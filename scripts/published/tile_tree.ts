@@ -65,8 +65,9 @@ export class TileTree {
   consistencyProof(oldSize: number): Uint8Array[] {
     if (oldSize === 0) return [];
     const subtrees = subtreesOfProof(oldSize - 1, { start: 0, end: this.size }, true);
-    if (subtrees[0].start === 0) subtrees.shift();
-    return subtrees.map((subtree) => this.#root(subtree));
+    const isOldRootFirst = subtrees[0].start === 0;
+    const unknown = isOldRootFirst ? subtrees.slice(1) : subtrees;
+    return unknown.map((subtree) => this.#root(subtree));
   }
 
   #root(subtree: Subtree): Uint8Array {
@@ -112,8 +113,10 @@ export class TileBuilder {
     this.size++;
     let hash = leaf;
     for (let level = 0;; level++) {
-      const open = this.#open[level] ??= [];
-      if (open.push(hash) < TILE_WIDTH) return;
+      this.#open[level] ??= [];
+      const open = this.#open[level];
+      open.push(hash);
+      if (open.length < TILE_WIDTH) return;
       const hashes = Buffer.concat(open);
       this.#open[level] = [];
       this.#onFull?.({ level, index: hashesOn(level + 1, this.size) - 1, hashes });

@@ -120,16 +120,19 @@ async function discard(job: Job, generation: number): Promise<void> {
 
 /** Compares both generations with the lines that were read. Resolves to the differences of the served one. */
 async function compare({ store, runtime, lease, log }: Job, wasResumed: boolean) {
-  const { generation: next } = lease.filling;
-  const [ofOld, ofNew] = [new Findings(), new Findings()];
-  for (const [generation, findings] of [[next - 1, ofOld], [next, ofNew]] as const) {
+  const differencesOf = async (generation: number) => {
+    const findings = new Findings();
     const comparison = new Comparison({ store, runtime, generation, log, findings });
     for await (const entries of scan(store, { prefix: projectionKey(generation, []) })) {
       await comparison.judge(entries);
       await lease.keep();
     }
     await comparison.finish(() => lease.keep());
-  }
+    return findings;
+  };
+  const { generation } = lease.filling;
+  const ofOld = await differencesOf(generation - 1);
+  const ofNew = await differencesOf(generation);
   if (ofNew.total === 0) return ofOld;
   throw new UnsoundError(
     `The rebuilt projections differ from the log in ${ofNew.total} records, for example: ` +
@@ -140,11 +143,13 @@ async function compare({ store, runtime, lease, log }: Job, wasResumed: boolean)
 
 /** Fills the new generation until few events are left, because others are appended meanwhile. */
 async function catchUp(job: Job): Promise<void> {
-  let to: number;
-  do {
-    to = (await readHead(job.store)).head.position;
+  const readPosition = async () => (await readHead(job.store)).head.position;
+  let isBehind = true;
+  while (isBehind) {
+    const to = await readPosition();
     await fill(job, linesToFill(job, to));
-  } while ((await readHead(job.store)).head.position - to > LAG_LIMIT);
+    isBehind = await readPosition() - to > LAG_LIMIT;
+  }
 }
 
 /** Writes the records of the next lines of the log, in its order. */
@@ -237,7 +242,8 @@ async function changeHead(
     const { next, mutations = [], filling } = changed;
     const set: Mutation = { type: "set", key: HEAD_KEY, value: encodeHead(next) };
     const checks = [{ key: HEAD_KEY, versionstamp }];
-    if (await job.lease.commit({ checks, mutations: [...mutations, set] }, filling)) return;
+    const hasLanded = await job.lease.commit({ checks, mutations: [...mutations, set] }, filling);
+    if (hasLanded) return;
     // At most 1 ms, because the instance that writes now will write again immediately.
     await sleep(job.runtime, job.runtime.random());
   } while (job.runtime.monotonicNow() < deadline);

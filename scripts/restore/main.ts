@@ -16,10 +16,11 @@ const CHUNK_BYTES = 256 * 1024;
 let isWriting = false;
 
 await runCommand(COMMANDS.restore, {
-  interrupt: () =>
-    isWriting
-      ? "Interrupted. The store is incomplete and refused. Run deno task restore again with the same export: it resumes."
-      : "Interrupted. Nothing was written. Run deno task restore again.",
+  interrupt() {
+    if (!isWriting) return "Interrupted. Nothing was written. Run deno task restore again.";
+    return "Interrupted. The store is incomplete and refused. " +
+      "Run deno task restore again with the same export: it resumes.";
+  },
   async run(_values, [path]) {
     if (path === undefined) {
       throw new UsageError("An export is required: the name of a file, or - for standard input");
@@ -70,5 +71,9 @@ async function openExport(name: string): Promise<Deno.FsFile> {
 async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
   await file.seek(0, Deno.SeekMode.Start);
   const chunk = new Uint8Array(CHUNK_BYTES);
-  for (let length; (length = await file.read(chunk)) !== null;) yield chunk.slice(0, length);
+  while (true) {
+    const length = await file.read(chunk);
+    if (length === null) return;
+    yield chunk.slice(0, length);
+  }
 }

@@ -64,11 +64,14 @@ export async function restore(
   progress: Progress = () => {},
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(store, runtime, head);
+  const hasChanges = changePositionOf(head) > 0;
   // An earlier state of a pet would be written only to be replaced, which takes most of the time.
-  const isLast = ({ key, content }: ProjectionRecord) =>
-    changePositionOf(head) === 0 || !isPetKind(key[0]) ||
-    content !== undefined &&
-      positionIn(content) === Math.abs(pets.valueAt(key.at(-1) as number));
+  const isLast = ({ key, content }: ProjectionRecord) => {
+    if (!hasChanges || !isPetKind(key[0])) return true;
+    if (content === undefined) return false;
+    const lastPosition = Math.abs(pets.valueAt(key.at(-1) as number));
+    return positionIn(content) === lastPosition;
+  };
   // By a clock alone that is wrong, records would be left out that are still valid.
   const time = Math.min(runtime.now(), latestMs);
   const recordsOf = (lines: readonly RecordedLine[]) =>
@@ -100,18 +103,20 @@ async function* linesAfter(restored: number, store: Store, source: Export, head:
   let position = 0;
   let lastHash = GENESIS_HASH;
   for await (const lines of splitLines(source())) {
-    const recorded = lines.map((line) => {
+    const rest: RecordedLine[] = [];
+    for (const line of lines) {
+      position++;
       const event = followsHash(line, lastHash) ? eventOf(line) : undefined;
-      if (event?.position !== ++position || position > head.position) throw changedError();
+      if (event?.position !== position || position > head.position) throw changedError();
       if (position === restored && !bytesEqual(lastRestored, line)) {
         throw new Error(
           "An earlier run restored another export than it had verified; name another store",
         );
       }
+      if (position > restored) rest.push({ event, line });
       lastHash = sha256Hex(line);
-      return { event, line };
-    });
-    yield recorded.filter(({ event }) => event.position > restored);
+    }
+    yield rest;
   }
   if (position !== head.position || lastHash !== head.lastHash) throw changedError();
 }
@@ -131,8 +136,10 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
   const replaceMark = async (next: RestoreMark | Head, mutations: Mutation[] = []) => {
     const value = encodeHead(next);
     // A mark has the id of its run. Only this run replaces its mark with a head, so any head follows from that one.
-    const isOurs = (stored: unknown) =>
-      next === head ? decodeHeadRecord(stored).kind === "head" : bytesEqual(stored, value);
+    const isOurs = (stored: unknown) => {
+      if (next === head) return decodeHeadRecord(stored).kind === "head";
+      return bytesEqual(stored, value);
+    };
     const set: Mutation = { type: "set", key: HEAD_KEY, value };
     await commit({ checks: [], mutations: [...mutations, set] }, isOurs);
   };
@@ -143,7 +150,8 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
 /** Number of events of an unfinished restore of the same export; 0 if the store is empty. Rejects at other data. */
 async function restoredIn(store: Store, found: StoreEntry | null, head: Head): Promise<number> {
   if (found === null) {
-    if ((await store.list({ prefix: [] }, { limit: 1 })).length === 0) return 0;
+    const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
+    if (isEmpty) return 0;
     throw new Error("The store is not empty; name another");
   }
   const record = decodeHeadRecord(found.value);
@@ -153,10 +161,9 @@ async function restoredIn(store: Store, found: StoreEntry | null, head: Head): P
   }
   const { position, lastHash, restored } = record.mark;
   if (position === head.position && lastHash === head.lastHash) return restored;
+  const events = counted(position, "event");
   throw new Error(
-    `The store holds a restore of another export, of ${
-      counted(position, "event")
-    }, the last with the ` +
+    `The store holds a restore of another export, of ${events}, the last with the ` +
       `hash ${lastHash}, that was not finished`,
   );
 }

@@ -1,4 +1,13 @@
-/** Audits a store or an export: reads every record or every line, and reports all faults. Writes nothing. */
+/**
+ * Audits a store or an export: reads every record or every line, and reports all faults. Writes nothing. Read the other
+ * modules in this order:
+ *
+ * 1. `log_audit.ts` takes each line of the log, or each record of lines. It adds what is wrong to the findings.
+ * 2. `log_verifier.ts` says whether the service can have written the line after all lines before it.
+ * 3. `sound_log.ts` keeps which records follow from the lines, in a `digest_table.ts`.
+ * 4. `compare.ts` compares the records of the store with those.
+ * 5. `findings.ts` makes the report, with the next step for each kind of fault from `advice.ts`.
+ */
 
 import { GENESIS_HASH } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
@@ -48,29 +57,45 @@ const ONLY_LOG: Note = {
  * fault, because the other records cannot be compared then. Throws if replays flip the projections during each attempt.
  */
 export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promise<AuditReport> {
-  const { store, damage } = deps;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    let findings = new Findings(damage);
-    try {
-      const head = await readHeadFor(findings, store);
-      if (head !== undefined) {
-        const report = await auditAll(deps, findings, options, head);
-        if (report.sound) return report;
-        const { generation, removing } = (await readHead(store)).head;
-        // If a replay changed the generations, it may have removed records during the audit. Then audit again.
-        if (generation === head.generation && removing === head.removing) return report;
-        continue;
-      }
-    } catch (error) {
-      if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
-      findings = new Findings(damage);
-    }
-    findings.note(ONLY_LOG);
-    // The index of the times of expiry may be what is damaged.
-    if (damage === undefined) await checkExpiry(findings, deps);
-    return await auditLog(store, options, findings);
+    const report = await auditOnce(deps, options);
+    if (report !== undefined) return report;
   }
   throw new Error("A replay flipped the projections during each attempt; audit again afterwards");
+}
+
+/** Resolves to `undefined` if there are faults that may be the work of a replay during the audit. */
+async function auditOnce(
+  deps: AuditDeps,
+  options: AuditOptions,
+): Promise<AuditReport | undefined> {
+  const { store, damage } = deps;
+  try {
+    const findings = new Findings(damage);
+    const head = await readHeadFor(findings, store);
+    if (head === undefined) return await auditOnlyLog(deps, findings, options);
+    const report = await auditAll(deps, findings, options, head);
+    if (report.sound) return report;
+    const { generation, removing } = (await readHead(store)).head;
+    // A replay that changed the generations may have removed records that the audit missed.
+    const isChanged = generation !== head.generation || removing !== head.removing;
+    return isChanged ? undefined : report;
+  } catch (error) {
+    if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
+    return await auditOnlyLog(deps, new Findings(damage), options);
+  }
+}
+
+/** Audits a store without a usable head, or one whose file is damaged. */
+async function auditOnlyLog(
+  deps: AuditDeps,
+  findings: Findings,
+  options: AuditOptions,
+): Promise<AuditReport> {
+  findings.note(ONLY_LOG);
+  // The index of the times of expiry may be what is damaged.
+  if (deps.damage === undefined) await checkExpiry(findings, deps);
+  return await auditLog(deps.store, options, findings);
 }
 
 /** Audits only the lines that the records of a store's log hold, in the order of their keys, as those of an export. */
@@ -122,12 +147,17 @@ export async function auditLines(lines: AsyncIterable<Uint8Array[]>, options: Au
   for await (const batch of lines) {
     if (isFirst) refusePartial(batch[0]);
     isFirst = false;
-    for (const line of batch) if (log.verify(line) !== undefined) events++;
+    for (const line of batch) {
+      const verified = log.verify(line);
+      if (verified !== undefined) events++;
+    }
     options.progress?.(log.verifier.position);
   }
-  if (isFirst) {
+  const hasNoLines = isFirst;
+  const hasNewerLines = findings.counts.newer_line !== undefined;
+  if (hasNoLines) {
     findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
-  } else if (events === 0 && findings.counts.newer_line === undefined) {
+  } else if (events === 0 && !hasNewerLines) {
     const other = new Findings();
     other.add("no_export", "The file is not an export of deno task log: it has no event");
     return other.report(EMPTY_HEAD);
@@ -171,15 +201,18 @@ function checkHead(findings: Findings, head: Head, expected: Head): void {
   const { generation, removing, ...fields } = head;
   const wrong = (what: string) => findings.add("head", `The head is wrong: ${what}`);
   for (const field of Object.keys(fields) as (keyof typeof fields)[]) {
-    const [stored, right] = [head[field], expected[field]].map((it) =>
-      typeof it === "object" ? JSON.stringify(it) : it
-    );
+    const stored = textOfField(head[field]);
+    const right = textOfField(expected[field]);
     if (stored !== right) wrong(`its ${field} is ${stored}, but the log says ${right}`);
   }
   if (generation < 1) wrong(`generation ${generation} is not possible`);
   if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {
     wrong(`generation ${removing} cannot be removed while ${generation} is served`);
   }
+}
+
+function textOfField(value: Head[keyof Head]): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 /** Reads everything outside of the log, and compares the generation that is served. */
@@ -197,24 +230,38 @@ async function compareRest(deps: AuditDeps, findings: Findings, head: Head, log:
   const isServed = ({ key }: StoreEntry) =>
     key[0] === "projection" && key[1] === generation && key.length > 2;
   for await (const entries of scanOutside(store, logRange(head.position))) {
-    await comparison.judge(entries.filter(isServed));
+    const served = entries.filter(isServed);
     const others = entries.filter((entry) => !isServed(entry));
+    await comparison.judge(served);
     if (others.length === 0) continue;
     // Read after the entries, so that these cover all that was written since the audit began.
     const { head: now } = await readHead(store);
-    const generations = [head, now].flatMap((it) => [it.generation, it.removing])
-      .concat(lease?.generation, (await readLease(store))?.generation)
-      .filter((generation) => generation !== 0);
-    for (const { key, value } of others) {
-      const isNewLine = isLogKey(key) && key[1] > head.position && key[1] <= now.position;
-      const isOfReplay = key[0] === "projection" &&
-        generations.includes(key[1] as number) && isProjectionKey(key.slice(2));
-      const isOwn = isRecord(HEAD_KEY, key) ||
-        isRecord(REPLAY_KEY, key) && decodeLease(value) !== undefined;
-      if (!isNewLine && !isOfReplay && !isOwn) addForeign(findings, key);
+    const leaseNow = await readLease(store);
+    const named = [
+      ...[head.generation, head.removing, lease?.generation],
+      ...[now.generation, now.removing, leaseNow?.generation],
+    ];
+    // A lease names generation 0 if its replay fills none.
+    const generations = named.filter((it) => it !== undefined && it !== 0);
+    const newLines = { after: head.position, to: now.position };
+    for (const entry of others) {
+      if (!isOwnRecord(entry, generations, newLines)) addForeign(findings, entry.key);
     }
   }
   await comparison.finish();
+}
+
+/** Whether the service or a replay can have written the record: a new line, or a record of one of the generations. */
+function isOwnRecord(
+  { key, value }: StoreEntry,
+  generations: readonly unknown[],
+  newLines: { after: number; to: number },
+): boolean {
+  if (isLogKey(key)) return key[1] > newLines.after && key[1] <= newLines.to;
+  if (isRecord(HEAD_KEY, key)) return true;
+  if (isRecord(REPLAY_KEY, key)) return decodeLease(value) !== undefined;
+  const isOfGeneration = key[0] === "projection" && generations.includes(key[1]);
+  return isOfGeneration && isProjectionKey(key.slice(2));
 }
 
 function addForeign(findings: Findings, key: Key): void {
@@ -248,18 +295,21 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
       const isEmpty = (await store.list({ prefix: [] }, { limit: 1 })).length === 0;
       if (isEmpty) return head;
       findings.add("head", "The head record is missing");
-    } else if (await isHeadBehind(store, head)) {
+      return undefined;
+    }
+    if (await isHeadBehind(store, head)) {
       const message = `The head is at position ${head.position}, but the log continues after it`;
       findings.add("head", message);
-    } else {
-      if (!bytesEqual(entry.value, encodeHead(head))) {
-        findings.add("head", "The head record is not in the form that this service writes");
-      }
-      return head;
+      return undefined;
     }
+    if (!bytesEqual(entry.value, encodeHead(head))) {
+      findings.add("head", "The head record is not in the form that this service writes");
+    }
+    return head;
   } catch (error) {
     if (!(error instanceof ForeignStoreError)) throw error;
     findings.add("head", error.message);
+    return undefined;
   }
 }
 

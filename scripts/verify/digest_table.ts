@@ -1,6 +1,10 @@
 /** Number of entries of a chunk. Small, because the numbers of a damaged log may lie far apart. */
 const CHUNK_LENGTH = 512;
 
+/** The parts of an entry. */
+const DIGEST = 0;
+const VALUE = 1;
+
 /**
  * A digest of 48 bits of a content, and a value, for each of the numbers 1, 2, 3 …, in 16 bytes. Each table has a
  * random seed for its digests, so that nobody can choose two contents with the same digest.
@@ -12,29 +16,35 @@ export class DigestTable {
   /** With a value below 0, `has()` finds no content. */
   set(number: number, content: Uint8Array, value: number): void {
     const index = Math.floor(number / CHUNK_LENGTH);
-    const chunk = this.#chunks.get(index) ?? new Float64Array(2 * CHUNK_LENGTH);
-    this.#chunks.set(index, chunk);
+    let chunk = this.#chunks.get(index);
+    if (chunk === undefined) {
+      chunk = new Float64Array(2 * CHUNK_LENGTH);
+      this.#chunks.set(index, chunk);
+    }
     const offset = 2 * (number % CHUNK_LENGTH);
-    chunk[offset] = halfSipHash(content, this.#seed);
-    chunk[offset + 1] = value;
+    chunk[offset + DIGEST] = halfSipHash(content, this.#seed);
+    chunk[offset + VALUE] = value;
   }
 
+  /** Whether the content is that of the number. */
   has(number: number, content: Uint8Array): boolean {
-    return this.#get(number, 0) === halfSipHash(content, this.#seed) && this.valueAt(number) > 0;
+    if (this.valueAt(number) <= 0) return false;
+    return this.#get(number, DIGEST) === halfSipHash(content, this.#seed);
   }
 
   /** The value of a number; 0 if it has none. */
   valueAt(number: number): number {
-    return this.#get(number, 1);
+    return this.#get(number, VALUE);
   }
 
   clear(): void {
     this.#chunks.clear();
   }
 
-  #get(number: number, offset: 0 | 1): number {
+  #get(number: number, part: number): number {
     const chunk = this.#chunks.get(Math.floor(number / CHUNK_LENGTH));
-    return chunk?.[2 * (number % CHUNK_LENGTH) + offset] ?? 0;
+    if (chunk === undefined) return 0;
+    return chunk[2 * (number % CHUNK_LENGTH) + part];
   }
 }
 

@@ -47,10 +47,12 @@ export class Findings {
   }
 
   add(kind: FaultKind, message: string, position?: number): void {
-    const number = this.counts[kind] = (this.counts[kind] ?? 0) + 1;
+    const number = (this.counts[kind] ?? 0) + 1;
+    this.counts[kind] = number;
     this.total++;
     if (number > FAULTS_KEPT_PER_KIND) return;
-    this.faults.push({ kind, ...(position === undefined ? {} : { position }), message });
+    const fault = position === undefined ? { kind, message } : { kind, position, message };
+    this.faults.push(fault);
   }
 
   note(note: Note): void {

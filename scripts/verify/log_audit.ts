@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RecordedLine } from "../../events/event.ts";
 import { Sha256Hex } from "../../events/text_forms.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { checkedContent, CHECKSUM_BYTES } from "../../src/store/checksum.ts";
@@ -46,7 +47,11 @@ export class LogAudit {
     const { value } = entry;
     const content = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : undefined;
     const lines = unpackLines(content);
-    const verified = (lines ?? []).flatMap((line) => this.verify(line) ?? []);
+    const verified: RecordedLine[] = [];
+    for (const line of lines ?? []) {
+      const recorded = this.verify(line);
+      if (recorded !== undefined) verified.push(recorded);
+    }
     const isWhole = lines !== undefined && this.verifier.position === last;
     if (isWhole && checkedContent(entry) !== undefined) {
       if (this.isSound) this.soundLog.follow(verified);
@@ -62,19 +67,18 @@ export class LogAudit {
   }
 
   /** Verifies the next line. Returns it with its event if it is sound. */
-  verify(line: Uint8Array) {
+  verify(line: Uint8Array): RecordedLine | undefined {
     const expectedPosition = this.verifier.position + 1;
     const { event, faults, notes, isUnlinked, isNewer } = this.verifier.verify(line);
     for (const note of notes) this.#findings.note(note);
     const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
     // A missing line is reported where it was expected.
     const position = Math.min(expectedPosition, this.verifier.position);
-    if (faults.length > Number(isUnlinked) + Number(isNewer)) this.#fault(message, position);
-    else {
-      if (isNewer) this.#fault(message, position, "newer_line");
-      // Either of two lines that do not fit may have been altered.
-      if (isUnlinked) this.#fault(message, Math.max(1, position - 1));
-    }
+    const hasOtherFaults = faults.length > Number(isUnlinked) + Number(isNewer);
+    if (hasOtherFaults) this.#fault(message, position);
+    if (isNewer && !hasOtherFaults) this.#fault(message, position, "newer_line");
+    // Either of two lines that do not fit may have been altered.
+    if (isUnlinked && !hasOtherFaults) this.#fault(message, Math.max(1, position - 1));
     this.#compareWithCheckpoint();
     this.#comparePublished((published) => published.verify(line), this.verifier.position);
     return event === undefined || faults.length > 0 ? undefined : { event, line };

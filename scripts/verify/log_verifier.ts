@@ -85,21 +85,23 @@ export class LogVerifier {
    * either this line or the one before was altered. `notes` are observations that are not faults.
    */
   verify(line: Uint8Array) {
-    const faults: string[] = this.#faults = [];
-    const notes: Note[] = this.#notes = [];
+    this.#faults = [];
+    this.#notes = [];
     const read = readEvent(line);
     const isMalformed = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
     const hasPosition = !isMalformed || isNewer;
     const position = hasPosition ? read.position : this.position + 1;
-    if (isMalformed) faults.push(read.message);
+    if (isMalformed) this.#faults.push(read.message);
     const isUnlinked = hasPosition && !this.#checkPosition(read);
     if (isMalformed) this.#lose();
     else this.#checkBody({ event: read, line });
-    const hash = this.#lastHash = sha256Hex(line);
+    const hash = sha256Hex(line);
+    this.#lastHash = hash;
     if (isMalformed) this.head = { ...this.head, position, lastHash: hash };
     else addEvent(this.head, read, hash);
-    return { event: isMalformed ? undefined : read, faults, notes, isNewer, isUnlinked };
+    const event = isMalformed ? undefined : read;
+    return { event, faults: this.#faults, notes: this.#notes, isNewer, isUnlinked };
   }
 
   /** Verifies the next line. Throws `UnsoundError` if it has a fault, with `advice` at the end. */
@@ -189,13 +191,17 @@ export class LogVerifier {
   /** Checks that the pet is there after the lines so far, with that text. */
   #checkBefore(does: "changes" | "removes", id: number, before: Uint8Array): void {
     const position = this.pets.valueAt(id);
-    if (position < 0) this.#faults.push(`it ${does} pet ${id}, which was removed before`);
-    else if (position === 0) {
-      if (this.#isComplete) this.#faults.push(`it ${does} pet ${id}, which was not added before`);
-    } else if (!this.pets.has(id, before)) {
-      const member = does === "changes" ? "previous" : "data";
-      this.#faults.push(`its ${member} does not match pet ${id} as it was before`);
+    if (position < 0) {
+      this.#faults.push(`it ${does} pet ${id}, which was removed before`);
+      return;
     }
+    if (position === 0) {
+      if (this.#isComplete) this.#faults.push(`it ${does} pet ${id}, which was not added before`);
+      return;
+    }
+    if (this.pets.has(id, before)) return;
+    const member = does === "changes" ? "previous" : "data";
+    this.#faults.push(`its ${member} does not match pet ${id} as it was before`);
   }
 
   /** Checks that the pet was before as the change says, and differs from it now in each former value. */

@@ -20,7 +20,7 @@ import { checkedContent, withChecksum } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { otherVersionReason } from "../store/store_errors.ts";
 
-/** The version of the keyspace that this service reads and writes. Versions 1 to 5 were of earlier releases. */
+/** The version of the keyspace that this service reads and writes. */
 const STORE_FORMAT = 6;
 
 const Count = z.int().min(0);
@@ -194,40 +194,49 @@ type HeadRecord =
 
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
 export function decodeHeadRecord(value: unknown): HeadRecord {
-  const otherFormat = (message: string): HeadRecord => ({ kind: "other_format", message });
   try {
     const content = checkedContent({ key: HEAD_KEY, value });
-    // Earlier formats stored texts, and then texts in UTF-8 without a checksum.
-    const record = typeof value === "string" ? JSON.parse(value) : decodeJson(content ?? value);
-    const { format, storeFormat } = record;
-    if (content === undefined && [format, storeFormat].includes(STORE_FORMAT)) {
-      return { kind: "foreign" };
+    const record = content === undefined ? decodeUnchecked(value) : decodeJson(content);
+    const message = otherFormatReason(record);
+    if (message !== undefined) return { kind: "other_format", message };
+    if (content === undefined) return { kind: "foreign" };
+    if (record.format === "restore") {
+      return { kind: "restore_mark", mark: RestoreMark.parse(record) };
     }
-    if (format === "restore" && storeFormat !== STORE_FORMAT) {
-      return otherFormat("it holds an unfinished restore of another version; use a new store");
-    }
-    if (format === "restore") return { kind: "restore_mark", mark: RestoreMark.parse(record) };
-    if (Number.isSafeInteger(format) && format !== STORE_FORMAT) {
-      // The first number of a version is the format of its store.
-      const newer = format > STORE_FORMAT ? String(format) : undefined;
-      return otherFormat(otherVersionReason(`it has format ${format}`, newer));
-    }
-    const unknown = unknownSchemaIn(record);
-    if (unknown === undefined) return { kind: "head", head: Head.parse(record) };
-    const shown = `its log has events of the schema ${unknown.schema}`;
-    return otherFormat(otherVersionReason(shown, unknown.version));
+    const newerMessage = newerSchemaReason(record);
+    if (newerMessage !== undefined) return { kind: "other_format", message: newerMessage };
+    return { kind: "head", head: Head.parse(record) };
   } catch {
     return { kind: "foreign" };
   }
 }
 
+/** Decodes a record without a checksum, as stores of another format have it, to find the number of that format. */
+function decodeUnchecked(value: unknown) {
+  return typeof value === "string" ? JSON.parse(value) : decodeJson(value);
+}
+
+/** The reason to refuse a record that names another format; `undefined` if it does not. */
+function otherFormatReason({ format, storeFormat }: Record<string, unknown>): string | undefined {
+  if (format === "restore") {
+    if (storeFormat === STORE_FORMAT) return undefined;
+    return "it holds an unfinished restore of another version; use a new store";
+  }
+  if (!Number.isSafeInteger(format) || format === STORE_FORMAT) return undefined;
+  // The first number of a version is the format of its store.
+  const newer = format as number > STORE_FORMAT ? String(format) : undefined;
+  return otherVersionReason(`it has format ${format}`, newer);
+}
+
 /**
- * The schema of a type of events that this version does not know, in a head with the checksum of one. A newer version
- * that adds to the head or to its counts must also add a schema version, or use another format.
+ * The reason to refuse a head that names a schema of events that this version does not know; `undefined` if it names
+ * none. A newer version that adds to the head or to its counts must also add a schema version, or use another format.
  */
-function unknownSchemaIn({ types }: { types: Record<string, { version: string }> }) {
+function newerSchemaReason({ types }: { types: Record<string, { version: string }> }) {
   for (const [type, { version }] of Object.entries(types)) {
-    if (!isKnownSchema(type, version)) return { schema: `${schemaOf(type)}:${version}`, version };
+    if (isKnownSchema(type, version)) continue;
+    const shown = `its log has events of the schema ${schemaOf(type)}:${version}`;
+    return otherVersionReason(shown, version);
   }
 }
 

@@ -28,15 +28,13 @@ testStoreContract({
   },
 });
 
-test("KvConnectStore reads the head of formats 1 to 3, a text, so that the store is refused with advice", async () => {
+test("KvConnectStore reads a head that is a text, as earlier formats have it, so that the store is refused with advice", async () => {
   await using server = await DenokvServer.start();
   const store = await connectTo(server);
   using kv = await Deno.openKv(server.address);
-  for (const format of [1, 2, 3]) {
-    await kv.set(HEAD_KEY, JSON.stringify({ format }));
-    const advice = `it has format ${format}, of an older version; export it with`;
-    await assertRejects(() => acceptLog(store), StoreRefusedError, advice);
-  }
+  await kv.set(HEAD_KEY, JSON.stringify({ format: 3 }));
+  const advice = "it has format 3, of an older version; export it with";
+  await assertRejects(() => acceptLog(store), StoreRefusedError, advice);
   store.close();
 });
 

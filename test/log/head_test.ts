@@ -55,15 +55,13 @@ Deno.test("decodeHeadRecord() says what to do with a store of another format", (
   const { storeFormat: _, ...oldMark } = MARK;
   const others: [record: object, advice: RegExp][] = [
     [{ ...HEAD, format: 1, other: "fields" }, /format 1, .* export it with that version/],
-    [{ ...HEAD, format: 3 }, /format 3, .* export it with that version/],
-    [{ ...HEAD, format: 4 }, /format 4, .* export it with that version/],
     [{ ...HEAD, format: 5 }, /format 5, .* export it with that version/],
     [{ ...HEAD, format: 7 }, /format 7, of the newer version 7; use that version or a later one/],
     [oldMark, /an unfinished restore of another version/],
     [{ ...MARK, storeFormat: 7 }, /an unfinished restore of another version/],
   ];
   for (const [record, advice] of others) {
-    // Formats 1 to 3 were texts, and format 4 had no checksum.
+    // Earlier formats stored texts, and then bytes without a checksum.
     const bytes = encodeJson(record);
     for (const value of [JSON.stringify(record), bytes, withChecksum(HEAD_KEY, bytes)]) {
       assertOther(value, advice);

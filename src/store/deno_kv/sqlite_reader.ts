@@ -133,7 +133,7 @@ export function versionstampOf(version: number): string {
 function valueOf(value: Uint8Array, encoding: number): unknown {
   if (encoding === BYTES && value instanceof Uint8Array) return value;
   try {
-    // Versions before format 4 stored texts, and other programs may store anything.
+    // Of another program, or the head of another format, whose number the refusal names.
     if (encoding === V8) return deserialize(value as never);
   } catch (error) {
     return new StoreDamagedError(reasonOf(error));

@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 
 /**
  * The version of the tables, named after the format of the store that last changed them, so that a message can name the
- * release. Version 1 had a column for values that are texts, and version 2 one for times of expiry.
+ * release.
  */
 const SCHEMA_VERSION = 6;
 
