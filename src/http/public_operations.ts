@@ -10,6 +10,7 @@ import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 import type { ApiRequest } from "./pets.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
+import { windowAssets } from "./window/window_page.ts";
 
 export interface PublicDeps {
   appender: Appender;
@@ -33,7 +34,7 @@ export type PublicOperations = Record<PublicOperation, Respond> & {
 };
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
-  const assets = docsAssets(deps);
+  const assets = new Map([...docsAssets(deps), ...windowAssets()]);
   const getAsset = (page: string): Respond => ({ path, request, baseUrl }) => {
     const asset = assets.get(path);
     if (asset === undefined) throw unknownPathError(page);

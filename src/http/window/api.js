@@ -1,0 +1,103 @@
+// Requests to the interface, with the API key of this tab. A request is repeated while the service is away.
+
+import { setState, state } from "./state.js";
+
+/** 0 is the status of a lost connection. */
+const AWAY_STATUSES = [0, 408, 429, 502, 503, 504];
+const WRITE_TRIES = 8;
+const BACK_OFF_MS = 250;
+const BACK_OFF_LIMIT_MS = 5_000;
+const REQUEST_LIMIT_MS = 60_000;
+
+/**
+ * Resolves to the headers, the body and the path of the next page. Rejects with the Error of the interface, or with one
+ * that has only a `message`.
+ */
+export async function request(path, options) {
+  const response = await send(path, options);
+  const text = await response.text();
+  return {
+    headers: response.headers,
+    body: text === "" ? null : parseJson(text),
+    nextPage: nextPageOf(response),
+  };
+}
+
+/** Sends a write. With the same Idempotency-Key, it does nothing twice. */
+export function write(method, path, pet, headers) {
+  return request(path, {
+    method,
+    body: pet === undefined ? undefined : formatPet(pet),
+    headers: {
+      "content-type": "application/json",
+      "idempotency-key": newIdempotencyKey(),
+      ...headers,
+    },
+  });
+}
+
+/** On plain HTTP to another machine, there is no `crypto.randomUUID()`. */
+export function newIdempotencyKey() {
+  return crypto.getRandomValues(new Uint32Array(4)).join("-");
+}
+
+/** Resolves to a response that is a success. A read is repeated without limit, a write {@linkcode WRITE_TRIES} times. */
+export async function send(path, options = {}) {
+  const isWrite = options.method !== undefined;
+  for (let tries = 1;; tries++) {
+    const response = await fetchOnce(path, options);
+    if (response.ok) return response;
+    const error = await errorOf(response);
+    const isAway = AWAY_STATUSES.includes(response.status) || (!isWrite && response.status >= 500);
+    const isLastTry = isWrite && tries === WRITE_TRIES;
+    if (!isAway || isLastTry) throw error;
+    setState({ connection: `${error.message}. Trying again …` });
+    await wait(pauseMs(response, tries));
+  }
+}
+
+/** Resolves to a response with status 0 if the connection is lost. */
+async function fetchOnce(path, options) {
+  const headers = { ...options.headers, authorization: `Bearer ${state.apiKey}` };
+  const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+  try {
+    return await fetch(`v1/${path}`, { ...options, headers, signal });
+  } catch {
+    return Response.error();
+  }
+}
+
+async function errorOf(response) {
+  try {
+    return await response.json();
+  } catch {
+    return { message: "Connection lost" };
+  }
+}
+
+function pauseMs(response, tries) {
+  const longestMs = Math.min(BACK_OFF_LIMIT_MS, BACK_OFF_MS * 2 ** tries);
+  const backOffMs = longestMs * (0.5 + Math.random() / 2);
+  const retryAfterMs = Number(response.headers.get("retry-after")) * 1_000;
+  return Math.max(backOffMs, retryAfterMs);
+}
+
+export function wait(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Leaves the host out, because it may be one that only other clients can reach. */
+function nextPageOf({ headers }) {
+  const link = headers.get("link") ?? "";
+  return /<[^?]*\/([^>]*)>; rel="next"/.exec(link)?.[1];
+}
+
+/** A category may exceed the integers of JavaScript, so it becomes a text. */
+export function parseJson(text) {
+  return JSON.parse(text.replaceAll(/("categoryId":)(-?\d+)/g, '$1"$2"'));
+}
+
+/** The category becomes an integer again, unless it is none: then the service refuses it. */
+function formatPet(pet) {
+  return JSON.stringify(pet).replace(/("categoryId":)"(-?(?:0|[1-9]\d*))"/, "$1$2");
+}
