@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { gunzipSync } from "node:zlib";
-import { z } from "zod";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
 
 type Schema = Record<string, unknown>;
@@ -20,15 +20,28 @@ interface Description {
   paths: Record<string, Record<string, Operation>>;
   components: {
     headers: Record<string, { required?: boolean; schema: Schema; example?: unknown }>;
-    schemas: Record<string, { properties: Record<string, Schema> }>;
+    schemas: Record<string, Schema & { properties: Record<string, Schema> }>;
   };
 }
 
-/** Zod finds references only below $defs, and reads an integer as a safe one. */
+const DESCRIPTION_ID = "description";
+
+/** Its references name it, so that each of its schemas can be used alone. */
 export const DESCRIPTION: Description = JSON.parse(
-  describeInterface().replaceAll("#/components/schemas/", "#/$defs/"),
-  (_, value) => value?.format === "int64" ? { ...value, type: "number", multipleOf: 1 } : value,
+  describeInterface().replaceAll('"#/components/', `"${DESCRIPTION_ID}#/components/`),
 );
+
+/** The formats of the description. The bounds of an integer say more than its format. */
+const FORMATS = {
+  "date-time": /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
+  int32: true,
+  int64: true,
+} as const;
+
+const ajv = new Ajv2020({ formats: FORMATS, keywords: ["components", "example"] });
+ajv.addSchema({ $id: DESCRIPTION_ID, components: DESCRIPTION.components });
+
+const ERROR_CONTENT = { "application/json": { schema: DESCRIPTION.components.schemas.Error } };
 
 /** Headers of HTTP itself and for proxies. The OpenAPI document omits them, like those of CORS. */
 const TRANSPORT_HEADERS = [
@@ -97,8 +110,7 @@ function operationOf(method: string, pathname: string): Operation | undefined {
 /** The errors that do not depend on an operation, as those of a list; 404 and 405 are like its 400. */
 function outside(status: number): DescribedAnswer {
   const { 400: plain, ...responses } = DESCRIPTION.paths["/pets"].get.responses;
-  const content = { "application/json": { schema: { $ref: "#/$defs/Error" } } };
-  return responses[status] ?? { headers: plain.headers, content };
+  return responses[status] ?? { headers: plain.headers, content: ERROR_CONTENT };
 }
 
 function assertHeaders(headers: Headers, described: DescribedAnswer, at: string): void {
@@ -120,21 +132,12 @@ function assertHeaders(headers: Headers, described: DescribedAnswer, at: string)
 
 /** Whether the value is valid by the component schema of that name. */
 export function isDescribed(name: string, value: unknown): boolean {
-  return validatorOf({ $ref: `#/$defs/${name}` }).safeParse(value).success;
+  return ajv.validate(DESCRIPTION.components.schemas[name], value);
 }
 
 function assertValid(schema: Schema, value: unknown, at: string): void {
-  const { error } = validatorOf(schema).safeParse(value);
-  assert(error === undefined, `${error && z.prettifyError(error)}: ${at}`);
-}
-
-const validators = new Map<string, z.ZodType>();
-
-function validatorOf(schema: Schema): z.ZodType {
-  return validators.getOrInsertComputed(
-    JSON.stringify(schema),
-    () => z.fromJSONSchema({ ...schema, $defs: DESCRIPTION.components.schemas }),
-  );
+  const isValid = ajv.validate(schema, value);
+  assert(isValid, `${ajv.errorsText()}: ${at}`);
 }
 
 /** The text of a response, in gzip unless a client has decoded it. */
