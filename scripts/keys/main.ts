@@ -77,7 +77,7 @@ async function issue(flags: Flags): Promise<void> {
   }
   const lifetimeMs = lifetimeOf(flags);
   const { id } = await withService((service) => {
-    const expiresAt = lifetimeMs && service.runtime.now() + lifetimeMs;
+    const expiresAt = lifetimeMs === undefined ? undefined : service.runtime.now() + lifetimeMs;
     const terms = { label, isReadOnly: flags["read-only"], expiresAt };
     return issueShown((show) => issueKey(service, terms, show));
   }, { create: true, accept: acceptAppends });

@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LogVerifier } from "../verify/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
-import { EMPTY_ROOT, HASH_BYTES } from "../published/merkle_tree.ts";
+import { EMPTY_ROOT, HASH_BYTES, type TreeHead } from "../published/merkle_tree.ts";
 import type { WritableFolder } from "../published/published_folder.ts";
 import {
   CHECKPOINT_PATH,
@@ -45,48 +45,67 @@ export interface PublishOptions {
 
 /** Verifies the whole log, and publishes what is new. Resolves to the numbers of events. Rejects with `RefusedError`. */
 export async function publishLog(options: PublishOptions): Promise<[before: number, now: number]> {
-  const { folder, readLines, signer, entries } = options;
+  const { folder, signer, entries } = options;
   const vkey = encodeVerifierKey(signer);
   const previous = readPrevious(folder.read, vkey);
-  const { size: previousSize } = previous;
-  const isBundled = folder.read(tilePath("entries", 0, Math.min(previousSize, TILE_WIDTH)));
+  expectEntries(folder.read, previous.size, entries);
+  const tiles = new NewTiles(folder, entries);
+  const head = await stageTiles(options, previous, tiles);
+  await folder.publishStaged();
+  // Without new events, the old checkpoint stays: others may have cosigned it.
+  if (head.size !== previous.size) {
+    await replaceFile(folder, CHECKPOINT_PATH, signCheckpoint(head, signer).note);
+  }
+  // Written after the checkpoint, so a folder with this file has had a checkpoint.
+  if (folder.read(VKEY_PATH) === undefined) await replaceFile(folder, VKEY_PATH, `${vkey}\n`);
+  // Readers use the full tile instead of the partial ones.
+  for (const path of tiles.full) folder.remove(`${path}.p`);
+  return [previous.size, head.size];
+}
+
+/** Throws if earlier lines were published as entries, and the new ones would not be. */
+function expectEntries(read: ReadPublished, previousSize: number, entries: boolean): void {
+  const firstBundle = tilePath("entries", 0, Math.min(previousSize, TILE_WIDTH));
+  const isBundled = read(firstBundle) !== undefined;
   if (isBundled && !entries) {
     throw new Error("The folder has entry bundles, so --entries must add the new ones");
   }
-  const tiles = collectTiles(folder, entries);
-  const published = new TileTree(folder.read, previousSize);
+}
+
+/** Verifies the log, compares it with what was published, and stages the new tiles. Resolves to the head of its tree. */
+async function stageTiles(
+  { folder, readLines, progress }: PublishOptions,
+  previous: SignedCheckpoint,
+  tiles: NewTiles,
+): Promise<TreeHead> {
+  const published = new TileTree(folder.read, previous.size);
   const comparison = new PublishedComparison(previous, published, (tile) => tiles.add(tile));
   const { builder } = comparison;
   const verifier = new LogVerifier();
   for await (const lines of readLines(1)) {
     for (const line of lines) {
-      tiles.lines.push(line);
+      // Before the comparison, which adds the tile that the line completes.
+      tiles.addLine(line);
       comparison.verify(line);
-      const faults = verifier.verify(line).faults.join("; ");
-      if (faults) throw new RefusedError(`Line ${builder.size}: ${faults}. Run deno task audit`);
+      const { faults } = verifier.verify(line);
+      if (faults.length > 0) {
+        const reason = faults.join("; ");
+        throw new RefusedError(`Line ${builder.size}: ${reason}. Run deno task audit`);
+      }
     }
-    options.progress?.(builder.size);
-    await tiles.stage(FILES_TOGETHER);
+    progress?.(builder.size);
+    if (tiles.count >= FILES_TOGETHER) await tiles.stage();
   }
   comparison.end();
   if (builder.size === 0) throw new RefusedError("The log has no events");
   for (const tile of builder.partialTiles()) tiles.add(tile);
   await tiles.stage();
-  const head = { size: builder.size, root: builder.root() };
+  return { size: builder.size, root: builder.root() };
+}
+
+async function replaceFile(folder: WritableFolder, path: string, text: string): Promise<void> {
+  await folder.stage([[path, new TextEncoder().encode(text)]]);
   await folder.publishStaged();
-  const replace = async (path: string, text: string) => {
-    await folder.stage([[path, new TextEncoder().encode(text)]]);
-    await folder.publishStaged();
-  };
-  // Without new events, the old checkpoint stays: others may have cosigned it.
-  if (head.size !== previousSize) {
-    await replace(CHECKPOINT_PATH, signCheckpoint(head, signer).note);
-  }
-  // Written after the checkpoint, so a folder with this file has had a checkpoint.
-  if (folder.read(VKEY_PATH) === undefined) await replace(VKEY_PATH, `${vkey}\n`);
-  // Readers use the full tile instead of the partial ones.
-  for (const path of tiles.full) folder.remove(`${path}.p`);
-  return [previousSize, head.size];
 }
 
 /** The last checkpoint of the folder; that of an empty log before the first one. */
@@ -100,29 +119,57 @@ function readPrevious(read: ReadPublished, vkey: string): SignedCheckpoint {
   throw new RefusedError(`The published folder lacks its ${CHECKPOINT_PATH}; copy it back`);
 }
 
-/** Collects the tiles that are not published yet, and their bundles: each line after its length in two bytes. */
-function collectTiles(folder: WritableFolder, hasEntries: boolean) {
-  /** The lines of the next tile of level 0. */
-  const lines: Uint8Array[] = [];
+/** The tiles that are not published yet, and the bundles of their lines. */
+class NewTiles {
   /** Paths of the new tiles and bundles that are full. */
-  const full: string[] = [];
-  const files: [path: string, content: Uint8Array][] = [];
-  const add = ({ level, index, hashes }: Tile) => {
+  readonly full: string[] = [];
+  #folder: WritableFolder;
+  #hasEntries: boolean;
+  /** The lines of the next tile of level 0. */
+  #lines: Uint8Array[] = [];
+  /** The files that are not staged yet. */
+  #files: [path: string, content: Uint8Array][] = [];
+
+  constructor(folder: WritableFolder, hasEntries: boolean) {
+    this.#folder = folder;
+    this.#hasEntries = hasEntries;
+  }
+
+  /** Number of files that are not staged yet. */
+  get count(): number {
+    return this.#files.length;
+  }
+
+  addLine(line: Uint8Array): void {
+    this.#lines.push(line);
+  }
+
+  add({ level, index, hashes }: Tile): void {
     const width = hashes.length / HASH_BYTES;
-    const addFile = (kind: number | "entries", content: Uint8Array) => {
-      const path = tilePath(kind, index, width);
-      if (bytesEqual(folder.read(path), content)) return;
-      files.push([path, content]);
-      if (width === TILE_WIDTH) full.push(path);
-    };
-    addFile(level, hashes);
+    this.#addFile(tilePath(level, index, width), hashes, width);
     if (level > 0) return;
-    const entries = lines.splice(0)
-      .flatMap((line) => [Uint8Array.of(line.length >> 8, line.length & 0xff), line]);
-    if (hasEntries) addFile("entries", Buffer.concat(entries));
-  };
-  const stage = async (atLeast = 0) => {
-    if (files.length >= atLeast) await folder.stage(files.splice(0));
-  };
-  return { lines, full, add, stage };
+    const bundle = bundleOf(this.#lines);
+    this.#lines = [];
+    if (this.#hasEntries) this.#addFile(tilePath("entries", index, width), bundle, width);
+  }
+
+  #addFile(path: string, content: Uint8Array, width: number): void {
+    const isPublished = bytesEqual(this.#folder.read(path), content);
+    if (isPublished) return;
+    this.#files.push([path, content]);
+    if (width === TILE_WIDTH) this.full.push(path);
+  }
+
+  async stage(): Promise<void> {
+    const files = this.#files;
+    this.#files = [];
+    await this.#folder.stage(files);
+  }
+}
+
+/** Each line after its length in two bytes, the higher one first. */
+function bundleOf(lines: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(
+    lines.flatMap((line) => [Uint8Array.of(line.length >> 8, line.length & 0xff), line]),
+  );
 }

@@ -49,7 +49,8 @@ export class WritableFolder {
     Deno.mkdirSync(folder, { recursive: true });
     this.#folder = folder;
     this.#lock = Deno.openSync(folder);
-    if (!this.#lock.tryLockSync(true)) throw new Error(`Another process publishes in ${folder}`);
+    const isAlone = this.#lock.tryLockSync(true);
+    if (!isAlone) throw new Error(`Another process publishes in ${folder}`);
     this.remove(STAGING);
   }
 
