@@ -4,7 +4,7 @@ import { EVENT_TYPES, OPERATOR } from "../../events/event.ts";
 import { LogDamagedError, type StoredLine } from "../../src/log/read_log.ts";
 import { parseDuration } from "../cli/flag_values.ts";
 import { UsageError } from "../cli/run_command.ts";
-import type { COMMANDS, FlagValues } from "../launch/commands.ts";
+import type { COMMANDS, FlagValues } from "../cli/commands.ts";
 
 /** Returns whether an event is selected, or `undefined` if all are. Throws {@linkcode UsageError}. */
 export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" | "last" | "to">) {

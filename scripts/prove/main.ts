@@ -7,7 +7,7 @@ import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count, counted } from "../cli/format.ts";
 import { readPublished, readRegularFile } from "../published/published_folder.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
 await runCommand(COMMANDS.prove, {
   interrupt: () => "Interrupted. No proof was printed. Run the same command again.",

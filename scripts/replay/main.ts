@@ -9,7 +9,7 @@ import { count, counted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { EXIT, runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
 const PROGRESS: Record<ReplayPhase, ShowProgress> = {
   fill: progressOf("Filling", "events"),
