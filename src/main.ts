@@ -1,23 +1,15 @@
-/** Runs the service in production: `deno task start`. Settings come from the environment; see `config.ts`. */
+/** Runs one process of the service. Settings come from the environment; see `config.ts`. */
 
-import process from "node:process";
 import { readServiceConfig } from "./settings/config.ts";
-import { exitAfterLog } from "./life_cycle/exit.ts";
-import { reasonOf } from "./runtime/logger.ts";
-import { writeError } from "./runtime/stderr_logger.ts";
+import { runProgram } from "./life_cycle/run_program.ts";
 import { serve } from "./life_cycle/serve.ts";
 
-if (import.meta.main) {
-  const argument = process.argv[2];
-  if (argument !== undefined) {
-    writeError(`error: Unexpected argument ${JSON.stringify(argument)}; see --help`);
-    await exitAfterLog(2);
-  }
-  try {
+if (import.meta.main) await runService();
+
+/** Serves until a signal ends the process. */
+export function runService(): Promise<never> {
+  return runProgram(async () => {
     await serve(readServiceConfig());
-  } catch (error) {
-    writeError(`error: ${reasonOf(error)}`);
-    await exitAfterLog(2);
-  }
-  await exitAfterLog(0);
+    return 0;
+  });
 }

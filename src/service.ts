@@ -104,9 +104,9 @@ export function createService(options: ServiceOptions): Service {
     "followers": () => followers.size,
     "queue.length": () => appender.queueLength,
     "head.position": () => heads.latest?.head.position,
-    "event.age": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
+    "event.age.seconds": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
     "ready": async () => Number((await operations.checkReadiness()).status === 200),
-    "key.expiry.time": () => keyExpiry.read(),
+    "key.expiry.time.seconds": () => keyExpiry.read(),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
     "commits.replicated": async () => {
       const areReplicated = await options.areCommitsReplicated?.();

@@ -2,7 +2,7 @@
 
 import { globSync } from "node:fs";
 import { assert, assertEquals } from "@std/assert";
-import { COMMANDS } from "../scripts/launch/commands.ts";
+import { COMMANDS, STORE } from "../scripts/cli/commands.ts";
 import { VARIABLES } from "../src/settings/variables.ts";
 import { MUTANTS } from "./sim/mutants.ts";
 import { permitted } from "./support/permitted.ts";
@@ -17,7 +17,7 @@ const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(faults|sim|ok)$/;
 
 /** The variables that Deno itself reads, and those that only Deno Deploy sets. */
 const VARIABLES_OF_DENO = ["NO_COLOR", "TMPDIR"];
-const VARIABLES_OF_LAUNCHER = ["LAUNCHED_PROCESS", "LAUNCHER_PID"];
+const VARIABLES_OF_SUPERVISOR = ["SUPERVISED_PROCESS", "SUPERVISOR_PID"];
 const VARIABLES_OF_DEPLOY = ["DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO_KV_PATH_PREFIX"];
 
 const read = (file: string) => Deno.readTextFile(new URL(file, ROOT));
@@ -25,31 +25,45 @@ const readJson = async (file: string) => JSON.parse(await read(file));
 
 const test = testIf(permitted("read"));
 
-test("The programs may read every variable of the table, and no other", async () => {
-  const { permissions } = await readJson("deno.json");
+test("The service may read every variable of the table, a command those of the store, and neither another one", async () => {
+  const { permissions: { service, command } } = await readJson("deno.json");
   const names = Object.keys(VARIABLES).filter((name) => !VARIABLES_OF_DENO.includes(name));
-  assertEquals(permissions.program.env.toSorted(), names.sort());
+  assertEquals(service.env.allow.toSorted(), names.sort());
+  assertEquals(command.env.allow.toSorted(), STORE.toSorted());
+  // pg reads these on its own. They are hidden, so that only our settings count.
+  const ignored = ["BINARY", "CLIENT_ENCODING", "OPTIONS", "REPLICATION", "SSLNEGOTIATION"];
+  assertEquals(service.env.ignore, ignored.map((name) => `PG${name}`));
+  assertEquals(command.env.ignore, service.env.ignore);
+  assertEquals(command.write, service.write);
 });
 
 test("The settings of the manual are those of the table, with their defaults", async () => {
   const manual = await read("scripts/README.md");
   const table = manual.slice(manual.indexOf("## Settings"), manual.indexOf("## Life cycle"));
   const rows = table.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]+)`|none) +\|/gm);
-  const internal = [...VARIABLES_OF_DENO, ...VARIABLES_OF_LAUNCHER, ...VARIABLES_OF_DEPLOY];
+  const internal = [...VARIABLES_OF_DENO, ...VARIABLES_OF_SUPERVISOR, ...VARIABLES_OF_DEPLOY];
   const expected = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
     .filter(([name]) => !internal.includes(name))
     .map(([name, variable]) => [name, variable.default]);
   assertEquals([...rows].map(([, name, value]) => [name, value]), expected);
 });
 
-test("The tasks are the commands, with permissions from the launcher, and tests", async () => {
+test("The tasks are the commands, with the permissions of their sets, and tests", async () => {
   const { tasks } = await readJson("deno.json");
   const own = Object.entries(tasks).filter(([task]) => !UNLIMITED_TASKS.test(task));
-  const launch = "LAUNCHED_OTEL_DENO=$OTEL_DENO OTEL_DENO=false deno run -q -P=launcher " +
-    "scripts/launch/main.ts";
+  const run = "deno run -q --no-prompt";
+  // A command that reads the whole log makes much garbage, so its young generation may be larger. Its heap stays small.
+  const flags = "-P=command --v8-flags=--max-semi-space-size=32,--heap-growing-percent=50";
+  const several = `test -n "$PROCESSES" && test "$PROCESSES" != 1`;
+  const supervised = `echo '-P=supervisor scripts/start/supervisor.ts'`;
+  const single = `echo '-P=service scripts/start/main.ts'`;
+  const special: Record<string, string> = {
+    start: `${run} $(${several} && ${supervised} || ${single})`,
+    dev: `${run} -P=dev scripts/dev/main.ts`,
+  };
   const expected = Object.entries(COMMANDS).map(([name, { title }]) => [name, {
     description: title,
-    command: name === "dev" ? "deno run -q -P=launcher scripts/dev/main.ts" : `${launch} ${name}`,
+    command: special[name] ?? `${run} ${flags} scripts/${name}/main.ts`,
   }]);
   assertEquals(Object.fromEntries(own), Object.fromEntries(expected));
 });

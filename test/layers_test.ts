@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { assert, assertEquals } from "@std/assert";
 import { dirname, relative } from "node:path";
-import { COMMANDS } from "../scripts/launch/commands.ts";
+import { COMMANDS } from "../scripts/cli/commands.ts";
 import { testPermitted } from "./support/test_permitted.ts";
 
 const test = testPermitted("read");
@@ -27,7 +27,7 @@ const LAYERS: RegExp[][] = [
   [/^src\/service\.ts/],
   [/^src\/life_cycle\//],
   [/^src\/main\.ts/],
-  [/^scripts\/(cli|launch)\//],
+  [/^scripts\/cli\//],
   [/^scripts\/guarded\//, /^scripts\/published\//],
   [/^scripts\/verify\//],
   Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
@@ -96,7 +96,6 @@ const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
   [/\bDeno\.env\b/, ["src/settings/config.ts", "scripts"]],
   [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, [
     "src/runtime",
-    "src/life_cycle/exit.ts",
     "scripts",
   ]],
   [/\bperformance\.now\(/, ["src/runtime", "scripts"]],
@@ -105,7 +104,6 @@ const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
   [/\bDeno\b(?! Deploy)/, [
     "src/runtime/stderr_logger.ts",
     "src/server/server.ts",
-    "src/life_cycle/exit.ts",
     "src/settings/config.ts",
     "src/store/deno_kv/kv_store.ts",
     "src/store/deno_kv/kv_connect_store.ts",

@@ -13,7 +13,7 @@ import { test } from "./support/test_processes.ts";
 import { clientOf } from "./support/test_service.ts";
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  for (const target of ["the launcher", "its process group", "the launcher of three"]) {
+  for (const target of ["one process", "its process group", "the supervisor of three"]) {
     const count = target.endsWith("three") ? 3 : 1;
     test(
       `start: serves until ${signal} to ${target}, which ends every process`,

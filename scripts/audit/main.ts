@@ -6,9 +6,9 @@ import { reasonOf } from "../../src/runtime/logger.ts";
 import { statOf } from "../../src/store/deno_kv/store_file.ts";
 import { counted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
-import { progressOf, reportSoundAudit } from "../cli/progress.ts";
+import { progressOf } from "../cli/progress.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 import { readPublished } from "../published/published_folder.ts";
 import { PublishedLog } from "../published/published_log.ts";
 import { auditLines } from "../verify/audit.ts";
@@ -33,7 +33,6 @@ await runCommand(COMMANDS.audit, {
     }
     await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));
     if (!report.sound) return EXIT.refused;
-    if (file === undefined) reportSoundAudit();
     if (path !== undefined) await writeCheckpoint(path, report);
   },
 });

@@ -17,7 +17,7 @@ import {
   UsageError,
   withService,
 } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
 /** Ends of the names of the files that SQLite keeps for a store. */
 const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];

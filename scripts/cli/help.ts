@@ -1,7 +1,6 @@
-import { exit } from "../../src/life_cycle/exit.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { VERSION } from "../../src/settings/version.ts";
-import { type Command, STORE } from "../launch/commands.ts";
+import { type Command, STORE } from "./commands.ts";
 
 const WIDTH = 100;
 
@@ -9,7 +8,7 @@ export function exitWithHelp(command: Command, args: string[]): void {
   const isHelp = args.includes("--help") || args.includes("-h");
   if (!isHelp && !args.includes("--version")) return;
   console.log(isHelp ? helpOf(command) : `animal-store ${VERSION}`);
-  exit(0);
+  Deno.exit(0);
 }
 
 function helpOf(command: Command): string {

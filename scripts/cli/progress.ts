@@ -1,12 +1,6 @@
 /** Shows a command's progress on standard error: a line that changes on a terminal, otherwise a line at times. */
 
-import { isTelemetryOn } from "../../src/settings/config.ts";
 import { count, shortened } from "./format.ts";
-
-/** OpenTelemetry is loaded only if it is on. */
-const telemetry = isTelemetryOn()
-  ? await import("../../src/telemetry/open_telemetry.ts")
-  : undefined;
 
 const isTerminal = Deno.stderr.isTerminal();
 const LINE_EVERY_MS = isTerminal ? 100 : 5_000;
@@ -31,7 +25,6 @@ export function progressOf(title: string, unit: string): ShowProgress {
       startedWith = done;
       startedAt = now;
     }
-    telemetry?.toolProgress.record(done, { phase: title, unit });
     const rate = Math.round((done - startedWith) * 1_000 / Math.max(1, now - startedAt));
     const of = total === undefined ? "" : ` of ${count(total)}`;
     const left = total === undefined || rate === 0 ? "" : timeLeft((total - done) / rate);
@@ -45,10 +38,6 @@ export function endProgress(): void {
   show();
   phase = "";
   isShown = false;
-}
-
-export function reportSoundAudit(): void {
-  telemetry?.soundAudit.record(Date.now() / 1_000);
 }
 
 function show(): void {

@@ -1,8 +1,9 @@
 /** Runs an operator's command: parses flags, prints help, reports an error on one line, sets the exit code. */
 
+import process from "node:process";
 import { parseArgs } from "node:util";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { exit, REFUSED } from "../../src/life_cycle/exit.ts";
+import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { GUARD_KEYS, HEAD_KEY } from "../../src/keyspace.ts";
@@ -15,13 +16,13 @@ import { storeName } from "../../src/store/store_location.ts";
 import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
 import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { type Command, type FlagValues, optionsOf } from "../launch/commands.ts";
+import { type Command, type FlagValues, optionsOf } from "./commands.ts";
 import { exitWithHelp } from "./help.ts";
 import { endProgress } from "./progress.ts";
 import { RefusedError } from "./refused_error.ts";
 
-/** Exit codes of programs. If a signal interrupts a command, the code is 128 and the signal's number. */
-export const EXIT = { done: 0, refused: REFUSED, couldNotRun: 2 } as const;
+/** Exit codes of commands. Deno itself exits with 1 if it cannot load a program. If a signal interrupts a command, the code is 128 and the signal's number. */
+export const EXIT = { done: 0, refused: 1, couldNotRun: COULD_NOT_RUN } as const;
 
 /** The arguments are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
@@ -42,28 +43,30 @@ export async function runCommand<const C extends Command>(
   { run, refusals = [], interrupt, stop }: CommandActions<C>,
 ): Promise<never> {
   exitWithHelp(command, Deno.args);
+  process.on("uncaughtException", exitAfterDefect);
   try {
     const { values, positionals } = parse(command);
     const endInterrupted = (code: number) => {
       say(interrupt!());
       // A log that is followed has no other end.
-      exit("follow" in values ? EXIT.done : code);
+      Deno.exit("follow" in values ? EXIT.done : code);
     };
     if (interrupt !== undefined) onInterrupt(endInterrupted, stop);
     const code = await run(values as FlagValues<C>, positionals);
     if (stop?.signal.aborted) endInterrupted(stop.signal.reason);
-    exit(code ?? EXIT.done);
+    Deno.exit(code ?? EXIT.done);
   } catch (error) {
-    printError(`${failureOf(error)}${error instanceof UsageError ? "; see --help" : ""}`);
+    printError(`${reasonOf(error)}${error instanceof UsageError ? "; see --help" : ""}`);
     const isRefused = [RefusedError, ...refusals].some((it) => error instanceof it);
-    exit(isRefused ? EXIT.refused : EXIT.couldNotRun);
+    Deno.exit(isRefused ? EXIT.refused : EXIT.couldNotRun);
   }
 }
 
-function failureOf(error: unknown): string {
-  if (!(error instanceof Deno.errors.NotCapable)) return reasonOf(error);
-  // Deno advises a flag that an operator cannot add to a task.
-  return `${reasonOf(error).replace(/, run again with .*/s, "")}, which this command does not have`;
+/** Also called for rejections that nobody handles. */
+function exitAfterDefect(thrown: unknown): never {
+  endProgress();
+  console.error("error: A defect ended the command:", thrown);
+  Deno.exit(EXIT.couldNotRun);
 }
 
 /** Maximum time in which a command ends by itself after a signal, also in a call or a write that hangs. */

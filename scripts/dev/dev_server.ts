@@ -16,8 +16,8 @@ import { VARIABLES } from "../../src/settings/variables.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
 import { type StoreLocation, storeName } from "../../src/store/store_location.ts";
 import { EXIT, printError } from "../cli/run_command.ts";
-import { COMMANDS, optionsOf } from "../launch/commands.ts";
-import { findPort } from "../launch/find_port.ts";
+import { COMMANDS, optionsOf } from "../cli/commands.ts";
+import { findPort } from "../cli/find_port.ts";
 
 const LABEL = "development (deno task dev)";
 
@@ -41,8 +41,7 @@ try {
   });
 } catch (error) {
   if (error instanceof Deno.errors.NotCapable) {
-    // Deno advises a flag, which `dev` does not take.
-    const [access] = error.message.split(", run again");
+    const [access] = reasonOf(error).split(", which");
     printError(`${access}: add it to "permissions" in deno.json`);
     await exitAfterLog(EXIT.refused);
   }

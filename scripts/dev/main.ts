@@ -1,12 +1,15 @@
 import { basename } from "node:path";
 import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
-import { permissionFlags } from "../launch/permission_flags.ts";
 import { parseCount } from "../cli/flag_values.ts";
 import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
-const SERVER = "scripts/dev/dev_server.ts";
+/** Deno runs the development server with the permissions of the service. */
+const SERVER = [
+  ...["run", "--quiet", "--no-prompt", "--permission-set=service"],
+  "scripts/dev/dev_server.ts",
+];
 const SOURCES = ["events", "scripts", "src"];
 
 /** The files that the service reads besides its sources: its permissions, and its packages. */
@@ -32,11 +35,11 @@ await runCommand(COMMANDS.dev, {
     watch(SOURCES, (name) => /\.(css|html|js|md|svg|ts)$/.test(name));
     // A file that an editor replaces is watched only through its folder.
     watch(["."], (name) => CONFIGURATION.includes(name), { recursive: false });
-    return await serveUntilStopped(permissionFlags("dev", []));
+    return await serveUntilStopped();
   },
 });
 
-async function serveUntilStopped(flags: string[]): Promise<number> {
+async function serveUntilStopped(): Promise<number> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<"stopped">();
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => stop("stopped"));
@@ -45,7 +48,7 @@ async function serveUntilStopped(flags: string[]): Promise<number> {
     change = Promise.withResolvers();
     const round = new AbortController();
     const { signal } = round;
-    const args = ["run", ...flags, SERVER, ...(isFirst ? Deno.args : [])];
+    const args = [...SERVER, ...(isFirst ? Deno.args : [])];
     const server = new Deno.Command(Deno.execPath(), { args, signal }).spawn();
     checkTypes(signal);
     let event = await Promise.race([stopped, change.promise, server.status]);

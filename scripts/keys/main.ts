@@ -20,7 +20,7 @@ import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
-import { COMMANDS, type FlagValues } from "../launch/commands.ts";
+import { COMMANDS, type FlagValues } from "../cli/commands.ts";
 
 /** Maximum width of the table, in columns of a terminal. */
 const TABLE_WIDTH = 112;

@@ -5,7 +5,7 @@ import { Ulid } from "../../events/text_forms.ts";
 import { LogDamagedError, type StoredLine } from "../../src/log/read_log.ts";
 import { parseDuration } from "../cli/flag_values.ts";
 import { UsageError } from "../cli/run_command.ts";
-import type { COMMANDS, FlagValues } from "../launch/commands.ts";
+import type { COMMANDS, FlagValues } from "../cli/commands.ts";
 
 /** Returns whether an event is selected, or `undefined` if all are. Throws {@linkcode UsageError}. */
 export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" | "last" | "to">) {

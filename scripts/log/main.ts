@@ -22,7 +22,7 @@ import {
   withService,
   write,
 } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
 const stop = new AbortController();
 let isFollowing = false;

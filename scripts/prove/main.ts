@@ -9,7 +9,7 @@ import { type ReadLines, withLog } from "../cli/log_source.ts";
 import { count, counted } from "../cli/format.ts";
 import { readPublished, readRegularFile } from "../published/published_folder.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
 /** A position or the id of a pet. */
 const NUMBER = /^[1-9]\d{0,14}$/;

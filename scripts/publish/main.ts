@@ -10,7 +10,7 @@ import { counted } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { readPublished, WritableFolder } from "../published/published_folder.ts";
 import { runCommand, say, UsageError } from "../cli/run_command.ts";
-import { COMMANDS, type FlagValues } from "../launch/commands.ts";
+import { COMMANDS, type FlagValues } from "../cli/commands.ts";
 
 type Flags = FlagValues<typeof COMMANDS.publish>;
 

@@ -7,7 +7,7 @@ import { LEASE_LIMIT_MS } from "../guarded/replay_lease.ts";
 import { count, counted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
 const PROGRESS: Record<ReplayPhase, ShowProgress> = {
   fill: progressOf("Filling", "events"),

@@ -9,7 +9,7 @@ import { counted } from "../cli/format.ts";
 import { openInput } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -1,6 +1,6 @@
 import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
 import { print, runCommand, UsageError } from "../cli/run_command.ts";
-import { COMMANDS } from "../launch/commands.ts";
+import { COMMANDS } from "../cli/commands.ts";
 
 await runCommand(COMMANDS.schema, {
   async run({ role }) {

@@ -101,7 +101,6 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   return async (request, connection) => {
     const requestId = `${instanceId}-${++requests}`;
     const beganMs = isTimed ? deps.runtime.monotonicNow() : 0;
-    instrumentation.onRequest(request, requestId);
     const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
     try {

@@ -1,29 +1,22 @@
 import process from "node:process";
-import {
-  type Address,
-  isTelemetryOn,
-  ListenError,
-  type ServiceConfig,
-} from "../settings/config.ts";
+import { type Address, ListenError, type ServiceConfig } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
-import { exitAfterLog, installCrashHandlers } from "./exit.ts";
+import { exitAfterLog } from "./exit.ts";
 import { acceptAppends, acceptFilledLog } from "../log/accept_store.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
 import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { PortShare } from "./port_share.ts";
+import { endWithParent } from "./parent.ts";
 import { ERRORS } from "../http/errors.ts";
 import { Replication } from "./replication.ts";
 import type { RequestHandler } from "../http/handler.ts";
-import { findRoute, requestTarget } from "../http/routes.ts";
-import type { Logger } from "../runtime/logger.ts";
 import { Server } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
-import { logAsProcess, stderrLogger, telemetryLogger } from "../runtime/stderr_logger.ts";
+import { logAsProcess, stderrLogger } from "../runtime/stderr_logger.ts";
 import { isMissingFile, watchFile } from "../store/deno_kv/store_file.ts";
-import { NO_INSTRUMENTATION } from "../telemetry/instrumentation.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { sleep } from "../runtime/runtime.ts";
@@ -40,9 +33,10 @@ export async function serve(
 ): Promise<void> {
   const runtime = systemRuntime;
   expectRightClock(new Date(runtime.now()).toISOString());
-  const report: Logger = config.sendsLogs ? telemetryLogger : stderrLogger;
+  const report = stderrLogger;
   logAsProcess(config.process);
-  installCrashHandlers(report);
+  const isOnDenoDeploy = config.hostname === undefined;
+  if (!isOnDenoDeploy) endWithParent(config.supervisor ?? process.ppid, runtime);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
   const replication = new Replication(config.store, report);
@@ -55,19 +49,13 @@ export async function serve(
     onReplicated: (waitsForStandby) => replication.check(waitsForStandby),
     onRefused,
   });
-  // Both are loaded only if they are on.
-  const telemetry = isTelemetryOn() ? await import("../telemetry/open_telemetry.ts") : undefined;
-  const openTelemetry = telemetry?.openTelemetry(
-    config.store.kind === "postgres" ? "postgresql" : "deno.kv",
-    (url) => findRoute(requestTarget(url).path)?.path,
-  );
   const { metrics } = config;
+  // Loaded only if it is on.
   const prometheus = metrics && (await import("../telemetry/prometheus.ts")).prometheus({
     runtime,
     storeFile: config.store.kind === "file" ? config.store.path : "",
     version: VERSION,
     errorCodes: Object.keys(ERRORS),
-    next: openTelemetry ?? NO_INSTRUMENTATION,
   });
   const service = createService({
     store,
@@ -81,7 +69,7 @@ export async function serve(
     areCommitsReplicated: () => replication.read(),
     publicUrl: config.publicUrl,
     stagingUrl: config.stagingUrl,
-    instrumentation: prometheus?.instrumentation ?? openTelemetry,
+    instrumentation: prometheus?.instrumentation,
   });
   const listen = (
     { hostname, port }: Partial<Address>,
@@ -104,11 +92,11 @@ export async function serve(
   });
   if (portShare !== undefined) await unlessSignalled(portShare.untilNeeded());
   const server = listen(config, service.handler, { reusePort: config.process !== undefined });
-  if (config.launcher !== undefined && process.ppid !== config.launcher) {
-    // The launcher reserved the port, and was killed. Another launcher may have found the port free a moment ago.
+  if (config.supervisor !== undefined && process.ppid !== config.supervisor) {
+    // The supervisor reserved the port, and was killed. Another one may have found the port free a moment ago.
     void server.shutdown();
     store.close();
-    throw new Error("The launcher of this process has ended");
+    throw new Error("The supervisor of this process has ended");
   }
   // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
   // a listener for the signal, the write fails as on a full disk instead, and is retried.
@@ -124,7 +112,7 @@ export async function serve(
     : undefined;
   const stopped = exitOnSignal(async (signal) => {
     report("info", "shutting_down", { signal });
-    // The launcher restarts this process, while others serve the port.
+    // The supervisor restarts this process, while others serve the port.
     if (signal === "SIGHUP" && config.process) {
       server.leave();
       await sleep(runtime, LEAVE_MS);
@@ -134,12 +122,10 @@ export async function serve(
     await Promise.all([shutDown(service, server), metricsServer?.shutdown()]);
     report("info", "stopped");
   });
-  // The launcher keeps the pipe open. When the launcher exits or is killed, the pipe ends, and so must this process.
-  if (config.process) process.stdin.on("end", () => process.emit("SIGTERM", "SIGTERM")).resume();
-  // The launcher starts a successor, which listens once it is ready.
+  // The supervisor starts a successor, which listens once it is ready.
   void portShare?.untilUseless().then(() => process.emit("SIGHUP", "SIGHUP"));
   await Promise.race([refused, onListening(service, server.addr)]);
-  // The launcher restarts the next process only then.
+  // The supervisor restarts the next process only then.
   if (config.process) process.stdout.write("listening\n");
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.

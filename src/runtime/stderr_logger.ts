@@ -24,7 +24,7 @@ export function logAsProcess(number: number | undefined): void {
   processNumber = number;
 }
 
-/** Writes a line to standard error, without a wait for its reader, even if OpenTelemetry has replaced the console. */
+/** Writes a line to standard error, without a wait for its reader. */
 export function writeError(line: string): void {
   lines.add(escapeInvisible(line));
 }
@@ -39,19 +39,8 @@ export function flushErrors(limitMs: number = FLUSH_LIMIT_MS): Promise<void> {
 
 /** Logs JSON lines to standard error. API keys are redacted, because a client may put one into a path. */
 export const stderrLogger: Logger = (level, event, details) => {
-  addLine(event, lineOf(level, event, details));
+  lines.add(lineOf(level, event, details), event === REQUEST_LINE);
 };
-
-/** Also sends lines to OpenTelemetry. Needs `OTEL_DENO_CONSOLE=replace`: the console then sends and prints nothing. */
-export const telemetryLogger: Logger = (level, event, details) => {
-  const line = lineOf(level, event, details);
-  addLine(event, line);
-  console[level](line);
-};
-
-function addLine(event: string, line: string): void {
-  lines.add(line, event === REQUEST_LINE);
-}
 
 function lineOf(...[level, event, details]: Parameters<Logger>): string {
   const common = { time: new Date().toISOString(), level, event, process: processNumber };

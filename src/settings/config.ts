@@ -23,12 +23,12 @@ export interface ServiceConfig {
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
-  /** How many processes the launcher starts, and the number of this one if it shares its port with others. */
+  /** How many processes the supervisor starts, and the number of this one if it shares its port with others. */
   processes: number;
   process: number | undefined;
-  /** The process id of the launcher, if this process shares its port with others. */
-  launcher: number | undefined;
-  /** The address for Prometheus, of this process or, in the launcher, of the first one; `undefined` if there is none. */
+  /** The process id of the supervisor, if this process shares its port with others. */
+  supervisor: number | undefined;
+  /** The address for Prometheus, of this process or, in the supervisor, of the first one; `undefined` if there is none. */
   metrics: Address | undefined;
   corsOrigins: string[];
   /** Requests per second for each key; `undefined` means no limit. */
@@ -40,8 +40,6 @@ export interface ServiceConfig {
   accessLog: boolean;
   /** The proxies whose `X-Forwarded-For` names the client; `undefined` if none is trusted. */
   trustedProxies: TrustedProxies | undefined;
-  /** Whether the console sends its lines to OpenTelemetry, instead of printing them. */
-  sendsLogs: boolean;
 }
 
 /** A setting is not valid; the message names the variable. */
@@ -78,13 +76,13 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const networks = "addresses and networks such as 127.0.0.1, 10.0.0.0/8, separated by commas";
   const address = "an http(s) address whose path ends in /v1";
-  const number = Number(read("LAUNCHED_PROCESS")) || undefined;
+  const number = Number(read("SUPERVISED_PROCESS")) || undefined;
   const processes = readProcesses();
   return {
     makesStore: readMakesStore(),
     processes,
     process: number,
-    launcher: Number(read("LAUNCHER_PID")) || undefined,
+    supervisor: Number(read("SUPERVISOR_PID")) || undefined,
     metrics: isPlatform ? undefined : readMetricsAddress(processes, number),
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
@@ -93,16 +91,10 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
     rateLimit: readAs("RATE_LIMIT", rates, (text) => parseInteger(text, 1, RATE_LIMIT_MAX)),
     publicUrl: readAs("PUBLIC_URL", address, parseAddress),
     stagingUrl: readAs("STAGING_URL", address, parseAddress),
-    sendsLogs: isTelemetryOn() && read("OTEL_DENO_CONSOLE") === "replace",
     port: isPlatform ? undefined : readPort() ?? Number(VARIABLES.PORT.default),
     hostname: isPlatform ? undefined : readHost("HOST") ?? defaultHost,
     ...readStoreConfig(),
   };
-}
-
-/** As Deno itself reads the variable. */
-export function isTelemetryOn(): boolean {
-  return ["true", "1"].includes(read("OTEL_DENO") ?? "");
 }
 
 function readPort(): number | undefined {

@@ -34,10 +34,8 @@ export const VARIABLES = {
   TRUSTED_PROXIES: {
     meaning: "addresses and networks of your proxies, whose X-Forwarded-For names the client",
   },
-  OTEL_DENO: { meaning: "true sends OpenTelemetry data" },
-  OTEL_DENO_CONSOLE: { meaning: "ignore sends no log records", default: "replace" },
-  LAUNCHED_PROCESS: { meaning: "set by the launcher: the number of the process, from 1" },
-  LAUNCHER_PID: { meaning: "set by the launcher: its process id" },
+  SUPERVISED_PROCESS: { meaning: "set by the supervisor: the number of the process, from 1" },
+  SUPERVISOR_PID: { meaning: "set by the supervisor: its process id" },
   NO_COLOR: { meaning: "any value turns colours off" },
   TMPDIR: { meaning: "folder for temporary files", default: "/tmp" },
   DENO_DEPLOYMENT_ID: { meaning: "set by Deno Deploy; the store is then the attached database" },

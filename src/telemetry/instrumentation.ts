@@ -2,8 +2,6 @@ import { defectOf, type Logger } from "../runtime/logger.ts";
 
 /** The port for what an instance does. Every request calls it, so no method may wait; what one throws is a defect. */
 export interface Instrumentation {
-  /** A request has arrived. Its response will have that `X-Request-Id`. */
-  onRequest(request: Request, requestId: string): void;
   /** The response of a request, or its stream, began so many seconds after the request. Without it, none is timed. */
   onResponse?(operation: string | undefined, status: number, seconds: number): void;
   count(what: Counter, attributes?: Record<string, string>): void;
@@ -19,31 +17,27 @@ export interface Instrumentation {
 
 const REASONS = ['reason="missing",', 'reason="invalid",'];
 
-type Description = [unit: string, description: string];
-
-/** After the description are the labels that are known from the start, so that Prometheus sees the first increase. */
+/** The name of each counter, its description, and the labels that are known from the start, so that Prometheus sees the first increase. */
 export const COUNTERS = {
-  "events.appended": ["{event}", "Events that this instance appended, by type"],
-  "commit.conflicts": ["{commit}", "Commits that lost to one of another instance", ""],
-  "commit.unclear": ["{commit}", "Commits without a clear outcome, which the log then told", ""],
-  "credentials.refused": ["{request}", "Responses 401", ...REASONS],
-  "errors": ["{response}", "Responses with an error, by its code"],
-} satisfies Record<string, [...Description, ...labels: string[]]>;
+  "events.appended": ["Events that this instance appended, by type"],
+  "commit.conflicts": ["Commits that lost to one of another instance", ""],
+  "commit.unclear": ["Commits without a clear outcome, which the log then told", ""],
+  "credentials.refused": ["Responses 401", ...REASONS],
+  "errors": ["Responses with an error, by its code"],
+} satisfies Record<string, [description: string, ...labels: string[]]>;
 export type Counter = keyof typeof COUNTERS;
 
+/** The name of each gauge, which ends in its unit if it has one, and its description. */
 export const GAUGES = {
-  "followers": ["{request}", "Streams of events, and waits for events"],
-  "queue.length": ["{command}", "Commands that wait for a commit"],
-  "head.position": ["{event}", "Position of the newest event that this instance knows of"],
-  "event.age": ["s", "Time since the newest event that this instance knows of"],
-  "ready": ["1", "Whether /readyz gets 200"],
-  "key.expiry.time": ["s", "Unix time when the first live key without a successor expires"],
-  "storage.full": ["1", "Whether commits fail because the disk is full"],
-  "commits.replicated": [
-    "1",
-    "Whether commits wait for a standby, if the store has several servers",
-  ],
-} satisfies Record<string, Description>;
+  "followers": "Streams of events, and waits for events",
+  "queue.length": "Commands that wait for a commit",
+  "head.position": "Position of the newest event that this instance knows of",
+  "event.age.seconds": "Time since the newest event that this instance knows of",
+  "ready": "Whether /readyz gets 200",
+  "key.expiry.time.seconds": "Unix time when the first live key without a successor expires",
+  "storage.full": "Whether commits fail because the disk is full",
+  "commits.replicated": "Whether commits wait for a standby, if the store has several servers",
+};
 
 /** The functions that read the gauges. A value is left out while it is not known. */
 export type Gauges = Record<
@@ -61,7 +55,6 @@ export function kindOf(key: readonly unknown[]): string | undefined {
 }
 
 export const NO_INSTRUMENTATION: Instrumentation = {
-  onRequest() {},
   count() {},
   onStoreCall() {},
   observe() {},
@@ -79,7 +72,6 @@ export function shielded(inner: Instrumentation, report: Logger): Instrumentatio
     }
   };
   return {
-    onRequest: shield(inner.onRequest),
     onResponse: inner.onResponse && shield(inner.onResponse),
     count: shield(inner.count),
     onStoreCall: shield(inner.onStoreCall),

@@ -22,8 +22,6 @@ interface PrometheusOptions {
   version: string;
   /** The codes of errors, so that Prometheus sees the first increase of each. */
   errorCodes: readonly string[];
-  /** Is called, too. */
-  next: Instrumentation;
 }
 
 /**
@@ -32,7 +30,7 @@ interface PrometheusOptions {
  * `/proc`.
  */
 export function prometheus(options: PrometheusOptions) {
-  const { runtime, storeFile, version, errorCodes, next } = options;
+  const { runtime, storeFile, version, errorCodes } = options;
   const [responses, storeCalls, delays] = [histogram(), histogram(), histogram()];
   const startSeconds = runtime.now() / 1_000 - process.uptime();
   const metrics: [type: string, name: string, help: string, read: Read][] = [
@@ -76,7 +74,7 @@ export function prometheus(options: PrometheusOptions) {
     );
   }
   const counters = new Map<string, Map<string, number>>();
-  for (const [name, [, help, ...known]] of Object.entries(COUNTERS)) {
+  for (const [name, [help, ...known]] of Object.entries(COUNTERS)) {
     const counts = new Map(known.map((labels) => [labels, 0]));
     counters.set(name, counts);
     const read = () => [...counts].map(([labels, count]): Samples[0] => [`{${labels}}`, count]);
@@ -91,26 +89,21 @@ export function prometheus(options: PrometheusOptions) {
   };
   runtime.setTimer(SAMPLE_MS, () => sampleDelay(startMs + SAMPLE_MS));
   const instrumentation: Instrumentation = {
-    ...next,
     onResponse(operation = "unknown", status, seconds) {
       responses.add(`operation="${operation}",status="${status}",`, seconds);
     },
     count(what, attributes = {}) {
-      next.count(what, attributes);
       const labels = Object.entries(attributes).map(([name, value]) => `${name}="${value}",`);
       const counts = counters.get(what)!;
       counts.set(labels.join(""), (counts.get(labels.join("")) ?? 0) + 1);
     },
     onStoreCall(operation, key, seconds) {
-      next.onStoreCall(operation, key, seconds);
       storeCalls.add(`operation="${operation}",kind="${key && kindOf(key) || ""}",`, seconds);
     },
     observe(gauges) {
-      next.observe(gauges);
-      for (const [name, [unit, help]] of Object.entries(GAUGES)) {
-        const seconds = unit === "s" ? "_seconds" : "";
-        const full = `${OWN}${underscored(name)}${seconds}`;
-        metrics.push(["gauge", full, help, gauges[name as keyof typeof GAUGES]]);
+      for (const [name, help] of Object.entries(GAUGES)) {
+        const read = gauges[name as keyof typeof GAUGES];
+        metrics.push(["gauge", `${OWN}${underscored(name)}`, help, read]);
       }
     },
   };

@@ -29,8 +29,8 @@ export async function fillByCheckout(
 }
 
 /**
- * The service of a checkout on a store file. It runs without the launcher, because the launcher's memory and
- * processor time are not the service's.
+ * The service of a checkout on a store file. It runs without Deno's task runner, whose memory and processor
+ * time are not the service's.
  */
 export async function startService(
   kvPath: string,

@@ -96,7 +96,7 @@ async function expectDone(command: string[], { kvPath }: TempStore): Promise<voi
 }
 
 function runCommand([script, ...args]: string[], kvPath: string) {
-  // Without a launcher, so that SIGKILL ends the command itself.
+  // Without Deno's task runner, so that SIGKILL ends the command itself.
   const child = new Deno.Command(DENO_RUN[0], {
     args: [...DENO_RUN.slice(1), `scripts/${script}/main.ts`, ...args],
     cwd: ROOT,

@@ -7,7 +7,7 @@ import { installNode, startOnNode } from "../support/node_service.ts";
 import { POSTGRES } from "../support/postgres_server.ts";
 import { pick } from "../support/load_client.ts";
 import { useRealStore } from "../support/real_store.ts";
-import { LAUNCHED, ServiceProcess } from "../support/service_process.ts";
+import { ServiceProcess, SUPERVISED } from "../support/service_process.ts";
 import { childrenOf } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { install } from "../support/third_party_tools.ts";
@@ -19,10 +19,10 @@ const KILLS = 6;
 /** Opens an engine of each installed kind on an empty store. */
 export const ENGINES: Record<string, () => Promise<Engine>> = {
   "two instances on one file": () => openFile(),
-  "three processes of one launcher on one file": async () => {
+  "three processes of one supervisor on one file": async () => {
     let instance: Promise<ServiceProcess> | undefined;
     const start = (path: string) =>
-      instance ??= ServiceProcess.start(path, { PROCESSES: "3" }, LAUNCHED);
+      instance ??= ServiceProcess.start(path, { PROCESSES: "3" }, SUPERVISED);
     const killPart = ({ pid }: ServiceProcess) => Deno.kill(pick(childrenOf(pid)), "SIGKILL");
     return { ...await openFile(start), instances: 1, killPart };
   },

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { runTask } from "../support/run_task.ts";
-import { LAUNCHED, ServiceProcess } from "../support/service_process.ts";
+import { AS_TASK, ServiceProcess } from "../support/service_process.ts";
 import { swapCells } from "../support/swap_cells.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { test } from "../support/test_processes.ts";
@@ -13,7 +13,7 @@ test("a service on a file whose keys are in a wrong order is not ready and says 
   const { kvPath } = temp;
   await temp.use(({ store, runtime }) => writeLog(store, runtime, sampleLog(40, Date.now())));
   swapCells(kvPath);
-  await using service = await ServiceProcess.start(kvPath, {}, LAUNCHED);
+  await using service = await ServiceProcess.start(kvPath, {}, AS_TASK);
   const isDamaged = (line: string) => JSON.parse(line).event === "store_damaged";
   await until(() => service.lines.some(isDamaged));
   const response = await fetch(`${service.address}/readyz`);
@@ -34,7 +34,7 @@ test("a service on a file whose keys are in a wrong order is not ready and says 
 test("a service says that a sound file is opened, and nothing about its check", async () => {
   await using temp = await TempStore.make();
   await temp.issueKey();
-  await using service = await ServiceProcess.start(temp.kvPath, {}, LAUNCHED);
+  await using service = await ServiceProcess.start(temp.kvPath, {}, AS_TASK);
   await until(() => service.lines.length > 0);
   await new Promise((resolve) => setTimeout(resolve, 500));
   await service.stop();

@@ -11,7 +11,7 @@ const CRASHES = {
 
 for (const [name, crash] of Object.entries(CRASHES)) {
   testIf(permitted("run", "read"))(
-    `installCrashHandlers() logs ${name} as one JSON line, and exits with 1`,
+    `installCrashHandlers() logs ${name} as one JSON line, and exits with 2`,
     async () => {
       const program = `
       import { installCrashHandlers } from "${SOURCES}life_cycle/exit.ts";
@@ -22,7 +22,7 @@ for (const [name, crash] of Object.entries(CRASHES)) {
         args: ["eval", "--ext=ts", program],
         env: { NO_COLOR: "1" },
       }).output();
-      assertEquals(code, 1);
+      assertEquals(code, 2);
       const { level, event, reason, stack } = JSON.parse(new TextDecoder().decode(stderr));
       assertEquals([level, event, reason], ["error", "crashed", "out of order"]);
       assertMatch(stack, /^Error: out of order\n/);

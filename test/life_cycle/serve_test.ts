@@ -4,10 +4,9 @@ import { lastPetIdOf } from "../../src/log/head.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
-import { spawnTask } from "../support/run_task.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect } from "../support/raw_connection.ts";
-import { readLines, ServiceProcess } from "../support/service_process.ts";
+import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { test } from "../support/test_processes.ts";
 import { until } from "../support/until.ts";
@@ -54,42 +53,6 @@ test("serve() on SIGTERM under load finishes accepted requests and ends with exi
   assertEquals(events, ["listening", "shutting_down", "stopped"]);
 });
 
-/** Commands of the launcher, and the exit codes that they mean. A service gets a signal once it listens. */
-const COMMANDS: [args: string[], code: number, signal?: Deno.Signal][] = [
-  [["start"], 0, "SIGTERM"],
-  [["start"], 0, "SIGINT"],
-  [["audit"], 0],
-  [["audit", "--file", "EMPTY"], 1],
-  [["audit", "--none"], 2],
-];
-
-// Each waits for the receiver as long as it may, so they run at the same time.
-test("every command ends with its exit code although the OTLP receiver never answers", () =>
-  Promise.all(COMMANDS.map(async ([args, expected, signal]) => {
-    await using temp = await TempStore.make();
-    await temp.issueKey();
-    const empty = `${temp.folder}/empty.jsonl`;
-    await Deno.writeTextFile(empty, "");
-    // It accepts connections, and never answers.
-    using receiver = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const env = {
-      HOST: "127.0.0.1",
-      PORT: "0",
-      OTEL_DENO: "true",
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${receiver.addr.port}`,
-      // Deno's exit waits for ever if metrics become due meanwhile.
-      OTEL_METRIC_EXPORT_INTERVAL: "200",
-    };
-    const given = args.map((arg) => arg === "EMPTY" ? empty : arg);
-    const task = spawnTask(given, { kvPath: temp.kvPath, env });
-    const onLine = (line: string) => {
-      if (signal !== undefined && line.includes('"listening"')) task.kill(signal);
-    };
-    await Promise.all([readLines(task.stdout, () => {}), readLines(task.stderr, onLine)]);
-    assertEquals((await task.status).code, expected, args.join(" "));
-    await task.stdin.close();
-  })).then(() => {}));
-
 Deno.test("serve() refuses to start by a clock beyond the year 9999", async () => {
   using _ = stub(Date, "now", () => Date.UTC(12_345, 0));
   const config: ServiceConfig = {
@@ -99,7 +62,7 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
     port: 0,
     processes: 1,
     process: undefined,
-    launcher: undefined,
+    supervisor: undefined,
     metrics: undefined,
     accessLog: false,
     trustedProxies: undefined,
@@ -107,7 +70,6 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
     rateLimit: undefined,
     publicUrl: undefined,
     stagingUrl: undefined,
-    sendsLogs: false,
   };
   await assertRejects(() => serve(config), ServiceError, "says year 12345, which cannot be right");
 });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { serverOfFile, testPostgres as test } from "../support/postgres_server.ts";
 import { expectTask } from "../support/run_task.ts";
-import { LAUNCHED, ServiceProcess } from "../support/service_process.ts";
+import { ServiceProcess, SUPERVISED } from "../support/service_process.ts";
 import { until } from "../support/until.ts";
 
 const server = serverOfFile();
@@ -13,7 +13,7 @@ test("a process whose connections are refused leaves the port to the other one, 
   );
   const url = server().url(database, { user: "shop", password: "x" });
   await expectTask(["keys", "issue", "--label", "first"], { kvPath: url });
-  await using service = await ServiceProcess.start(url, { PROCESSES: "2" }, LAUNCHED);
+  await using service = await ServiceProcess.start(url, { PROCESSES: "2" }, SUPERVISED);
   const countOf = (event: string) =>
     service.lines.filter((line) => JSON.parse(line).event === event).length;
   await until(() => countOf("listening") === 2);

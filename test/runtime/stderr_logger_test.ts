@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { splitLines } from "../../src/log/lines.ts";
 import { storeVariables } from "../support/real_store.ts";
-import { DENO_RUN, LAUNCHED } from "../support/service_process.ts";
+import { DENO_RUN, SUPERVISED } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { test } from "../support/test_processes.ts";
 import { ROOT } from "../support/with_project_copy.ts";
@@ -70,8 +70,8 @@ async function sendRequests(address: string, token: string, count: number): Prom
 
 for (
   const [name, command, processes] of [["process", DENO_RUN, "1"], [
-    "launcher",
-    LAUNCHED,
+    "supervisor",
+    SUPERVISED,
     "2",
   ]] as const
 ) {
@@ -109,7 +109,7 @@ test("A reader of standard error that comes back gets whole lines, and the numbe
   assertEquals((await reading).map(({ event }) => event), ["shutting_down", "stopped"]);
 });
 
-test("A crash ends a process with 1 although nobody reads its standard error", async () => {
+test("A crash ends a process with 2 although nobody reads its standard error", async () => {
   const program = `
     import { installCrashHandlers } from "${ROOT}/src/life_cycle/exit.ts";
     import { stderrLogger } from "${ROOT}/src/runtime/stderr_logger.ts";
@@ -125,5 +125,5 @@ test("A crash ends a process with 1 although nobody reads its standard error", a
   }).spawn();
   const { code } = await process.status;
   await process.stderr.cancel();
-  assertEquals(code, 1);
+  assertEquals(code, 2);
 });

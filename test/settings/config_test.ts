@@ -38,7 +38,7 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
     ["two", undefined, false],
   ],
   [{}, (it) => [it.processes, it.process, it.accessLog], [1, undefined, false]],
-  [{ ACCESS_LOG: "true", LAUNCHED_PROCESS: "2" }, (it) => [it.accessLog, it.process], [true, 2]],
+  [{ ACCESS_LOG: "true", SUPERVISED_PROCESS: "2" }, (it) => [it.accessLog, it.process], [true, 2]],
   [{}, (it) => it.trustedProxies, undefined],
   [{ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, clientBehindProxy, "203.0.113.1"],
   [{ TRUSTED_PROXIES: "::1" }, clientBehindProxy, "10.0.0.1"],
@@ -49,7 +49,7 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
   [{ NEW_STORE: "refuse" }, (it) => it.makesStore, false],
   [{ METRICS_PORT: "1" }, (it) => it.metrics, { port: 1, hostname: "127.0.0.1" }],
   [
-    { METRICS_PORT: "65534", METRICS_HOST: "::", PROCESSES: "2", LAUNCHED_PROCESS: "2" },
+    { METRICS_PORT: "65534", METRICS_HOST: "::", PROCESSES: "2", SUPERVISED_PROCESS: "2" },
     (it) => it.metrics,
     { port: 65_535, hostname: "::" },
   ],

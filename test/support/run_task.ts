@@ -1,4 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import denoJson from "../../deno.json" with { type: "json" };
+import type { CommandName } from "../../scripts/cli/commands.ts";
 import { storeVariables } from "./real_store.ts";
 import { ROOT } from "./with_project_copy.ts";
 
@@ -20,8 +22,15 @@ export interface RunOptions {
   detached?: boolean;
 }
 
+/** Arguments of Deno that run the service as `deno task start` does, with one process or, by the supervisor, with several. */
+export const [SUPERVISOR, SERVICE] = [...denoJson.tasks.start.command.matchAll(/'(.+?)'/g)]
+  .map(([, args]) => ["run", "-q", "--no-prompt", ...args.split(" ")]);
+
 /** Arguments of Deno that run a command as its task does. */
-export const LAUNCH = ["run", "--quiet", "--permission-set=launcher", "scripts/launch/main.ts"];
+export function denoArgs(name: string, processes = "1"): string[] {
+  if (name === "start") return processes === "1" ? SERVICE : SUPERVISOR;
+  return denoJson.tasks[name as CommandName].command.split(" ").slice(1);
+}
 
 /** Runs `deno task ARGS` until it exits. */
 export async function runTask(args: string[], options: RunOptions): Promise<Outcome> {
@@ -59,11 +68,12 @@ export async function outcomeOf(process: Pick<Deno.ChildProcess, "output">): Pro
 }
 
 export function spawnTask(
-  args: string[],
+  [name, ...args]: string[],
   { kvPath, project = ROOT, env = {}, detached = false }: RunOptions,
 ): Deno.ChildProcess {
+  const task = detached ? denoArgs(name, env.PROCESSES) : ["task", "--quiet", name];
   return new Deno.Command(Deno.execPath(), {
-    args: [...(detached ? LAUNCH : ["task", "--quiet"]), ...args],
+    args: [...task, ...args],
     cwd: project,
     env: { NO_COLOR: "1", ...storeVariables(kvPath), ...env },
     detached,

@@ -1,13 +1,14 @@
 import { splitLines } from "../../src/log/lines.ts";
 import { storeVariables } from "./real_store.ts";
-import { LAUNCH } from "./run_task.ts";
+import { SERVICE, SUPERVISOR } from "./run_task.ts";
 import { type Client, clientOf } from "./test_service.ts";
 import { ROOT } from "./with_project_copy.ts";
 
 export const DENO_RUN = [Deno.execPath(), "run", "--allow-all"];
 
-/** Runs the launcher instead. The shell ignores the source file. */
-export const LAUNCHED = ["sh", "-c", `exec ${Deno.execPath()} ${LAUNCH.join(" ")} start`];
+/** Run the service as its task does instead, as one process or as several. The shell ignores the source file. */
+export const AS_TASK = ["sh", "-c", `exec ${Deno.execPath()} ${SERVICE.join(" ")}`];
+export const SUPERVISED = ["sh", "-c", `exec ${Deno.execPath()} ${SUPERVISOR.join(" ")}`];
 
 /** A service in its own process, started as `deno task start` does, on loopback and a free port. */
 export class ServiceProcess implements AsyncDisposable {

@@ -1,7 +1,13 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { permitted } from "../../support/permitted.ts";
-import { expectTask, expectTaskFails, LAUNCH, runTask, spawnTask } from "../../support/run_task.ts";
+import {
+  denoArgs,
+  expectTask,
+  expectTaskFails,
+  runTask,
+  spawnTask,
+} from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { isInstalled } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -139,7 +145,7 @@ testIf(withTerminal)("backup --follow rewrites one line on a terminal", async ()
   await using service = await ServiceProcess.start(temp.kvPath);
   const file = `${temp.folder}/pets.jsonl`;
   // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.
-  const command = ["exec", Deno.execPath(), ...LAUNCH, "backup", file, "--follow"].join(" ");
+  const command = ["exec", Deno.execPath(), ...denoArgs("backup"), file, "--follow"].join(" ");
   const terminal = new Deno.Command("script", {
     args: ["--quiet", "--return", "--command", command, "/dev/null"],
     env: { NO_COLOR: "1", KV_PATH: temp.kvPath },

@@ -32,6 +32,26 @@ testIf(permitted("read"))(
   },
 );
 
+testIf(permitted("read"))(
+  "The units and the pods may write only their own folders and volumes, because Deno does not limit that",
+  async () => {
+    for (const name of ["animal-store", "animal-store-audit", "animal-store-backup"]) {
+      const unit = await read(`${name}.service`);
+      assertMatch(unit, /^User=animal-store$/m);
+      for (const limit of ["ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes"]) {
+        assert(unit.split("\n").includes(limit), `${name}: ${limit}`);
+      }
+      assert(!/^(ReadWritePaths|BindPaths)=/m.test(unit), name);
+    }
+    const pods = await read("kubernetes.yml");
+    const containers = pods.match(/^ +image: /gm)!.length;
+    assertEquals(containers, 6);
+    assertEquals(pods.match(/readOnlyRootFilesystem: true/g)!.length, containers);
+    assertEquals(pods.match(/runAsNonRoot: true/g)!.length, containers);
+    assertMatch(await read("README.md"), /podman run --name animal-store --init --read-only /);
+  },
+);
+
 const withSystemd = permitted("run", "read", "write") && isInstalled("/usr/bin/systemd-analyze");
 
 testIf(withSystemd)(
@@ -41,7 +61,7 @@ testIf(withSystemd)(
     // systemd never gives up, whatever ends the service.
     assertMatch(
       unit,
-      /^StartLimitIntervalSec=0$[^]*^\[Service\]$[^]*^Restart=on-failure\nRestartSec=1$/m,
+      /^StartLimitIntervalSec=0$[^]*^\[Service\]$[^]*^Restart=always\nRestartSec=1$/m,
     );
     await using temp = await TempStore.make();
     const file = `${temp.folder}/animal-store.service`;

@@ -1,4 +1,4 @@
-/** Launchers that start on one port at one moment. */
+/** Supervisors that start on one port at one moment. */
 
 import { assertEquals } from "@std/assert";
 import { freePort } from "../../support/free_port.ts";
@@ -11,17 +11,17 @@ import { ROOT } from "../../support/with_project_copy.ts";
 
 const ROUNDS = 10;
 
-/** Starts a launcher on a store of its own, without Deno's task runner. */
-function launch(temp: TempStore, hostname: string, port: number, processes: number) {
+/** Starts a supervisor, or a service of one process, on a store of its own, without Deno's task runner. */
+function start(temp: TempStore, hostname: string, port: number, processes: number) {
   const env = { HOST: hostname, PORT: `${port}`, PROCESSES: `${processes}` };
-  const launcher = spawnTask(["start"], { kvPath: temp.kvPath, env, detached: true });
-  const launched = {
-    launcher,
+  const process = spawnTask(["start"], { kvPath: temp.kvPath, env, detached: true });
+  const started = {
+    process,
     code: undefined as number | undefined,
-    outcome: outcomeOf(launcher),
+    outcome: outcomeOf(process),
   };
-  launcher.status.then(({ code }) => launched.code = code);
-  return launched;
+  process.status.then(({ code }) => started.code = code);
+  return started;
 }
 
 /** The statuses of requests with a key, each on a connection of its own, which the system may give to any process. */
@@ -36,28 +36,28 @@ async function statusesWith(token: string, port: number): Promise<number[]> {
   return [...statuses];
 }
 
-/** Starts two launchers at one moment, and asserts that one of them serves and the other one exits with 2. */
+/** Starts two of them at one moment, and asserts that one of them serves and the other one exits with 2. */
 async function compete(hosts: [string, string], processes: [number, number]): Promise<string> {
   await using one = await TempStore.make();
   await using other = await TempStore.make();
   const tokens = [await one.issueKey(), await other.issueKey()];
   const port = freePort();
-  const launched = [one, other].map((temp, index) =>
-    launch(temp, hosts[index], port, processes[index])
+  const started = [one, other].map((temp, index) =>
+    start(temp, hosts[index], port, processes[index])
   );
   try {
-    await until(() => launched.some(({ code }) => code !== undefined), "Both launchers serve");
-    const winner = launched.findIndex(({ code }) => code === undefined);
+    await until(() => started.some(({ code }) => code !== undefined), "Both serve");
+    const winner = started.findIndex(({ code }) => code === undefined);
     const loser = 1 - winner;
     await until(() => statusesWith(tokens[winner], port));
     assertEquals(await statusesWith(tokens[winner], port), [200]);
     assertEquals(await statusesWith(tokens[loser], port), [401]);
-    const { code, stderr } = await launched[loser].outcome;
-    assertEquals([launched[winner].code, code], [undefined, 2], stderr);
+    const { code, stderr } = await started[loser].outcome;
+    assertEquals([started[winner].code, code], [undefined, 2], stderr);
     return stderr.replace(hosts[loser], "HOST").replace(`${port}`, "PORT");
   } finally {
-    for (const { launcher, code, outcome } of launched) {
-      if (code === undefined) launcher.kill("SIGTERM");
+    for (const { process, code, outcome } of started) {
+      if (code === undefined) process.kill("SIGTERM");
       await outcome;
     }
   }
@@ -66,50 +66,50 @@ async function compete(hosts: [string, string], processes: [number, number]): Pr
 const REFUSED =
   "error: Cannot listen on HOST:PORT (HOST, PORT): the port is in use; set PORT to another\n";
 
-test("Of two launchers of several processes on one port, one is refused, always", async () => {
+test("Of two supervisors on one port, one is refused, always", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     assertEquals(await compete(["127.0.0.1", "127.0.0.1"], [2, 2]), REFUSED);
   }
 });
 
-test("Of two launchers with overlapping addresses, one is refused", async () => {
+test("Of two supervisors with overlapping addresses, one is refused", async () => {
   for (const hosts of [["0.0.0.0", "127.0.0.1"], ["127.0.0.1", "::"]] as [string, string][]) {
     assertEquals(await compete(hosts, [2, 2]), REFUSED);
   }
 });
 
-test("Of a launcher of several processes and one of a single process, one is refused", async () => {
+test("Of a supervisor and a single process, one is refused", async () => {
   for (let round = 0; round < 3; round++) await compete(["127.0.0.1", "127.0.0.1"], [1, 2]);
 });
 
-test("The port of a launcher that was killed is free again for the next one", async () => {
+test("The port of a supervisor that was killed is free again for the next one", async () => {
   await using temp = await TempStore.make();
   const token = await temp.issueKey();
   const port = freePort();
   for (let round = 0; round < 2; round++) {
-    const killed = launch(temp, "127.0.0.1", port, 2);
+    const killed = start(temp, "127.0.0.1", port, 2);
     await until(() => statusesWith(token, port));
-    killed.launcher.kill("SIGKILL");
-    // It also resolves only when the processes of the launcher have ended.
+    killed.process.kill("SIGKILL");
+    // It also resolves only when the processes of the supervisor have ended.
     await killed.outcome;
   }
 });
 
-test("A process whose launcher was killed before it listens does not serve", async () => {
+test("A process whose supervisor was killed before it listens does not serve", async () => {
   await using temp = await TempStore.make();
   const [command, ...args] = DENO_RUN;
   const address = { HOST: "127.0.0.1", PORT: `${freePort()}`, KV_PATH: temp.kvPath };
   const process = new Deno.Command(command, {
     args: [...args, "src/main.ts"],
     cwd: ROOT,
-    // Its parent is this test, and not a launcher with that id.
-    env: { ...address, NO_COLOR: "1", LAUNCHED_PROCESS: "1", LAUNCHER_PID: "1" },
+    // Its parent is this test, and not a supervisor with that id.
+    env: { ...address, NO_COLOR: "1", SUPERVISED_PROCESS: "1", SUPERVISOR_PID: "1" },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
     signal: AbortSignal.timeout(20_000),
   }).spawn();
-  const stderr = "error: The launcher of this process has ended\n";
+  const stderr = "error: The supervisor of this process has ended\n";
   assertEquals(await outcomeOf(process), { code: 2, stdout: "", stderr });
   await process.stdin.close().catch(() => {});
 });

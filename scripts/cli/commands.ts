@@ -1,12 +1,6 @@
-/** The table of commands: their `--help`, arguments and permissions. Texts are wrapped when they are printed. */
+/** The table of commands: their `--help` and arguments. Texts are wrapped when they are printed. */
 
 import { DEV_HOST, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
-
-/**
- * The access that an argument gives: to read, to write, to `replace` a file (which writes its folder), to read an
- * `export`, which may have to be copied, or to connect to an address.
- */
-export type Grant = "read" | "write" | "replace" | "export" | "connect";
 
 export interface Command {
   /** Describes the command, as `deno task` lists it. */
@@ -18,8 +12,6 @@ export interface Command {
   flags?: Record<string, string>;
   /** Words for the other arguments. */
   positionals?: readonly string[];
-  /** The access that arguments give, by the name of the flag or by the word of the positional. */
-  grants?: Record<string, Grant>;
   /** By default those of the store. */
   variables?: readonly VariableName[];
   /** The defaults of variables that are others than in their table. */
@@ -32,15 +24,14 @@ const SERVICE = (Object.keys(VARIABLES) as VariableName[])
   .filter((name) => !["NO_COLOR", "TMPDIR"].includes(name));
 
 /** The variables of every command that opens the store. */
-export const STORE = SERVICE.filter((name) =>
-  /^(KV_|DENO_|DATABASE_|PGPASS)|^(READS|OTEL_DENO)$/.test(name)
-);
+export const STORE = SERVICE.filter((name) => /^(KV_|DENO_|DATABASE_|PGPASS)|^READS$/.test(name));
 
 export const COMMANDS = {
   start: {
     title: "Serves for production",
-    details: `On SIGTERM and SIGINT, the service finishes accepted requests and ends. On SIGHUP, its
-      processes restart one by one.`,
+    details:
+      `On SIGTERM and SIGINT, the service finishes accepted requests and ends. On SIGHUP, several
+      processes restart one by one; a single one ends, so that systemd or Kubernetes starts it again.`,
     usage: ["deno task start"],
     variables: SERVICE,
   },
@@ -118,7 +109,6 @@ export const COMMANDS = {
       "--follow": "then appends each new event, until Ctrl-C; waits while the store is away",
     },
     positionals: ["FILE"],
-    grants: { FILE: "write" },
     refusal: "the file does not belong to the log or was changed meanwhile, or the log is damaged",
   },
   replay: {
@@ -143,7 +133,6 @@ export const COMMANDS = {
       "--file EXPORT":
         "audits a whole export of deno task log (- for standard input), not the store",
     },
-    grants: { checkpoint: "replace", published: "read", file: "read" },
     refusal: "not sound",
   },
   schema: {
@@ -175,12 +164,6 @@ export const COMMANDS = {
       "--from-file EXPORT": "publishes an export (- for standard input) instead of the store",
     },
     positionals: ["DIR"],
-    grants: {
-      DIR: "write",
-      "new-key": "write",
-      key: "read",
-      "from-file": "read",
-    },
     refusal: "refused, for example because the log does not continue what was published",
   },
   prove: {
@@ -199,7 +182,6 @@ export const COMMANDS = {
       "--from-file EXPORT": "finds the event in an export (- for standard input), not in the store",
     },
     positionals: ["EVENT"],
-    grants: { published: "read", line: "write", consistency: "read", "from-file": "read" },
     refusal: "not proven",
   },
   restore: {
@@ -209,7 +191,6 @@ export const COMMANDS = {
       is done, the store is refused. In an empty PostgreSQL database, it creates the tables.`,
     usage: ["deno task restore FILE", "deno task log | KV_PATH=… deno task restore -"],
     positionals: ["FILE"],
-    grants: { FILE: "export" },
     variables: [...STORE, "TMPDIR"],
     refusal: "the export is not one complete, sound log",
   },
@@ -219,7 +200,7 @@ export type CommandName = keyof typeof COMMANDS;
 
 /** The module that runs a command, by its path in the project. */
 export function moduleOf(name: string): string {
-  return name === "start" ? "src/main.ts" : `scripts/${name}/main.ts`;
+  return `scripts/${name}/main.ts`;
 }
 
 /** The values of the flags of a command, by name. */

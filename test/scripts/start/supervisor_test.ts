@@ -1,8 +1,8 @@
 import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
-import { supervise } from "../../../scripts/launch/supervise.ts";
+import { Processes } from "../../../scripts/start/processes.ts";
 import { LoadClient } from "../../support/load_client.ts";
 import { runTask } from "../../support/run_task.ts";
-import { LAUNCHED, ServiceProcess } from "../../support/service_process.ts";
+import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
 import { childrenOf } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { test } from "../../support/test_processes.ts";
@@ -16,7 +16,7 @@ function linesOf({ lines }: ServiceProcess, event: string) {
 test("a killed process starts again after a delay that doubles, and nothing acknowledged is lost", async () => {
   await using temp = await TempStore.make();
   // All of them start at once on a new store.
-  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "3" }, LAUNCHED);
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "3" }, SUPERVISED);
   await until(() => linesOf(service, "listening").length === 3);
   const token = await temp.issueKey();
   const options = { token, connections: 16, faults: "process", changes: true } as const;
@@ -44,7 +44,7 @@ test("a killed process starts again after a delay that doubles, and nothing ackn
 
 test("SIGHUP restarts the processes one by one under load, while the others serve", async () => {
   await using temp = await TempStore.make();
-  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, LAUNCHED);
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, SUPERVISED);
   await until(() => linesOf(service, "listening").length === 2);
   const before = childrenOf(service.pid);
   const token = await temp.issueKey();
@@ -73,16 +73,20 @@ test("SIGHUP restarts the processes one by one under load, while the others serv
   assertEquals(await service.stop(), 0);
 });
 
-test("SIGHUP restarts a single process, and does not end the second one if the first cannot start again", async () => {
+test("SIGHUP ends a single process, which finishes its requests", async () => {
   await using temp = await TempStore.make();
   await temp.issueKey();
-  await using single = await ServiceProcess.start(temp.kvPath, {}, LAUNCHED);
-  Deno.kill(single.pid, "SIGHUP");
-  await until(() => linesOf(single, "listening").length === 2);
-  assertEquals(await single.stop(), 0);
+  await using single = await ServiceProcess.start(temp.kvPath, {}, AS_TASK);
+  assertEquals(await single.stop("SIGHUP"), 0);
+  assertEquals(linesOf(single, "shutting_down").map(({ signal }) => signal), ["SIGHUP"]);
+  assertEquals(linesOf(single, "stopped").length, 1);
+});
 
+test("SIGHUP does not end the second process if the first cannot start again", async () => {
+  await using temp = await TempStore.make();
+  await temp.issueKey();
   const env = { PROCESSES: "2", NEW_STORE: "refuse" };
-  await using pair = await ServiceProcess.start(temp.kvPath, env, LAUNCHED);
+  await using pair = await ServiceProcess.start(temp.kvPath, env, SUPERVISED);
   await until(() => linesOf(pair, "listening").length === 2);
   const [, second] = childrenOf(pair.pid);
   await Deno.rename(temp.kvPath, `${temp.kvPath}.moved`);
@@ -93,10 +97,10 @@ test("SIGHUP restarts a single process, and does not end the second one if the f
   await pair.stop();
 });
 
-test("a stopped process is killed after a limit, and does not keep the launcher alive", async () => {
+test("a stopped process is killed after a limit, and does not keep the supervisor alive", async () => {
   await using temp = await TempStore.make();
   await temp.issueKey();
-  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, LAUNCHED);
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, SUPERVISED);
   await until(() => linesOf(service, "listening").length === 2);
   Deno.kill(childrenOf(service.pid)[0], "SIGSTOP");
   const beganAt = performance.now();
@@ -119,15 +123,19 @@ test("a SIGKILL of deno task ends its service, with all processes", async () => 
   }
 });
 
-test("supervise() gives up if two processes end as a program that could not run and hangs at its exit", async () => {
-  const start = () =>
-    new Deno.Command("sh", { args: ["-c", "kill -PROF $$"], stdout: "piped" }).spawn();
-  await assertRejects(() => supervise(2, start).ended, Error, "error twice during the start");
+test("run() rejects if two processes end as a program that could not run or load", async () => {
+  for (const code of [1, 2]) {
+    const start = () =>
+      new Deno.Command("sh", { args: ["-c", `exit ${code}`], stdout: "piped" }).spawn();
+    const processes = new Processes(2, start);
+    await assertRejects(() => processes.run(), Error, "error twice during the start");
+    processes.stop("SIGTERM");
+  }
 });
 
 test("with PROCESSES, a port in use is refused, and two that cannot start end all", async () => {
   await using temp = await TempStore.make();
-  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, LAUNCHED);
+  await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, SUPERVISED);
   const { port } = new URL(service.address);
   const start = (PORT: string, PROCESSES: string, folder = "") => {
     const env = { HOST: "127.0.0.1", PORT, PROCESSES };

@@ -1,0 +1,8 @@
+/** `deno task start`: runs the service as one process. For several, the task runs `supervisor.ts` instead. */
+
+import { runService } from "../../src/main.ts";
+import { COMMANDS } from "../cli/commands.ts";
+import { exitWithHelp } from "../cli/help.ts";
+
+exitWithHelp(COMMANDS.start, Deno.args);
+await runService();
