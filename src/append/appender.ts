@@ -4,7 +4,7 @@ import { assertNever } from "../../events/assert_never.ts";
 import { bytesEqual } from "../encoding/bytes_equal.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { defectOf, type Logger } from "../runtime/logger.ts";
-import { backoffMs, outsideRequests, sleep } from "../runtime/runtime.ts";
+import { backoffMs, sleep } from "../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
@@ -78,7 +78,7 @@ export class Appender {
     }
     const queued = new QueuedCommand(command, runtime.monotonicNow() + appendLimitMs);
     this.#waiting.push(queued);
-    this.#running ??= outsideRequests(() => this.#run());
+    this.#running ??= this.#run();
     return await queued.outcome as Appended<Prepared>;
   }
 

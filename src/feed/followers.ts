@@ -1,7 +1,7 @@
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { ApiKeyReader } from "../keys/api_key_reader.ts";
-import { backoffMs, outsideRequests, type Runtime, sleep } from "../runtime/runtime.ts";
+import { backoffMs, type Runtime, sleep } from "../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
 
@@ -95,8 +95,7 @@ export class Followers {
     const known = follower.entry.head.position;
     // The look that showed what was appended since may be over.
     if (latest !== undefined && latest.head.position > known) this.onCommitted();
-    // Not a part of the request that happens to be the first.
-    if (!this.#isLooking) outsideRequests(() => void this.#look());
+    if (!this.#isLooking) void this.#look();
   }
 
   #remove(token: string, follower: Follower): void {

@@ -1,5 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-
 /** Time and randomness: everything that the service takes from its machine except the store. */
 export interface Runtime {
   /** Milliseconds since the Unix epoch, by a clock that may be adjusted at any time. */
@@ -17,9 +15,6 @@ export interface Runtime {
   /** A new ULID (https://github.com/ulid/spec). */
   newId(): string;
 }
-
-/** Calls a function without the trace of the current request, for work that continues after that request. */
-export const outsideRequests = AsyncLocalStorage.snapshot();
 
 export function sleep(runtime: Runtime, ms: number): Promise<void> {
   return new Promise((resolve) => runtime.setTimer(ms, resolve));

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import {
   assert,
   assertEquals,
@@ -153,17 +152,6 @@ test("append() reports commits that are not applied for half a second, then once
   }];
   await addFor(1);
   assertEquals(takeReports().length, 1, "a lock that only one attempt meets, for a second");
-});
-
-test("append() commits outside of the request that began it", async ({ service, store }) => {
-  const request = new AsyncLocalStorage<string>();
-  const contexts: unknown[] = [];
-  store.onCommit = (apply) => {
-    contexts.push(request.getStore());
-    return apply();
-  };
-  await request.run("first", () => service.add(REX));
-  assertEquals(contexts, [undefined]);
 });
 
 Deno.test("append() rejects with storage_full at once while the disk is full, and the service recovers by itself", async () => {

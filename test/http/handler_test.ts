@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
@@ -69,25 +68,6 @@ Deno.test("a store with a lost or older head gets 503, not an empty catalogue", 
     const log = await service.store.list({ prefix: ["~log"] }, { limit: 10 });
     assertEquals(log.length, 2, "nothing was written over the log");
   }
-});
-
-Deno.test("commits, and looks at the head for followers, run outside of the request that is the first", async () => {
-  await using service = await openTestService();
-  const request = new AsyncLocalStorage<string>();
-  const callers: unknown[] = [];
-  const note = <T>(apply: () => Promise<T>) => {
-    callers.push(request.getStore());
-    return apply();
-  };
-  service.faults.onCommit = note;
-  assertEquals((await request.run("addition", () => service.add(REX))).status, 201);
-  const headers = { accept: "text/event-stream" };
-  const stream = await request.run("stream", () => service.send("/v1/events", { headers }));
-  service.faults.onGet = note;
-  await service.runtime.advance(1_000);
-  assertGreater(callers.length, 2);
-  assertEquals(new Set(callers), new Set([undefined]));
-  await stream.body!.cancel();
 });
 
 /** Sends an addition and a change, and asserts that each is refused without a read of its body. */
