@@ -103,6 +103,32 @@ test("README: every relative link leads to a file, and every anchor to a heading
   assertEquals(broken, []);
 });
 
+test("src/README.md: each function in the life of a request is where it says", async () => {
+  const text = await Deno.readTextFile(new URL("src/README.md", ROOT));
+  const [, life] = /^## The life of a request$([^]*?)^## /m.exec(text)!;
+  const paths = globSync("{src,scripts}/**/*.ts", { cwd: ROOT.pathname });
+  const sources = await Promise.all(
+    paths.map(async (path) => [path, await Deno.readTextFile(new URL(path, ROOT))] as const),
+  );
+  const missing: string[] = [];
+  let file = "";
+  let found = 0;
+  for (const [, name, named] of life.matchAll(/`([\w#.]+)\(\)`(?:\s+\(`([\w/.]+)`\))?/g)) {
+    file = named ?? file;
+    const [method, className] = name.split(".").reverse();
+    const isThere = sources.some(([path, source]) => {
+      const isPlace = className === undefined
+        ? path.endsWith(file)
+        : source.includes(`class ${className} `);
+      return isPlace && new RegExp(`(?:^|[ .])${method}(?:<[^(]*>)?(?:\\(|: )`, "m").test(source);
+    });
+    if (isThere) found++;
+    else missing.push(`${name} in ${file}`);
+  }
+  assertEquals(missing, []);
+  assert(found > 25);
+});
+
 /** Whether the file exists, and has a heading with the anchor of the address. */
 async function leadsSomewhere(url: URL): Promise<boolean> {
   const anchor = url.hash.slice(1);
