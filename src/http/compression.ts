@@ -1,3 +1,5 @@
+/** Compresses long responses for clients that accept gzip: large ones in turns, so that they delay no other request. */
+
 import { Buffer } from "node:buffer";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -29,11 +31,13 @@ export function compressed(
   const isLong = body.length >= MIN_BYTES || Buffer.byteLength(body) >= MIN_BYTES;
   if (!isLong || !acceptsGzip(requestHeaders)) return response;
   const compress = body.length < LARGE_LENGTH ? gzipAtOnce : gzipInTurns;
-  const compressing = cache.gzip ??= compress(body, turn);
-  return compressing.then((bytes) => ({
+  cache.gzip ??= compress(body, turn);
+  const codedHeaders = { ...headers };
+  if (headers.etag !== undefined) codedHeaders.etag = gzipTagOf(headers.etag);
+  return cache.gzip.then((bytes) => ({
     ...response,
     body: bytes,
-    headers: headers.etag === undefined ? headers : { ...headers, etag: gzipTagOf(headers.etag) },
+    headers: codedHeaders,
     contentHeaders: { ...contentHeaders, "content-encoding": "gzip" },
   }));
 }

@@ -1,6 +1,7 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
 import type { ApiKey } from "../log/api_keys.ts";
+import type { HeadEntry } from "../log/head.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import type { BackgroundWork } from "../feed/background_work.ts";
@@ -73,7 +74,7 @@ const WRITES = {
   updatePet: prepareUpdatePet,
   removePet: prepareRemovePet,
 };
-const READS = { listPets, getPet, listEvents: prepareListEvents };
+type ReadOperation = Exclude<ApiOperation, keyof typeof WRITES>;
 
 export interface Connection {
   clientAddress: () => string;
@@ -99,36 +100,23 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   const isTimed = deps.accessLog || instrumentation.onResponse !== undefined;
   let requests = 0;
   return async (request, connection) => {
-    const requestId = `${instanceId}-${++requests}`;
+    requests++;
+    const requestId = `${instanceId}-${requests}`;
     const beganMs = isTimed ? deps.runtime.monotonicNow() : 0;
     const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
       exchange.baseUrl = publicUrl ?? origin + BASE_PATH;
-      let responded: Responded;
-      background.requestBegan();
-      try {
-        responded = await respond(exchange, deps);
-        if (typeof responded === "function") {
-          exchange.isBackground = true;
-          background.requestLeft();
-        }
-      } finally {
-        if (!exchange.isBackground) background.requestEnded();
-      }
+      const responded = await respondInForeground(exchange);
       // A wait for events may outlast the time for which a head may be used. It reads in the background.
-      response = typeof responded === "function" ? await responded() : responded;
+      response = responded.kind === "waits" ? await responded.finish() : responded.response;
       response = applyIfNoneMatch(response, request);
     } catch (thrown) {
       response = errorResponse(thrown);
       reportFailure(thrown, response.status, exchange);
       if (response.status === 429) await rateLimiter?.holdBack();
-      if (response.status === 401) {
-        const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
-        instrumentation.count("credentials.refused", { reason });
-        if (reason === "invalid") logRefused(request.headers, clientOf(request, connection));
-      }
+      if (response.status === 401) reportRefusal(thrown, request, connection);
     }
     if (response.code !== undefined) instrumentation.count("errors", { code: response.code });
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
@@ -140,6 +128,27 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
+
+  /** Counts the request as one in work, until it has a response or waits. */
+  async function respondInForeground(exchange: Exchange): Promise<Responded> {
+    background.requestBegan();
+    try {
+      const responded = await respond(exchange, deps);
+      if (responded.kind === "waits") {
+        exchange.isBackground = true;
+        background.requestLeft();
+      }
+      return responded;
+    } finally {
+      if (!exchange.isBackground) background.requestEnded();
+    }
+  }
+
+  function reportRefusal(thrown: unknown, request: Request, connection: Connection | undefined) {
+    const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
+    instrumentation.count("credentials.refused", { reason });
+    if (reason === "invalid") logRefused(request.headers, clientOf(request, connection));
+  }
 
   function logResponse(
     exchange: Exchange,
@@ -173,7 +182,8 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
-    if (status < 500 || thrown instanceof StoreError && thrown.isLogged) return;
+    const isLogged = thrown instanceof StoreError && thrown.isLogged;
+    if (status < 500 || isLogged) return;
     const { requestId } = exchange;
     const failure = { status, code: codeOf(thrown), reason: reasonOf(thrown) };
     // 503 is a temporary condition, not a defect of the service.
@@ -192,42 +202,76 @@ function shortened(text: string): string {
   return `${redactKeys(text).slice(0, LOGGED_LENGTH)}…`;
 }
 
-/** A response, or a function for the rest of a request that may wait for long. */
-type Responded = HttpResponse | (() => Promise<HttpResponse>);
+/** A response, or the rest of a request that may wait for long. */
+type Responded =
+  | { kind: "responds"; response: HttpResponse }
+  | { kind: "waits"; finish: () => Promise<HttpResponse> };
 
 /** Runs the operation of a request. The key is checked before the path and the method. */
-function respond(
-  exchange: Exchange,
-  deps: HandlerDeps,
-): Responded | Promise<Responded> {
+function respond(exchange: Exchange, deps: HandlerDeps): Responded | Promise<Responded> {
   const { request, path, baseUrl } = exchange;
   const { method, headers } = request;
   const route = findRoute(path, headers);
-  if (route !== undefined && (route.isPublic || isPreflight(request))) {
-    // These responses need no key, and the server would read an unbounded body to its end.
-    if (!isBodyBounded(headers)) throw bodyTooLargeError();
-    const operation = route.isPublic ? operationOf(route, method) : undefined;
+  if (route?.isPublic) {
+    expectBodyBounded(headers);
+    const operation = operationOf(route, method);
     exchange.operation = operation;
-    return operation ? deps.operations[operation](exchange) : respondWithMethods(method, route);
+    if (operation === undefined) return responds(respondWithMethods(method, route));
+    return andThen(deps.operations[operation](exchange), responds);
+  }
+  if (route !== undefined && isPreflight(request)) {
+    expectBodyBounded(headers);
+    return responds(respondWithMethods(method, route));
   }
   if (route === undefined && isGuessOfDocs(path)) {
-    if (!isBodyBounded(headers)) throw bodyTooLargeError();
+    expectBodyBounded(headers);
     throw unknownPathError(docsPathsAt(baseUrl));
   }
-  const operation = exchange.operation = route && operationOf(route, method);
+  const operation = route === undefined ? undefined : operationOf(route, method);
+  exchange.operation = operation;
   const token = bearerToken(headers);
   if (operation === "createPet" || operation === "updatePet" || operation === "removePet") {
-    return write(exchange, token, deps, WRITES[operation]);
+    return andThen(write(exchange, token, deps, WRITES[operation]), responds);
   }
   return deps.heads.use((entry) => {
-    const key = deps.keys.authorize(token, entry.head, deps.runtime.now());
-    return andThen<ApiKey, Responded>(key, (key) => {
+    const authorized = deps.keys.authorize(token, entry.head, deps.runtime.now());
+    return andThen<ApiKey, Responded>(authorized, (key) => {
       expectWithinLimit(key, exchange, deps);
       if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
-      if (operation === undefined) return respondWithMethods(method, route);
-      return READS[operation](deps, exchange, entry, token);
+      if (operation === undefined) return responds(respondWithMethods(method, route));
+      return read(operation, exchange, deps, entry, token);
     });
   });
+}
+
+function read(
+  operation: ReadOperation,
+  exchange: Exchange,
+  deps: HandlerDeps,
+  entry: HeadEntry,
+  token: string,
+): Responded | Promise<Responded> {
+  switch (operation) {
+    case "listPets":
+      return andThen(listPets(deps, exchange, entry), responds);
+    case "getPet":
+      return andThen(getPet(deps, exchange, entry), responds);
+    case "listEvents":
+      return andThen(prepareListEvents(deps, exchange, entry, token), waits);
+  }
+}
+
+function responds(response: HttpResponse): Responded {
+  return { kind: "responds", response };
+}
+
+function waits(finish: () => Promise<HttpResponse>): Responded {
+  return { kind: "waits", finish };
+}
+
+/** For responses without a key: the server would read an unbounded body to its end. */
+function expectBodyBounded(headers: Headers): void {
+  if (!isBodyBounded(headers)) throw bodyTooLargeError();
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */

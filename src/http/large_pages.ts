@@ -1,3 +1,5 @@
+/** Large pages: they take turns with other work, and share a limit of memory while clients read them. */
+
 import type { BackgroundWork } from "../feed/background_work.ts";
 import { LARGE_PAGE_LENGTH, type Page } from "../projections/page.ts";
 import { ServiceError } from "../service_error.ts";

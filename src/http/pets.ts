@@ -119,9 +119,11 @@ function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
   };
   const total = totalOf(query, page, head);
   if (total !== undefined) headers["x-total-count"] = String(total);
-  // Absolute (RFC 8288), because many clients do not resolve it.
-  const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
-  if (page.next !== undefined) headers.link = `<${next}>; rel="next"`;
+  if (page.next !== undefined) {
+    // Absolute (RFC 8288), because many clients do not resolve it.
+    const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
+    headers.link = `<${next}>; rel="next"`;
+  }
   return headers;
 }
 
@@ -144,8 +146,9 @@ export function getPet(
       throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, deprecation);
     }
     // The hash costs more than all else that a read from the caches does.
-    const etag = pet.tag ??= entityTag(pet.text);
-    return { status: 200, body: pet.text, headers: { ...deprecation, ...READ_HEADERS, etag } };
+    pet.tag ??= entityTag(pet.text);
+    const headers = { ...deprecation, ...READ_HEADERS, etag: pet.tag };
+    return { status: 200, body: pet.text, headers };
   });
 }
 
@@ -191,10 +194,11 @@ function parseTarget(request: Request, path: string, search: string) {
   const petId = petIdOf(path);
   const idempotencyKey = parseIdempotencyKey(request.headers);
   const matches = parseIfMatch(request.headers);
-  const isExpected = matches && ((petText: string) => {
+  if (matches === undefined) return { petId, idempotencyKey };
+  const isExpected = (petText: string) => {
     const tag = entityTag(petText);
     return matches(tag) || matches(gzipTagOf(tag));
-  });
+  };
   return { petId, idempotencyKey, isExpected };
 }
 
