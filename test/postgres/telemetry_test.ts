@@ -1,7 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { serverOfFile, testPostgres as test } from "../support/postgres_server.ts";
+import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { expectTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
+
+const test = testNeeding(POSTGRES.need);
 
 const server = serverOfFile();
 

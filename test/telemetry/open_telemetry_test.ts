@@ -4,8 +4,10 @@ import { runTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { until } from "../support/until.ts";
+
+const test = testNeeding(PROCESSES);
 
 type Attributes = { key: string; value: { stringValue: string } }[];
 

@@ -5,21 +5,19 @@ import { stub } from "@std/testing/mock";
 import { COMMANDS } from "../../../scripts/launch/commands.ts";
 import { permissionFlags } from "../../../scripts/launch/permission_flags.ts";
 import { freePort } from "../../support/free_port.ts";
-import { permitted } from "../../support/permitted.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { type Outcome, runTask, spawnTask } from "../../support/run_task.ts";
 import { readLines } from "../../support/service_process.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
-import { testIf } from "../../support/test_if.ts";
 
-const isPermitted = permitted("env", "net", "read", "run", "write");
-const test = testIf(isPermitted);
+const test = testNeeding(PROCESSES);
 
 const { start: _start, dev: _dev, ...OTHERS } = COMMANDS;
 const TOOLS = Object.keys(OTHERS);
 const STORE = ["read the store", "write the store"];
 const ENV = {
   HOST: "127.0.0.1",
-  PORT: isPermitted ? String(freePort()) : "0",
+  PORT: PROCESSES.isMet ? String(freePort()) : "0",
   DENO_KV_ACCESS_TOKEN: "test",
 };
 

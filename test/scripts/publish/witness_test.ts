@@ -14,7 +14,7 @@ import { sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { publish as publishLines, signer } from "./publish_lines.ts";
 import { filesIn } from "./with_published.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 
 const LINES = sampleLog(300);
 const LOG_KEY = encodeVerifierKey(signer);
@@ -93,7 +93,7 @@ class Witness implements AsyncDisposable {
   }
 }
 
-const test = testPermitted("net", "read", "write");
+const test = testNeeding(permissions("net", "read", "write"));
 
 test("publishLog() keeps the cosignature of a witness, whatever that has seen before", async () => {
   await using temp = await TempStore.make();
