@@ -2,23 +2,22 @@ import { globSync } from "node:fs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
-import { testIf } from "./support/test_if.ts";
-import { testPermitted } from "./support/test_permitted.ts";
+import { permissions, testNeeding } from "./support/test_needing.ts";
 import { expectDone, install } from "./support/third_party_tools.ts";
 
-const test = testPermitted("read");
+const test = testNeeding(permissions("read"));
 
 const ROOT = new URL("../", import.meta.url);
 
 /** The programs that the commands of the README use, besides Deno. */
 const PROGRAMS = ["bash", "curl", "sha256sum", "timeout"];
 
-const arePrograms = await install(
+const COMMANDS = await install(
   "the commands of the README",
   () => Promise.all(PROGRAMS.map((program) => expectDone(program, ["--version"]))),
 );
 
-testIf(arePrograms)(
+testNeeding(COMMANDS)(
   "README: its requests get the responses shown, and the commands for operators work",
   async () => {
     const readme = await allReadmes();

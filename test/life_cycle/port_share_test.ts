@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { PortShare } from "../../src/life_cycle/port_share.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { permitted } from "../support/permitted.ts";
-import { testIf } from "../support/test_if.ts";
+import { LINUX, permissions, testNeeding } from "../support/test_needing.ts";
 
-testIf(permitted("net") && Deno.build.os === "linux")(
+testNeeding(permissions("net"), LINUX)(
   "PortShare leaves a port to another process that is ready, and to no other",
   async () => {
     const statuses = { own: 503, other: 503 };

@@ -8,8 +8,10 @@ import { LoadClient } from "../support/load_client.ts";
 import { connect } from "../support/raw_connection.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { until } from "../support/until.ts";
+
+const test = testNeeding(PROCESSES);
 
 test("serve() on SIGTERM answers 503 to an incomplete body, and ends", async () => {
   await using temp = await TempStore.make();

@@ -5,9 +5,11 @@ import { freePort } from "../../support/free_port.ts";
 import { outcomeOf, spawnTask } from "../../support/run_task.ts";
 import { DENO_RUN } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { until } from "../../support/until.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
+
+const test = testNeeding(PROCESSES);
 
 const ROUNDS = 10;
 

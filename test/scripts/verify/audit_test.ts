@@ -37,7 +37,7 @@ import { commit, set } from "../../support/store_contract.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { createService } from "../../../src/service.ts";
 import { setExpiry } from "../../support/set_expiry.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -246,7 +246,7 @@ Deno.test("audit() names the pet and the list that differ, once for each record"
   }
 });
 
-testPermitted("read", "write", "net", "run")(
+testNeeding(permissions("read", "write", "net", "run"))(
   "audit() finds each record of a file that is set to expire",
   () =>
     withSampleFile(async ({ kvPath, store }) => {
