@@ -6,7 +6,6 @@
 import process from "node:process";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { runProgram } from "../../src/life_cycle/run_program.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readServiceConfig } from "../../src/settings/config.ts";
 import { COMMANDS } from "../cli/commands.ts";
 import { exitWithHelp } from "../cli/help.ts";
@@ -35,7 +34,7 @@ async function supervise(): Promise<number> {
     if (restartsAtHangUp) void processes.restart();
     else processes.stop("SIGHUP");
   });
-  endWithParent(process.ppid, systemRuntime);
+  endWithParent();
   return await processes.run();
 }
 
