@@ -13,10 +13,7 @@ import { Processes } from "./processes.ts";
 import { reservePort } from "./reserve_port.ts";
 
 /** Deno runs one process of the service as `deno task start` does. */
-const SERVICE = [
-  ...["run", "--quiet", "--no-prompt", "--permission-set=service"],
-  "scripts/start/main.ts",
-];
+const SERVICE = ["run", "-q", "--no-prompt", "-P=service", "scripts/start/main.ts"];
 
 exitWithHelp(COMMANDS.start, Deno.args);
 await runProgram(supervise);
