@@ -6,10 +6,7 @@ import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
 /** Deno runs the development server with the permissions of the service. */
-const SERVER = [
-  ...["run", "--quiet", "--no-prompt", "--permission-set=service"],
-  "scripts/dev/dev_server.ts",
-];
+const SERVER = ["run", "-q", "--no-prompt", "-P=service", "scripts/dev/dev_server.ts"];
 const SOURCES = ["events", "scripts", "src"];
 
 /** The files that the service reads besides its sources: its permissions, and its packages. */

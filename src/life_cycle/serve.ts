@@ -8,7 +8,6 @@ import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { PortShare } from "./port_share.ts";
-import { endWithParent } from "./parent.ts";
 import { ERRORS } from "../http/errors.ts";
 import { Replication } from "./replication.ts";
 import type { RequestHandler } from "../http/handler.ts";
@@ -35,8 +34,6 @@ export async function serve(
   expectRightClock(new Date(runtime.now()).toISOString());
   const report = stderrLogger;
   logAsProcess(config.process);
-  const isOnDenoDeploy = config.hostname === undefined;
-  if (!isOnDenoDeploy) endWithParent(config.supervisor ?? process.ppid, runtime);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
   let isNew = await isMissingFile(config.store);
   const replication = new Replication(config.store, report);

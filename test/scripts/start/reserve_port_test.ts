@@ -106,12 +106,10 @@ test("A process whose supervisor was killed before it listens does not serve", a
     cwd: ROOT,
     // Its parent is this test, and not a supervisor with that id.
     env: { ...address, NO_COLOR: "1", SUPERVISED_PROCESS: "1", SUPERVISOR_PID: "1" },
-    stdin: "piped",
     stdout: "piped",
     stderr: "piped",
     signal: AbortSignal.timeout(20_000),
   }).spawn();
   const stderr = "error: The supervisor of this process has ended\n";
   assertEquals(await outcomeOf(process), { code: 2, stdout: "", stderr });
-  await process.stdin.close().catch(() => {});
 });
