@@ -60,12 +60,12 @@ export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps, PublicDeps
   trustedProxies: TrustedProxies | undefined;
 }
 
+/** A request, and what is found of it. Also a response with an error, its line in the log and the metrics show that. */
 interface Exchange extends ApiRequest {
-  /** Set once the route is found; `undefined` also if it does not support the method. */
+  /** `undefined` also if the route does not support the method. */
   operation?: ApiOperation | PublicOperation;
-  /** Set once the key was found. */
   key?: ApiKey;
-  /** Set once the request counts for the rate limit of its key. */
+  /** `undefined` until the request counts for the rate limit of its key, and without a limit. */
   counted?: CountedRequest;
 }
 
@@ -131,16 +131,13 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
 
   /** Counts the request as one in work, until it has a response or waits. */
   async function respondInForeground(exchange: Exchange): Promise<Responded> {
-    background.requestBegan();
+    background.requestBegan(exchange);
     try {
       const responded = await respond(exchange, deps);
-      if (responded.kind === "waits") {
-        exchange.isBackground = true;
-        background.requestLeft();
-      }
+      if (responded.kind === "waits") background.requestLeft(exchange);
       return responded;
     } finally {
-      if (!exchange.isBackground) background.requestEnded();
+      background.requestEnded(exchange);
     }
   }
 
@@ -207,28 +204,47 @@ type Responded =
   | { kind: "responds"; response: HttpResponse }
   | { kind: "waits"; finish: () => Promise<HttpResponse> };
 
-/** Runs the operation of a request. The key is checked before the path and the method. */
+/** Runs the operation of a request, and notes it in the exchange. */
 function respond(exchange: Exchange, deps: HandlerDeps): Responded | Promise<Responded> {
-  const { request, path, baseUrl } = exchange;
-  const { method, headers } = request;
-  const route = findRoute(path, headers);
+  const { request, path } = exchange;
+  const route = findRoute(path, request.headers);
   if (route?.isPublic) {
-    expectBodyBounded(headers);
-    const operation = operationOf(route, method);
+    expectBodyBounded(request.headers);
+    const operation = operationOf(route, request.method);
     exchange.operation = operation;
-    if (operation === undefined) return responds(respondWithMethods(method, route));
-    return andThen(deps.operations[operation](exchange), responds);
+    return andThen(respondInPublic(operation, route, exchange, deps), responds);
   }
+  const operation = route === undefined ? undefined : operationOf(route, request.method);
+  exchange.operation = operation;
   if (route !== undefined && isPreflight(request)) {
-    expectBodyBounded(headers);
-    return responds(respondWithMethods(method, route));
+    expectBodyBounded(request.headers);
+    return responds(respondWithMethods(request.method, route));
   }
   if (route === undefined && isGuessOfDocs(path)) {
-    expectBodyBounded(headers);
-    throw unknownPathError(docsPathsAt(baseUrl));
+    expectBodyBounded(request.headers);
+    throw unknownPathError(docsPathsAt(exchange.baseUrl));
   }
-  const operation = route === undefined ? undefined : operationOf(route, method);
-  exchange.operation = operation;
+  return respondToKey(operation, route, exchange, deps);
+}
+
+function respondInPublic(
+  operation: PublicOperation | undefined,
+  route: Route,
+  exchange: Exchange,
+  { operations }: HandlerDeps,
+): HttpResponse | Promise<HttpResponse> {
+  if (operation === undefined) return respondWithMethods(exchange.request.method, route);
+  return operations[operation](exchange);
+}
+
+/** The key is checked before the path and the method. */
+function respondToKey(
+  operation: ApiOperation | undefined,
+  route: Route | undefined,
+  exchange: Exchange,
+  deps: HandlerDeps,
+): Responded | Promise<Responded> {
+  const { request: { method, headers }, baseUrl } = exchange;
   const token = bearerToken(headers);
   if (operation === "createPet" || operation === "updatePet" || operation === "removePet") {
     return andThen(write(exchange, token, deps, WRITES[operation]), responds);
@@ -236,6 +252,7 @@ function respond(exchange: Exchange, deps: HandlerDeps): Responded | Promise<Res
   return deps.heads.use((entry) => {
     const authorized = deps.keys.authorize(token, entry.head, deps.runtime.now());
     return andThen<ApiKey, Responded>(authorized, (key) => {
+      exchange.key = key;
       expectWithinLimit(key, exchange, deps);
       if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
       if (operation === undefined) return responds(respondWithMethods(method, route));
@@ -300,6 +317,7 @@ async function write(
   const cached = head === undefined ? undefined : keys.cached(token, head);
   const key = cached ?? await authorize();
   let carryOut: () => Promise<HttpResponse>;
+  exchange.key = key;
   try {
     expectWithinLimit(key, exchange, deps);
     expectMayWrite(key);
@@ -311,12 +329,12 @@ async function write(
   return await carryOut();
 }
 
-/** Counts the request of a live key. Throws `rate_limited` if the key exceeds its limit. */
+/** Counts the request of a live key, and notes the count in the exchange. Throws `rate_limited` beyond the limit. */
 function expectWithinLimit(key: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
-  exchange.key = key;
   if (rateLimiter === undefined) return;
-  exchange.counted = rateLimiter.count(key.id);
-  if (exchange.counted.isAdmitted) return;
+  const counted = rateLimiter.count(key.id);
+  exchange.counted = counted;
+  if (counted.isAdmitted) return;
   const message = `The rate limit of an API key is ${rateLimiter.perSecond} per second`;
   throw new HttpError("rate_limited", message);
 }

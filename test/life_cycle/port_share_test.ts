@@ -27,19 +27,19 @@ testNeeding(permissions("net"), LINUX)(
       },
       report: (_level, event) => void events.push(event),
     });
-    const state = { isUseless: false };
+    const state = { isUnneeded: false };
     // Neither is ready, so it listens, and stays.
     await share.untilNeeded();
-    void share.untilUseless().then(() => state.isUseless = true);
+    void share.untilUnneeded().then(() => state.isUnneeded = true);
     await pause();
     statuses.own = 200;
     await pause();
     statuses.other = 200;
     await pause();
-    assertEquals([state.isUseless, events], [false, []]);
+    assertEquals([state.isUnneeded, events], [false, []]);
     statuses.own = 503;
     await pause();
-    assertEquals(state.isUseless, true);
+    assertEquals(state.isUnneeded, true);
     // Its successor listens once it is ready, or once the other one is not.
     for (const [own, other] of [[200, 200], [503, 503]]) {
       Object.assign(statuses, { own: 503, other: 200 });

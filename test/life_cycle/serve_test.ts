@@ -83,7 +83,7 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
     hostname: "127.0.0.1",
     port: 0,
     processes: 1,
-    process: undefined,
+    processNumber: undefined,
     supervisor: undefined,
     metrics: undefined,
     accessLog: false,
