@@ -5,7 +5,7 @@
 
 import { Buffer } from "node:buffer";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { LogVerifier } from "../verify/log_verifier.ts";
+import { LogVerifier, messageOf } from "../verify/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
 import { EMPTY_ROOT, HASH_BYTES, type TreeHead } from "../published/merkle_tree.ts";
 import type { WritableFolder } from "../published/published_folder.ts";
@@ -89,8 +89,7 @@ async function stageTiles(
       comparison.verify(line);
       const { faults } = verifier.verify(line);
       if (faults.length > 0) {
-        const reason = faults.join("; ");
-        throw new RefusedError(`Line ${builder.size}: ${reason}. Run deno task audit`);
+        throw new RefusedError(`Line ${builder.size}: ${messageOf(faults)}. Run deno task audit`);
       }
     }
     progress?.(builder.size);

@@ -69,7 +69,7 @@ export async function restore(
   const isLast = ({ key, content }: ProjectionRecord) => {
     if (!hasChanges || !isPetKind(key[0])) return true;
     if (content === undefined) return false;
-    const lastPosition = Math.abs(pets.valueAt(key.at(-1) as number));
+    const lastPosition = pets.lastPositionOf(key.at(-1) as number);
     return positionIn(content) === lastPosition;
   };
   // By a clock alone that is wrong, records would be left out that are still valid.

@@ -349,7 +349,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "scripts/verify/log_verifier.ts": {
     "the verifier accepts events of a removed pet": {
-      'event.type === "PetRemoved" ? -position : position': "position",
+      'isPossible && event.type === "PetRemoved"': "false",
     },
   },
   "scripts/verify/compare.ts": {
