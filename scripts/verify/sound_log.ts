@@ -19,7 +19,8 @@ import type { Store } from "../../src/store/store.ts";
 import { DigestTable } from "./digest_table.ts";
 import { LogVerifier } from "./log_verifier.ts";
 
-const decoder = new TextDecoder();
+/** Keeps a byte order mark, which would be a difference. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A bit for each kind of record: an event writes at most one record of a kind. */
 const KIND_BITS: Record<string, number> = {
