@@ -20,7 +20,8 @@ import { DigestTable } from "./digest_table.ts";
 import { LogVerifier } from "./log_verifier.ts";
 import { MissingRecords } from "./missing_records.ts";
 
-const decoder = new TextDecoder();
+/** Keeps a byte order mark, which would be a difference. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 interface ApiKeyRecord {
   key: ProjectionKey;

@@ -252,6 +252,29 @@ Deno.test("removePet() removes a pet once, as the commands before it have left i
   }
 });
 
+Deno.test("updatePet() and removePet() find a pet that the same commit adds", async () => {
+  await using opened = await openWithRex();
+  const { service, faulty, here: { add, update, remove }, events, all } = opened;
+  let commits = 0;
+  faulty.onCommit = (apply) => {
+    commits++;
+    return apply();
+  };
+  const [added, updated, removed] = await all([
+    add(),
+    update({ petId: 2 }),
+    remove({ petId: 2 }),
+  ]);
+  assertEquals([added.id, updated.id, removed.text], [2, 2, updated.text]);
+  const [creation, change, removal] = (await events()).map((it) => it as PetEvent);
+  const types = [creation, change, removal].map(({ type }) => type);
+  assertEquals(types, ["PetCreated", "PetUpdated", "PetRemoved"]);
+  assertEquals(change.predecessor, creation.position);
+  assertEquals(removal.predecessor, change.position);
+  assertEquals(commits, 1);
+  assertEquals((await audit(service)).faults, []);
+});
+
 Deno.test("Of many removals at once, one succeeds; a repeated one finds the first for a day, although another instance commits that while the pet is read", async () => {
   await using opened = await openWithRex();
   const { service, faulty, here, there, events, all } = opened;

@@ -220,6 +220,12 @@ const DAMAGES: Damage[] = [
     messages: ["Pet 3 in the list sold of generation 1 is not what the log says"],
   },
   {
+    // The reader of the pet would take these bytes for digits of its position.
+    name: "a byte order mark is before a pet",
+    changes: [[pet("sold", 3), `\ufeff${PET_3}`]],
+    messages: ["Pet 3 in the list sold of generation 1 is not what the log says"],
+  },
+  {
     name: "a pet is in its former list",
     changes: [[pet("none", 3), FORMER_PET_3], [pet("sold", 3), undefined]],
     messages: [
