@@ -47,7 +47,7 @@ export async function serve(
     runtime,
     onSchemaCreated: () => isNew = true,
     onReplicated: (waitsForStandby) => replication.check(waitsForStandby),
-    onRefused,
+    service: { onRefused },
   });
   const { metrics } = config;
   // Loaded only if it is on.
