@@ -63,7 +63,10 @@ export async function openKvConnectStore(
       return decodeAtomicWriteOutput(new Uint8Array(await response.arrayBuffer()));
     };
     return {
-      ...store,
+      limits: store.limits,
+      get: store.get,
+      getMany: store.getMany,
+      list: store.list,
       commit: (commit) => withTypedErrors(() => send(commit)),
       close() {
         store.close();

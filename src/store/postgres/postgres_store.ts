@@ -164,7 +164,7 @@ export class PostgresStore implements Store {
 }
 
 /**
- * Makes the next version larger than those of the records with these keys. It may not be after a dump without the value
+ * Makes the next version larger than the version of each record with these keys. It may not be after a dump without the value
  * of the sequence, or logical replication. Rejects with `StoreRefusedError` if the sequence is too far behind.
  */
 async function advanceVersions(connection: Connection, keys: Uint8Array[]): Promise<void> {

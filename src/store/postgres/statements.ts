@@ -58,7 +58,7 @@ export const RESERVE = `
  * 5. the value of each
  * 6. the key of the head
  *
- * Columns: the new version, and whether it is larger than those of the checked records. No rows if a check failed.
+ * Columns: the new version, and whether it is larger than each version of the checked records. No rows if a check failed.
  */
 export const COMMIT = `
   with expected as materialized (
@@ -108,8 +108,8 @@ export const COMMIT = `
 export const SKIP_LIMIT = 1_000_000;
 
 /**
- * Skips the versions that the sequence is behind the head and the records with the given keys. It needs no right beyond
- * those of a commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version of these, and how
+ * Skips the versions that the sequence is behind the head and the records with the given keys. It needs no other right
+ * than a commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version of these, and how
  * many versions the sequence was behind it.
  */
 export const SKIP = `
