@@ -11,7 +11,10 @@ export const LOG_RECORD_LIMIT_BYTES = 8_192;
 export const HEAD_KEY = ["head"] as const;
 export const REPLAY_KEY = ["replay"] as const;
 
-/** Every commit checks and writes one of these records. A read of the first begins every answer. */
+/**
+ * Every commit that adds a record also checks and writes one of these; the sweep only deletes. Every answer begins with a
+ * read of the first.
+ */
 export const GUARD_KEYS = [HEAD_KEY, REPLAY_KEY];
 
 /** The tilde sorts the large records of the log after all others, which SQLite searches faster without them. */

@@ -49,7 +49,7 @@ export class SoundLog {
     }
   }
 
-  /** Takes the next lines, after the verifier has. */
+  /** Adds the next lines. Call it after the verifier has accepted them. */
   follow(lines: readonly RecordedLine[]): void {
     for (const recorded of lines) {
       const { event } = recorded;

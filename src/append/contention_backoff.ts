@@ -36,7 +36,7 @@ export class ContentionBackoff {
     return this.#runtime.monotonicNow() < this.#othersUntil;
   }
 
-  /** Whether the pauses of others do not suffice, for example because this instance is slower. */
+  /** Whether this instance has lost a multiple of six commits in a row. */
   get isStarving(): boolean {
     return this.#conflicts > 0 && this.#conflicts % TOUCH_EVERY === 0;
   }

@@ -63,7 +63,7 @@ export class HeadWriter {
     return this.#isDiskFailing ? Promise.reject(new WithheldError()) : this.#commit(change);
   }
 
-  /** Writes the head unchanged, which is fast: commits of others in flight conflict, so the next one here is ahead. */
+  /** Rewrites the head unchanged, so that commits in flight on other instances fail and this one is next. */
   async touch(base: HeadEntry): Promise<void> {
     if (base.versionstamp === null) return;
     const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];

@@ -51,7 +51,7 @@ export async function issueKey(
 interface RotationTerms {
   /** How long the old key stays valid after its successor is issued, in milliseconds. */
   overlapMs: number;
-  /** Label of the successor; by default that of the old key. */
+  /** Label of the successor; by default the label of the old key. */
   label?: string;
   /** Lifetime of the successor, in milliseconds; by default the full lifetime of the old key. */
   lifetimeMs?: number;

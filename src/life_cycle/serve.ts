@@ -87,7 +87,7 @@ async function openConfiguredStore(
       hasCreatedSchema = true;
     },
     onReplicated: (waitsForStandby) => replication.check(waitsForStandby),
-    onRefused,
+    service: { onRefused },
   });
   return { store, replication, isNew: () => isFileMissing || hasCreatedSchema };
 }

@@ -28,7 +28,7 @@ export async function acceptAppends(store: Store): Promise<void> {
 /** Accepts a store with a head, and an empty store. */
 export async function acceptLog(store: Store): Promise<void> {
   await acceptUnlessRestoring(store);
-  // In this order, because another instance may write the first event meanwhile.
+  // This read comes first, because another instance may write the first event meanwhile.
   const [anyRecord] = await store.list({ prefix: [] }, { limit: 1 });
   if (anyRecord === undefined) return;
   const entry = await store.get(HEAD_KEY);

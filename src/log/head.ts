@@ -100,7 +100,7 @@ export function countOf({ counts }: Pick<Head, "counts">, list: string): number 
   return counts[list] ?? 0;
 }
 
-/** Number of pets. Ids have gaps if it is smaller than that of the newest pet. */
+/** Number of pets. Ids have gaps if it is smaller than the id of the newest pet. */
 export function petCount({ counts }: Pick<Head, "counts">): number {
   let sum = 0;
   for (const list in counts) sum += counts[list]!;

@@ -13,11 +13,11 @@ export const WRITE_BYTES = 4096;
 /** Time until a write to a full pipe that another process has made non-blocking is repeated, in milliseconds. */
 const WRITE_AGAIN_MS = 50;
 
-/** The numbers of lines that were lost, because their reader was too slow. */
+/** How many lines were lost, because their reader was too slow. */
 export interface DroppedLines {
   /** All of them. */
   dropped: number;
-  /** Those of requests among them. */
+  /** The lines of requests among them. */
   requests: number;
 }
 
@@ -31,7 +31,7 @@ export interface LineBufferOptions {
 
 const encoder = new TextEncoder();
 
-/** Writes lines whole and in order, and drops those that do not fit. Half of it is only for lines that are not of requests. */
+/** Writes lines whole and in order, and drops those that do not fit. Lines of requests fill at most half of it. */
 export class LineBuffer {
   #options: LineBufferOptions;
   #waiting: Uint8Array[] = [];

@@ -14,7 +14,7 @@ export function withChecksum(key: Key, content: Uint8Array): Uint8Array {
   return value;
 }
 
-/** The content of a stored value, which shares its memory; `undefined` if the checksum is not that of the record. */
+/** The content of a stored value, which shares its memory; `undefined` if the checksum is wrong. */
 export function checkedContent({ key, value }: Pick<StoreEntry, "key" | "value">) {
   if (!(value instanceof Uint8Array) || value.length < CHECKSUM_BYTES) return undefined;
   const content = value.subarray(CHECKSUM_BYTES);

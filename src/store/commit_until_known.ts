@@ -11,7 +11,7 @@ import { mayHaveLanded, StoreRefusedError } from "./store_errors.ts";
  * - `lost`: the guard has changed, and `hasLanded` does not recognise this commit. It can no longer land.
  * - `check_failed`: the guard is unchanged, and another check failed. Nothing was stored.
  * - `not_applied`: no attempt had an effect, and the time was over. Nothing was stored.
- * - `refused`: the store refuses the commit, whatever the number of attempts. Nothing was stored.
+ * - `refused`: the store refuses the commit, and every further attempt. Nothing was stored.
  * - `unclear`: the time was over before the outcome was known.
  */
 export type CommitOutcome =
@@ -28,7 +28,7 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
   readGuard(): Promise<Guard>;
   /** Whether this commit landed, according to a guard that has changed. */
   hasLanded(guard: Guard): boolean | Promise<boolean>;
-  /** Whether a failed check may be of another record. Then the commit cannot land later: versionstamps never return. */
+  /** Whether the commit has checks besides the guard. If one of these failed, it cannot land later: versionstamps never return. */
   checksOthers?: boolean;
   /** Whether to stop. `isUnclear` is false if no attempt so far can have landed. */
   isOver(isUnclear: boolean): boolean;

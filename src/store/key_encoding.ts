@@ -18,10 +18,23 @@ const ESCAPE = 0xff;
 
 const CUT = "A key ends within one of its parts";
 
+/** Texts that consist of single bytes in UTF-8. */
+const ASCII = /^[\0-\x7f]*$/;
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
-/** Encodes a key. The bytes of a key begin with those of each of its prefixes. */
+/** The key that is encoded. It is reused, because typed arrays are slow to make (measured). */
+let written = new Uint8Array(1_024);
+
+/** The number that is encoded or decoded, and its bytes. */
+const double = new Uint8Array(8);
+const view = new DataView(double.buffer);
+
+/** The last decoded key that ends in a number: its bytes up to that number, with its tag, and its parts. */
+let lastPrefix = { bytes: new Uint8Array(), parts: [] as readonly KeyPart[] };
+
+/** Encodes a key. The bytes of a key begin with the bytes of each of its prefixes. */
 export function encodeKey(key: Key): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (const part of key) length = writePart(part, length);
@@ -37,9 +50,6 @@ export function encodeRange({ prefix, start, end }: KeyRange): Record<"start" | 
     end: Uint8Array.of(...encoded, 0xff),
   };
 }
-
-/** The key that is encoded. It is reused, because typed arrays are slow to make (measured). */
-let written = new Uint8Array(1_024);
 
 /** Writes a part of a key at an offset, and returns the next offset. */
 function writePart(part: KeyPart, offset: number): number {
@@ -68,9 +78,6 @@ function writePart(part: KeyPart, offset: number): number {
   written[next] = END;
   return next + 1;
 }
-
-/** Texts that consist of single bytes in UTF-8. */
-const ASCII = /^[\0-\x7f]*$/;
 
 function reserve(length: number): void {
   if (length <= written.length) return;
@@ -129,18 +136,11 @@ function unescaped(part: Uint8Array): Uint8Array {
   return part.filter((byte, at) => byte !== ESCAPE || part[at - 1] !== END);
 }
 
-/** The key decoded last that ends in a number: its bytes up to that number, with its tag, and its parts. */
-let lastPrefix = { bytes: new Uint8Array(), parts: [] as readonly KeyPart[] };
-
 function decodeNumber(bytes: Uint8Array, offset: number): number {
   double.set(bytes.subarray(offset, offset + double.length));
   flipSign(double[0] < 0x80);
   return view.getFloat64(0);
 }
-
-/** The number that is encoded or decoded. */
-const double = new Uint8Array(8);
-const view = new DataView(double.buffer);
 
 /** Makes the number sort, or undoes that: inverts all bits of a negative one, and the sign of a positive one. */
 function flipSign(isNegative: boolean): void {

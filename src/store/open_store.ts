@@ -32,22 +32,29 @@ export class OpenStoreError extends Error {
 /** Time limit of the first connection to a remote store. */
 const CONNECT_LIMIT_MS = 3_000;
 
-/** `create` is also whether a missing file is created. */
 export interface OpenOptions extends DatabaseOptions {
+  /** Whether a missing file, or the tables in an empty database, are created. */
+  create: boolean;
   /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
   accept: (store: Store) => Promise<void>;
-  /** Set by a service: it starts although a remote store is away. Called if the store turns out to be unusable later. */
-  onRefused?: (error: OpenStoreError) => void;
+  /** Set if a service opens the store: its reads do not wait for its commits, and it can wait for a remote store. */
+  service?: ServiceOpening;
+}
+
+/** How a service opens a store: it starts although a remote store is away, and expects to be able to write. */
+export interface ServiceOpening {
+  /** Called if a remote store that was away at the start turns out to be unusable. */
+  onRefused: (error: OpenStoreError) => void;
 }
 
 /** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
 export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
-  const { accept, onRefused } = options;
+  const { accept, service } = options;
   const connect = await connectorOf(location, options);
   if (connect === undefined) return await openLocalStore(location, options);
   let isWaiting = false;
   const store = reconnectingStore(connect, accept, ({ message }) => {
-    if (isWaiting) onRefused!(new OpenStoreError(location, message));
+    if (isWaiting) service?.onRefused(new OpenStoreError(location, message));
   });
   const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -55,7 +62,7 @@ export async function openStore(location: StoreLocation, options: OpenOptions): 
   try {
     await Promise.race([store.reopen(signal), late]);
   } catch (error) {
-    isWaiting = onRefused !== undefined && !(error instanceof StoreRefusedError);
+    isWaiting = service !== undefined && !(error instanceof StoreRefusedError);
     if (!isWaiting) throw new OpenStoreError(location, reasonOf(error));
   }
   return store;
@@ -63,7 +70,7 @@ export async function openStore(location: StoreLocation, options: OpenOptions): 
 
 async function openLocalStore(
   location: StoreLocation,
-  { create, accept, guardKeys, onRefused }: OpenOptions,
+  { create, accept, guardKeys, service }: OpenOptions,
 ): Promise<Store> {
   let store: Store | undefined;
   try {
@@ -75,12 +82,12 @@ async function openLocalStore(
     // Reads of a service do not wait for commits. Without a reader, the scans of a tool take less processor time. A
     // wait for a lock would block the thread, so the service retries instead. On another runtime, Deno KV has a SQLite
     // of its own, and two in one process do not see each other's locks.
-    const hasReader = location.kind === "file" && onRefused !== undefined && versions.deno;
+    const hasReader = location.kind === "file" && service !== undefined && versions.deno;
     const kv = await openKv(storeName(location));
     store = new KvStore(kv);
     if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
     await accept(store);
-    if (onRefused !== undefined) await expectWritable(store);
+    if (service !== undefined) await expectWritable(store);
     return store;
   } catch (error) {
     store?.close();

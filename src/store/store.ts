@@ -1,4 +1,4 @@
-/** The port to a key-value store: strongly consistent, ordered by key. Its errors are those of `store_errors.ts`. */
+/** The port to a key-value store: strongly consistent, ordered by key. `store_errors.ts` has its errors. */
 export interface Store {
   readonly limits: StoreLimits;
   get(key: Key): Promise<StoreEntry | null>;
@@ -7,8 +7,9 @@ export interface Store {
   /** Reads at most `limit` entries of one snapshot, in key order or reversed. */
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]>;
   /**
-   * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed. After `null`, it may
-   * still have landed: a client that resends it conflicts with itself. After a rejection, `mayHaveLanded()` tells.
+   * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed. `null` may also
+   * mean that an earlier copy of this commit landed and changed the checked record. After a rejection, `mayHaveLanded()`
+   * says whether it may have landed.
    */
   commit(commit: Commit): Promise<string | null>;
   /** Releases the store. Calls in flight reject, or never settle. Call it once. */

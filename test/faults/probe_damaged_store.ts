@@ -166,7 +166,7 @@ async function withDamagedService(
     accept: acceptAppends,
     guardKeys: GUARD_KEYS,
     runtime,
-    onRefused() {},
+    service: { onRefused() {} },
   });
   const report = (level: string, event: string, details?: Record<string, unknown>) => {
     const line = `${level} ${event}: ${details?.reason ?? ""}`;

@@ -2,7 +2,7 @@ import type { StoreDamagedError } from "../store_errors.ts";
 import { CHECK_STRUCTURE, damageOf, expectSound } from "./sqlite_reader.ts";
 
 /** The message of the worker: a row of the pragma, or an error of SQLite, of which a message keeps only the text. */
-type Told =
+type WorkerMessage =
   | { kind: "result"; result: unknown }
   | { kind: "failure"; failure: { message: string; errcode?: number } };
 
@@ -26,11 +26,11 @@ export async function checkFile(path: string): Promise<StoreDamagedError | undef
   const url = `data:text/javascript,${encodeURIComponent(source)}`;
   const worker = new Worker(url, { type: "module" });
   try {
-    const told = await messageOf(worker);
-    if (told.kind === "failure") {
-      throw Object.assign(new Error(told.failure.message), told.failure);
+    const message = await messageOf(worker);
+    if (message.kind === "failure") {
+      throw Object.assign(new Error(message.failure.message), message.failure);
     }
-    expectSound(told.result);
+    expectSound(message.result);
   } catch (error) {
     const damage = damageOf(error);
     if (damage === undefined) throw error;
@@ -40,11 +40,11 @@ export async function checkFile(path: string): Promise<StoreDamagedError | undef
   }
 }
 
-function messageOf(worker: Worker): Promise<Told> {
+function messageOf(worker: Worker): Promise<WorkerMessage> {
   return new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = (event) => {
-      // Otherwise the error ends the process.
+      // Without this, the error ends the process.
       event.preventDefault();
       reject(new Error(event.message));
     };

@@ -17,7 +17,7 @@ import {
 } from "../store_errors.ts";
 import { KvStore, withTypedErrors } from "./kv_store.ts";
 
-/** The part of the client, beside its interface, that finds where a commit is sent. */
+/** The part of the client, not in its interface, that finds where a commit is sent. */
 interface RemoteKv extends Deno.Kv {
   /** Renews the metadata if they are about to expire. */
   locateEndpointUrl(consistency: "strong"): Promise<string>;
@@ -40,7 +40,7 @@ export async function openKvConnectStore(
   signal.addEventListener("abort", giveUp);
   try {
     const fetcher = fetcherOf(calls.signal);
-    // Otherwise the package returns Deno.openKv().
+    // Without this option, the package returns Deno.openKv().
     const options = { implementation: "remote", fetcher, maxRetries: 0 } as const;
     const kv = await openKv(address, options) as unknown as RemoteKv;
     const store = new KvStore(kv);
@@ -63,7 +63,10 @@ export async function openKvConnectStore(
       return decodeAtomicWriteOutput(new Uint8Array(await response.arrayBuffer()));
     };
     return {
-      ...store,
+      limits: store.limits,
+      get: store.get,
+      getMany: store.getMany,
+      list: store.list,
       commit: (commit) => withTypedErrors(() => send(commit)),
       close() {
         store.close();

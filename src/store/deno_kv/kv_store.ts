@@ -22,7 +22,7 @@ export class KvStore implements Store {
   #kv: Deno.Kv | undefined;
   #reader: Store | undefined;
 
-  /** All reads go to the reader of the same file, if there is one. Without a Deno KV, no commit is possible. */
+  /** With a reader of the same file, all reads use it. Without a Deno KV, there must be a reader, and each commit fails. */
   constructor(kv: Deno.Kv, reader?: Store);
   constructor(kv: undefined, reader: Store);
   constructor(kv: Deno.Kv | undefined, reader?: Store) {
@@ -77,7 +77,7 @@ function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
   return { prefix, start: start ?? [...prefix, new Uint8Array()] };
 }
 
-/** Throws the error of a reader about a value that it could not decode. */
+/** Throws if the value is a `StoreDamagedError`: a reader returns one for a value that it could not decode. */
 function decoded<Entry extends StoreEntry | null>(entry: Entry): Entry {
   if (entry?.value instanceof StoreDamagedError) throw entry.value;
   return entry;

@@ -130,6 +130,7 @@ export function versionstampOf(version: number): string {
   return `${version.toString(16).padStart(16, "0")}0000`;
 }
 
+/** The value, or the error as the value: an audit must read the other records of the list. */
 function valueOf(value: Uint8Array, encoding: number): unknown {
   if (encoding === BYTES && value instanceof Uint8Array) return value;
   try {
@@ -142,8 +143,8 @@ function valueOf(value: Uint8Array, encoding: number): unknown {
 }
 
 /**
- * The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. The last ones are those
- * of a key.
+ * The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. The last ones are about
+ * a key.
  */
 const DAMAGES =
   /^(database disk image is malformed|file is not a database|malformed database schema|could not deserialize value|The value encoding |Invalid column type |(invalid tag|invalid utf8|unexpected end of file)$)/;

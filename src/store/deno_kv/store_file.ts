@@ -79,7 +79,7 @@ export async function expectRisingVersions(path: string, keys: readonly Key[]): 
   using reader = new SqliteReader(path);
   const isNew = reader.query("select 1 from sqlite_master").length === 0;
   if (isNew) return;
-  // In this order, because another process may commit meanwhile.
+  // Read the counter last, because another process may commit meanwhile.
   const entries = await reader.getMany([...keys]);
   const [{ version: counted }] = reader.query("select version from data_version");
   const counter = versionstampOf(counted as number);

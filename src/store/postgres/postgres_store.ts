@@ -23,15 +23,15 @@ const PROVEN_MS = 2_000;
 /** Versions of missing records. The sequence begins at 1. */
 const MISSING = "0";
 
-/** The key of the record that has a table of its own, and whether each read of it proves that the server is the primary. */
+/** The key of the head, which has its own table, and whether each read of it proves that the server is the primary. */
 type Head = { key: Uint8Array; strictReads: boolean };
 
 export interface DatabaseOptions {
   /** Whether the tables are created in an empty database. */
   create: boolean;
   /**
-   * Every commit checks and writes one of these records. The first is the head: a read of it must come from the primary,
-   * and most commits replace it.
+   * Every commit that adds a record also checks and writes one of these records. The first is the head: a read of it must
+   * come from the primary, and most commits replace it.
    */
   guardKeys: readonly Key[];
   runtime: Runtime;
@@ -70,7 +70,7 @@ export class PostgresStore implements Store {
     return await closeUnlessOpened(signal, () => closeBoth(primary), async () => {
       const isCreated = await prepareSchema(primary.commits, create);
       if (isCreated) onSchemaCreated?.(databaseName(settings));
-      // Every commit writes one of these records, so the largest of their versions is that of all records.
+      // Every commit that writes a record also writes one of these, so the largest of their versions is the largest of all.
       await advanceVersions(primary.commits, encodedKeys);
       const head = { key: encodedKeys[0], strictReads: settings.strictReads };
       const { reads } = primary;
@@ -126,31 +126,36 @@ export class PostgresStore implements Store {
     const missing = checkedKeys.filter((key, index) =>
       versions[index] === MISSING && !bytesEqual(key, this.#head.key)
     );
-    const { commits } = this.#primary;
     const checked = [SQL.encodeArray(checkedKeys), versions];
     const parameters = [...checked, ...parametersOf(mutations), this.#head.key];
     const sentAt = this.#runtime.monotonicNow();
     // Both are sent at once. Placeholders have no effect that a reader sees.
-    const reserving = missing.length === 0
-      ? undefined
-      : commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
-    const committing = commits.write(SQL.COMMIT, parameters);
+    const reserving = this.#reserve(missing);
+    const committing = this.#primary.commits.write(SQL.COMMIT, parameters);
     const [reserved, committed] = await Promise.allSettled([reserving, committing]);
     if (committed.status === "rejected") throw committed.reason;
     const [row] = committed.value;
-    if (row === undefined) {
-      // Without its placeholder, a failed check proves nothing.
-      if (reserved.status === "rejected") throw reserved.reason;
-      if (checks.length === 0) throw new NotAppliedError("Another commit replaced the head");
-      return null;
+    const hasFailedCheck = row === undefined;
+    // Without its placeholder, a failed check proves nothing.
+    if (hasFailedCheck && reserved.status === "rejected") throw reserved.reason;
+    // Without checks, only a head that was replaced meanwhile can fail the commit.
+    if (hasFailedCheck && checks.length === 0) {
+      throw new NotAppliedError("Another commit replaced the head");
     }
+    if (hasFailedCheck) return null;
     const [version, isLarger] = row;
-    if (isLarger === "t") {
-      this.#provenAt = sentAt;
-      return versionstampOf(version!);
+    if (isLarger !== "t") {
+      await advanceVersions(this.#primary.commits, checkedKeys);
+      throw new NotAppliedError("The database's sequence of versions was behind its records");
     }
-    await advanceVersions(commits, checkedKeys);
-    throw new NotAppliedError("The database's sequence of versions was behind its records");
+    this.#provenAt = sentAt;
+    return versionstampOf(version!);
+  }
+
+  /** Adds placeholders for missing records. Sends nothing if no record is missing. */
+  #reserve(missing: Uint8Array[]): Promise<unknown> {
+    if (missing.length === 0) return Promise.resolve();
+    return this.#primary.commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
   }
 
   close(): void {
@@ -159,7 +164,7 @@ export class PostgresStore implements Store {
 }
 
 /**
- * Makes the next version larger than those of the records with these keys. It may not be after a dump without the value
+ * Makes the next version larger than the version of each record with these keys. It may not be after a dump without the value
  * of the sequence, or logical replication. Rejects with `StoreRefusedError` if the sequence is too far behind.
  */
 async function advanceVersions(connection: Connection, keys: Uint8Array[]): Promise<void> {
@@ -172,7 +177,7 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
   );
 }
 
-/** Of several mutations of one key, the last one counts. Throws `StoreRefusedError` beyond the limits of a commit. */
+/** If several mutations have the same key, the last one counts. Throws `StoreRefusedError` beyond the limits of a commit. */
 function parametersOf(mutations: Mutation[]): Parameter[] {
   if (mutations.length > STORE_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");

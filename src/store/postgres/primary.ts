@@ -1,8 +1,8 @@
 /** Finds the primary among the hosts of a database, and connects to it. */
 
 import { reasonOf } from "../../runtime/logger.ts";
+import { retry } from "../../runtime/retry.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { retry } from "../resilience/resilient_store.ts";
 import { NotAppliedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 import { closeUnlessOpened, Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
@@ -26,7 +26,7 @@ const BEGIN_SESSION = `
   set default_transaction_read_only to off`;
 
 /**
- * The settings of a session that the store depends on, whatever the defaults of the role. A time limit of the server
+ * The settings of a session that the store depends on. They override the defaults of the role. A time limit of the server
  * would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may end, because it
  * precedes the commit. A commit is planned once, and by its indexes however small the tables are then, because to plan
  * it takes the server a tenth of its time (measured). Even a sufficient `synchronous_commit` is set, because the default
@@ -164,13 +164,14 @@ async function prove(
   signal: AbortSignal,
 ): Promise<void> {
   let isLate = false;
+  let stopTimer = () => {};
   const giveUp = () => {
     isLate = true;
     reads.read("select pg_catalog.pg_cancel_backend($1)", [commitsPid]).catch(() => {});
     stopTimer();
     stopTimer = runtime.setTimer(CANCEL_LIMIT_MS, () => commits.close());
   };
-  let stopTimer = runtime.setTimer(PROOF_LIMIT_MS, giveUp);
+  stopTimer = runtime.setTimer(PROOF_LIMIT_MS, giveUp);
   signal.addEventListener("abort", giveUp);
   if (signal.aborted) giveUp();
   try {

@@ -53,7 +53,7 @@ grant usage on sequence animal_store.versions to ${name};
 /** Instances that start at the same time create the schema one after the other. */
 const LOCK_SCHEMA = "select pg_catalog.pg_advisory_xact_lock(7310867414390862700);";
 
-/** The tables of all schemas but those of the system and of extensions; ours come first. */
+/** All tables except those that belong to the system or an extension; ours come first. */
 const LIST_TABLES = `
   select namespace.nspname, relation.relname
   from pg_catalog.pg_class as relation

@@ -8,13 +8,13 @@ export const GET_HEAD = NEWEST_HEAD;
 
 /**
  * Reads the head, and commits a message that changes nothing. So the answer was still true at a time when this server
- * was the primary. Columns as those of {@linkcode GET_HEAD}.
+ * was the primary. It has the columns of {@linkcode GET_HEAD}.
  */
 export const PROVE_AND_GET_HEAD = `
   with proof as materialized (select pg_catalog.pg_logical_emit_message(true, 'animal_store', ''))
   select version, value from proof cross join lateral (${NEWEST_HEAD}) as newest`;
 
-/** Parameters: the keys, and that of the head. Columns: version, value, key. */
+/** Parameters: the keys, and the key of the head. Columns: version, value, key. */
 export const GET_MANY = `
   select version, value, key from animal_store.records
   where key = any($1::pg_catalog.bytea[]) and value is not null
@@ -41,16 +41,24 @@ export const RESERVE = `
   on conflict (key) do nothing`;
 
 /**
- * Commits if every check passes. It first locks the checked records, so that no other commit can change them. The
- * version is taken under that lock, so versions grow in the order of the commits. No lock outlives the statement.
- * If the sequence of versions fell behind the checked records, it writes nothing: a version that was used before
- * could make a later check pass that must fail.
+ * Commits if every check passes. Missing records must have a placeholder: send {@linkcode RESERVE} first.
+ *
+ * It first locks the checked records, so that no other commit can change them. The version is taken under that lock, so
+ * versions grow in the order of the commits. No lock outlives the statement. If the sequence of versions fell behind the
+ * checked records, it writes nothing: a version that was used before could make a later check pass that must fail.
  *
  * The head is found by its version, the expected one or the newest one. If another commit replaces it meanwhile, it is
- * not found, and nothing is written.
+ * not found, and nothing is written. `$6 <> all($1 || $3 || $4)` means that the commit does not touch the head.
  *
- * Parameters: checked keys, their versions; deleted keys; keys and values of the records to write; the key of the head.
- * Columns: the new version, and whether it exceeds those of the checked records. No rows if a check failed.
+ * Parameters:
+ * 1. the keys to check
+ * 2. the expected version of each; 0 if the record must be missing
+ * 3. the keys to delete
+ * 4. the keys to write
+ * 5. the value of each
+ * 6. the key of the head
+ *
+ * Columns: the new version, and whether it is larger than each version of the checked records. No rows if a check failed.
  */
 export const COMMIT = `
   with expected as materialized (
@@ -78,21 +86,21 @@ export const COMMIT = `
     where pg_catalog.cardinality($1) = (
         select pg_catalog.count(*) from expected join checked using (key, version))
       and (exists (select from locked_head) or $6 <> all($1 || $3 || $4))
+  ), accepted as not materialized (
+    select version from passed where version > used
   ), deleted as (
-    delete from animal_store.records using passed
-    where passed.version > used and key = any($3)
+    delete from animal_store.records using accepted where key = any($3)
   ), written as (
     insert into animal_store.records (key, version, value)
-    select key, passed.version, value from passed, mutation
-    where passed.version > used and key <> $6
+    select key, accepted.version, value from accepted, mutation where key <> $6
     on conflict (key) do update set version = excluded.version, value = excluded.value
   ), replaced as (
     update animal_store.head
-    set version = case when new.value is null then 0 else passed.version end, value = new.value
-    from passed, (
+    set version = case when new.value is null then 0 else accepted.version end, value = new.value
+    from accepted, (
       select value from mutation where key = $6 union all select null where $6 = any($3)
     ) as new
-    where passed.version > used and animal_store.head.version = (select version from locked_head)
+    where animal_store.head.version = (select version from locked_head)
   )
   select version, version > used from passed`;
 
@@ -100,8 +108,8 @@ export const COMMIT = `
 export const SKIP_LIMIT = 1_000_000;
 
 /**
- * Skips the versions that the sequence is behind the head and the records with the given keys. It needs no right beyond
- * those of a commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version of these, and how
+ * Skips the versions that the sequence is behind the head and the records with the given keys. It needs no other right
+ * than a commit and, unlike `setval`, cannot set the sequence back. Columns: the largest version of these, and how
  * many versions the sequence was behind it.
  */
 export const SKIP = `

@@ -16,8 +16,12 @@ const OPEN_REPORT_MS = 60_000;
 /** A call was made, and did not settle within {@linkcode CALL_LIMIT_MS}. */
 export class TimeLimitError extends UnclearOutcomeError {}
 
-/** A call that has not settled. `start` makes it; absent once it is made. */
-type Call = { reject(error: Error): void; start?: () => void };
+/** A call that has not settled. `start` makes it, once. */
+interface Call {
+  state: "waiting" | "made";
+  start(): void;
+  reject(error: Error): void;
+}
 
 /**
  * Limits the duration of calls to the store, and how many are in flight. A call that is late is rejected but not
@@ -31,7 +35,7 @@ export class CircuitBreaker {
   #state: "closed" | "holding" | "open" | "stopped" = "closed";
   /** Replaced when the circuit breaker closes: the calls before may hang forever, so they no longer count. */
   #inFlight = { count: 0 };
-  /** In the order of their arrival. Not a `Set`: in V8, a long-lived one keeps what was removed from dying young. */
+  /** In the order of their arrival. Not a `Set`: V8 frees what was removed from a long-lived `Set` only late. */
   #calls: Call[] = [];
 
   /** `probe` shows whether the store answers. It may hang, or continue after the signal aborts. */
@@ -57,7 +61,7 @@ export class CircuitBreaker {
         this.#startWaiting();
       });
     };
-    const limited = this.#limit(name, promise, { reject, start });
+    const limited = this.#limit(name, promise, { state: "waiting", start, reject });
     this.#startWaiting();
     return limited;
   }
@@ -69,7 +73,7 @@ export class CircuitBreaker {
     const cancelTimer = this.#runtime.setTimer(HOLD_LIMIT_MS, () => {
       if (this.#state === "stopped") return;
       this.#state = "open";
-      for (const { reject, start } of this.#calls) if (start !== undefined) reject(openError());
+      for (const { state, reject } of this.#calls) if (state === "waiting") reject(openError());
     });
     this.#probeUntilAnswered().then(() => {
       cancelTimer();
@@ -88,11 +92,10 @@ export class CircuitBreaker {
 
   #startWaiting(): void {
     while (this.#state === "closed" && this.#inFlight.count < OUTSTANDING_LIMIT) {
-      const next = this.#calls.find(({ start }) => start !== undefined);
+      const next = this.#calls.find(({ state }) => state === "waiting");
       if (next === undefined) return;
-      const start = next.start!;
-      next.start = undefined;
-      start();
+      next.state = "made";
+      next.start();
     }
   }
 
@@ -123,16 +126,17 @@ export class CircuitBreaker {
 
   #probeOnce(): Promise<unknown> {
     const controller = new AbortController();
-    const probing = Promise.withResolvers<unknown>();
-    this.#probe(controller.signal).then(probing.resolve, probing.reject);
-    probing.promise.catch((error) => controller.abort(error));
-    return this.#limit("probe", probing.promise, probing);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#probe(controller.signal).then(resolve, reject);
+    promise.catch((error) => controller.abort(error));
+    return this.#limit("probe", promise, { state: "made", start() {}, reject });
   }
 
   #limit<T>(name: string, promise: Promise<T>, call: Call): Promise<T> {
     const cancelTimer = this.#runtime.setTimer(CALL_LIMIT_MS, () => {
-      const Late = call.start === undefined ? TimeLimitError : StoreAwayError;
-      call.reject(new Late(`The store did not answer a ${name} within ${CALL_LIMIT_MS} ms`));
+      const message = `The store did not answer a ${name} within ${CALL_LIMIT_MS} ms`;
+      const isMade = call.state === "made";
+      call.reject(isMade ? new TimeLimitError(message) : new StoreAwayError(message));
     });
     this.#calls.push(call);
     return promise.finally(() => {

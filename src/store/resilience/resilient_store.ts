@@ -1,6 +1,7 @@
 import { type Instrumentation, NO_INSTRUMENTATION } from "../../telemetry/instrumentation.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
+import { retry } from "../../runtime/retry.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import type { Key, Store } from "../store.ts";
 import {
   isWriteFault,
@@ -81,9 +82,10 @@ export class ResilientStore implements Store {
 
   #read<T>(name: "get" | "list", key: Key, read: () => Promise<T>): Promise<T> {
     const { runtime, retryReadsMs } = this.#options;
-    const call = () => this.#call(name, key, () => this.#retryRead(read));
+    const readWithinLimit = () => this.#call(name, key, () => this.#retryWithinCall(read));
+    if (retryReadsMs === 0) return readWithinLimit();
     const isRetryable = (error: unknown) => !(error instanceof StoreRefusedError);
-    return retryReadsMs === 0 ? call() : retry(call, runtime, retryReadsMs, isRetryable);
+    return retry(readWithinLimit, runtime, retryReadsMs, isRetryable);
   }
 
   async #call<T>(
@@ -128,8 +130,8 @@ export class ResilientStore implements Store {
     return error instanceof UnclearOutcomeError || !(error instanceof StoreError);
   }
 
-  /** Retries a read: until its time limit if the store is locked, a few times if the network failed. */
-  #retryRead<T>(read: () => Promise<T>): Promise<T> {
+  /** Retries a read within the time limit of one call: until then if the store is locked, a few times if the network failed. */
+  #retryWithinCall<T>(read: () => Promise<T>): Promise<T> {
     const isRemote = this.#store.reopen !== undefined;
     const isRetryable = (error: unknown, attempt: number) => {
       if (error instanceof NotAppliedError) return true;
@@ -142,7 +144,7 @@ export class ResilientStore implements Store {
 
   async #probe(signal: AbortSignal): Promise<void> {
     await this.#store.reopen?.(signal);
-    await this.#retryRead(() => this.#store.get(this.#options.probeKey));
+    await this.#retryWithinCall(() => this.#store.get(this.#options.probeKey));
     this.#appliedAt = this.#options.runtime.monotonicNow();
   }
 }
@@ -163,24 +165,4 @@ function errorForCaller(name: "read" | "commit", cause: unknown): unknown {
     if (cause instanceof Type) return new Type(message(name), { cause });
   }
   return new UnclearOutcomeError(`The store failed to ${name}`, { cause });
-}
-
-/** Repeats a call, with back-off, until it succeeds, the time is over, or `isRetryable` (`attempt` from 0) is false. */
-export async function retry<T>(
-  call: () => Promise<T>,
-  runtime: Runtime,
-  limitMs: number,
-  isRetryable: (error: unknown, attempt: number) => boolean,
-): Promise<T> {
-  const deadline = runtime.monotonicNow() + limitMs;
-  for (let attempt = 0;; attempt++) {
-    try {
-      return await call();
-    } catch (error) {
-      const pauseMs = backoffMs(runtime, attempt);
-      const isLate = runtime.monotonicNow() + pauseMs >= deadline;
-      if (isLate || !isRetryable(error, attempt)) throw error;
-      await sleep(runtime, pauseMs);
-    }
-  }
 }

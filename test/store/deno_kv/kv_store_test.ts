@@ -128,7 +128,7 @@ async function openFile() {
     accept: async () => {},
     guardKeys: GUARD_KEYS,
     runtime: systemRuntime,
-    onRefused: () => {},
+    service: { onRefused: () => {} },
   });
   return { store, path, dispose: () => Deno.remove(folder, { recursive: true }) };
 }
