@@ -1,5 +1,5 @@
 import { BodyReader } from "./http/requests/request_body.ts";
-import { publicOperations } from "./http/public_operations.ts";
+import { type PublicDeps, publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { LargePages } from "./http/large_pages.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
@@ -44,17 +44,9 @@ export interface Service {
 /** By default, no scripts may read responses, the store ends with the process, and nothing is reported or logged. */
 export interface ServiceOptions extends
   Partial<
-    Pick<
-      HandlerDeps,
-      | "accessLog"
-      | "corsOrigins"
-      | "instrumentation"
-      | "isDurable"
-      | "publicUrl"
-      | "stagingUrl"
-      | "trustedProxies"
-    >
-  > {
+    Pick<HandlerDeps, "accessLog" | "corsOrigins" | "instrumentation" | "trustedProxies">
+  >,
+  Partial<Pick<PublicDeps, "isDurable" | "publicUrl" | "stagingUrl">> {
   appendLimitMs?: number;
   store: Store;
   runtime: Runtime;
@@ -92,13 +84,36 @@ export function createService(options: ServiceOptions): Service {
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;
-  const logged = { accessLog, trustedProxies };
-  const settings = { ...logged, corsOrigins, isDurable, publicUrl, rateLimiter, stagingUrl };
-  const readers = { feed, followers, heads, keys, largePages, pets };
-  const parts = { ...readers, appender, background, bodies, store };
-  const deps = { ...common, ...settings, ...parts, storeDamage };
-  const operations = publicOperations(deps);
-  const handler = createHandler({ ...deps, operations });
+  const operations = publicOperations({
+    appender,
+    heads,
+    isDurable,
+    publicUrl,
+    report,
+    stagingUrl,
+    storeDamage,
+  });
+  const handler = createHandler({
+    accessLog,
+    appender,
+    background,
+    bodies,
+    corsOrigins,
+    feed,
+    followers,
+    heads,
+    instrumentation,
+    keys,
+    largePages,
+    operations,
+    pets,
+    publicUrl,
+    rateLimiter,
+    report,
+    runtime,
+    store,
+    trustedProxies,
+  });
   const keyExpiry = new NextKeyExpiry({ heads, store, runtime });
   instrumentation.observe({
     "followers": () => followers.size,

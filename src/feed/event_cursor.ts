@@ -24,13 +24,13 @@ export interface EventPart {
   /** Their size. */
   bytes: number;
   /** Number of lines, with those that it does not want. */
-  lines: number;
+  lineCount: number;
   /** The id of the last line if the client does not want that line. */
   passedId?: string;
 }
 
 /** A part when there is nothing new. */
-export const NO_LINES: EventPart = { texts: [], bytes: 0, lines: 0 };
+export const NO_LINES: EventPart = { texts: [], bytes: 0, lineCount: 0 };
 
 /** How far a client has read the log. */
 export class EventCursor {
@@ -65,7 +65,7 @@ export class EventCursor {
     if (!this.isBehind(entry)) return NO_LINES;
     const lines = await this.#feed.linesAfter(this.place, entry);
     const part = partOf(lines, this.#filter, this.#encode, limits);
-    const { position, id } = lines[part.lines - 1];
+    const { position, id } = lines[part.lineCount - 1];
     // Not the line itself, whose event refers to the memory of many.
     this.place = { position, id };
     return part;
@@ -79,9 +79,9 @@ function partOf(
   encode: (event: FeedEvent) => Uint8Array,
   limits: PartLimits,
 ): EventPart {
-  const part: EventPart = { texts: [], bytes: 0, lines: 0 };
+  const part: EventPart = { texts: [], bytes: 0, lineCount: 0 };
   for (const { id, event } of lines) {
-    part.lines++;
+    part.lineCount++;
     if (event === undefined || !isWanted(event, filter)) {
       part.passedId = id;
       continue;
@@ -102,18 +102,20 @@ function isWanted(event: FeedEvent, { type, status }: EventFilter): boolean {
 }
 
 /**
- * Yields what `read` reads by a cursor, part by part, and waits whenever that has read nothing, until the follower ends.
- * After each wait comes a part, which may be without lines.
+ * Yields what `read` reads by the cursor, part by part, and waits whenever the cursor has not moved, until the follower
+ * ends. After each wait comes a part, which may be without lines.
  */
 export async function* followedParts(
   cursor: EventCursor,
   follower: Follower,
-  read: () => Promise<EventPart>,
+  read: (cursor: EventCursor) => Promise<EventPart>,
 ): AsyncGenerator<EventPart, void> {
   while (!follower.isEnded) {
     const { position } = cursor.place;
     // No variable has the part: it would keep the part's memory while a slow client or this generator waits (measured).
-    yield read();
-    if (cursor.place.position === position) await follower.wait();
+    // The yield awaits the part.
+    yield read(cursor);
+    const hasMoved = cursor.place.position > position;
+    if (!hasMoved) await follower.wait();
   }
 }

@@ -16,11 +16,11 @@ import type { BackgroundWork } from "./background_work.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Store } from "../store/store.ts";
 
-/** Number of positions in a part of the log that is cached as one. */
-export const PART_LENGTH = 256;
+/** Number of positions in a segment: a part of the log that is cached as one. */
+export const SEGMENT_LENGTH = 256;
 
-/** Number of cached parts. One of ordinary events takes some 200 KB, and one of the longest some 6 MB. */
-const PARTS_LIMIT = 8;
+/** Number of cached segments. One of ordinary events takes some 200 KB, and one of the longest some 6 MB. */
+const SEGMENTS_LIMIT = 8;
 
 /** Digits of the position and of the hash of a line in an id. */
 const { length: POSITION_DIGITS } = sequenceOf(0);
@@ -55,11 +55,12 @@ export interface FeedEvent {
 const MESSAGE_END = "\n\n";
 
 /** Consecutive lines, and the id of the line before them. */
-interface Part {
+interface Segment {
   before: string;
   lines: FeedLine[];
   /** The messages of the lines. */
   texts: TextBuffer;
+  /** The read under way; all callers that need more lines share it. */
   reading?: Promise<void>;
 }
 
@@ -68,7 +69,7 @@ export class EventFeed {
   #store: Store;
   #background: BackgroundWork;
   /** By number. Ordered by last use. */
-  #parts = new BoundedCache<Part>(PARTS_LIMIT);
+  #segments = new BoundedCache<Segment>(SEGMENTS_LIMIT);
   #lastRead: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, background: BackgroundWork) {
@@ -107,35 +108,48 @@ export class EventFeed {
     }
     const next = place.position + 1;
     const { before } = await this.#read(next, next, new TextBuffer(), false);
-    expectSame(place.id, before);
+    expectSameId(place.id, before);
   }
 
-  /** At most {@linkcode PART_LENGTH} lines after a place, up to a head. Rejects with `feed_reset` as expectPlace(). */
+  /** At most {@linkcode SEGMENT_LENGTH} lines after a place, up to a head. Rejects with `feed_reset` as expectPlace(). */
   async linesAfter(place: Place, entry: HeadEntry): Promise<readonly FeedLine[]> {
     const { position, id } = place;
     const { head } = entry;
     if (position >= head.position) {
-      expectSame(id, feedPositionOf(head).id);
+      expectSameId(id, feedPositionOf(head).id);
       return [];
     }
     const inBackground = isBehind(place, entry);
-    const number = Math.floor(position / PART_LENGTH);
-    const start = number * PART_LENGTH;
-    const end = Math.min(head.position, start + PART_LENGTH);
-    const part = this.#parts.get(number) ?? newPart();
-    // Also sets it again, as the newest one. Those who read one that is dropped keep it until they have it all.
-    this.#parts.set(number, part);
-    while (start + part.lines.length < end) {
-      if (part.reading === undefined) {
-        const extend = () => this.#extend(part, start, end, inBackground);
-        part.reading = inBackground ? this.#inTurn(extend) : extend();
-      }
-      await part.reading;
+    const number = Math.floor(position / SEGMENT_LENGTH);
+    const start = number * SEGMENT_LENGTH;
+    const end = Math.min(head.position, start + SEGMENT_LENGTH);
+    const segment = this.#use(number);
+    while (start + segment.lines.length < end) {
+      segment.reading ??= this.#startReading(segment, start, end, inBackground);
+      await segment.reading;
     }
-    const { before, lines } = part;
-    expectSame(id, position === start ? before : lines[position - start - 1].id);
+    const { before, lines } = segment;
+    const idInLog = position === start ? before : lines[position - start - 1].id;
+    expectSameId(id, idInLog);
     if (inBackground) await this.#background.turn("events");
     return lines.slice(position - start, end - start);
+  }
+
+  /** The segment of a number, which becomes the newest of the cache. Its readers keep one that the cache drops. */
+  #use(number: number): Segment {
+    const segment = this.#segments.get(number) ?? newSegment();
+    return this.#segments.set(number, segment);
+  }
+
+  /** Reads lines of a segment up to a position, after other reads if in the background. */
+  #startReading(
+    segment: Segment,
+    start: number,
+    end: number,
+    inBackground: boolean,
+  ): Promise<void> {
+    const extend = () => this.#extend(segment, start, end, inBackground);
+    return inBackground ? this.#inTurn(extend) : extend();
   }
 
   /** Runs one read after the other, because those that are not finished take memory. */
@@ -145,26 +159,46 @@ export class EventFeed {
     return reading;
   }
 
-  async #extend(part: Part, start: number, end: number, inBackground: boolean): Promise<void> {
+  async #extend(
+    segment: Segment,
+    start: number,
+    end: number,
+    inBackground: boolean,
+  ): Promise<void> {
     try {
-      await this.#readOn(part, start, end, inBackground);
+      await this.#readOn(segment, start, end, inBackground);
     } finally {
-      part.reading = undefined;
+      segment.reading = undefined;
     }
   }
 
-  async #readOn(part: Part, start: number, end: number, inBackground: boolean): Promise<void> {
-    const last = start + part.lines.length;
-    const { before, lines } = await this.#read(last + 1, end, part.texts, inBackground);
-    const known = part.lines.at(-1) ?? this.#parts.get(start / PART_LENGTH - 1)?.lines.at(-1);
-    if (known?.position === last && known.id !== before) {
-      // The store was rolled back, so its lines are other ones than those that were read.
-      part.lines = [];
-      this.#parts = new BoundedCache(PARTS_LIMIT);
+  async #readOn(
+    segment: Segment,
+    start: number,
+    end: number,
+    inBackground: boolean,
+  ): Promise<void> {
+    const last = start + segment.lines.length;
+    const { before, lines } = await this.#read(last + 1, end, segment.texts, inBackground);
+    const known = this.#lastKnown(segment, start);
+    const isRolledBack = known?.position === last && known.id !== before;
+    if (isRolledBack) {
+      this.#forget(segment);
       return;
     }
-    if (part.lines.length === 0) part.before = before;
-    part.lines.push(...lines);
+    if (segment.lines.length === 0) segment.before = before;
+    segment.lines.push(...lines);
+  }
+
+  /** The last line of a segment, or that of the segment before if the segment has none. */
+  #lastKnown({ lines }: Segment, start: number): FeedLine | undefined {
+    return lines.at(-1) ?? this.#segments.get(start / SEGMENT_LENGTH - 1)?.lines.at(-1);
+  }
+
+  /** Drops the lines that were read before the store was rolled back. Callers that wait for this segment read it again. */
+  #forget(segment: Segment): void {
+    segment.lines = [];
+    this.#segments = new BoundedCache(SEGMENTS_LIMIT);
   }
 
   async #read(
@@ -172,7 +206,7 @@ export class EventFeed {
     to: number,
     texts: TextBuffer,
     inBackground: boolean,
-  ): Promise<Pick<Part, "before" | "lines">> {
+  ): Promise<Pick<Segment, "before" | "lines">> {
     const lines: FeedLine[] = [];
     let before = "";
     try {
@@ -197,7 +231,7 @@ export class EventFeed {
   }
 }
 
-function newPart(): Part {
+function newSegment(): Segment {
   return { before: "", lines: [], texts: new TextBuffer() };
 }
 
@@ -211,16 +245,15 @@ function unreadableError(from: number, to: number): ServiceError {
   return new ServiceError("store_unavailable", message);
 }
 
-/** Whether a place is before the last two parts of the log. Reads from such a place run in the background. */
+/** Whether a place is before the last two segments of the log. Reads from such a place run in the background. */
 function isBehind({ position }: Place, { head }: HeadEntry): boolean {
-  return Math.floor(position / PART_LENGTH) < Math.floor(head.position / PART_LENGTH) - 1;
+  return Math.floor(position / SEGMENT_LENGTH) < Math.floor(head.position / SEGMENT_LENGTH) - 1;
 }
 
-/** `before` is the id that the log has there. */
-function expectSame(id: string, before: string): void {
+function expectSameId(clientId: string, logId: string): void {
   const message = "is not in this log: follow from lastEventId=now and then read the animals " +
     "again, or read all events without lastEventId";
-  if (before !== id) throw new ServiceError("feed_reset", `The event ${id} ${message}`);
+  if (logId !== clientId) throw new ServiceError("feed_reset", `The event ${clientId} ${message}`);
 }
 
 /** The bytes of an event as a message of an event stream. */

@@ -62,15 +62,15 @@ export class Followers {
     // The client may have gone away while the key or the log was read. Such a signal calls no listener any more.
     if (client.aborted) return endedFollower(entry);
     this.#expectRoom(token);
+    const follower = new Follower(entry, isWokenBy);
     const end = () => follower.end();
     const cancelTimer = this.#deps.runtime.setTimer(limitMs, end);
     client.addEventListener("abort", end);
-    const release = () => {
+    follower.onEnd = () => {
       cancelTimer();
       client.removeEventListener("abort", end);
       this.#remove(token, follower);
     };
-    const follower = new Follower(entry, isWokenBy, release);
     this.#add(token, follower);
     return follower;
   }
@@ -163,15 +163,14 @@ export class Follower {
   isEnded = false;
   /** Why others ended it: the error that the next request of the client would get. */
   endReason: unknown;
+  /** Called once, at the end. */
+  onEnd = () => {};
   #isWokenBy: (entry: HeadEntry) => boolean;
-  #release: () => void;
   #alarm = new Alarm();
 
-  /** `release` is called once, at the end. */
-  constructor(entry: HeadEntry, isWokenBy: FollowOptions["isWokenBy"], release: () => void) {
+  constructor(entry: HeadEntry, isWokenBy: FollowOptions["isWokenBy"]) {
     this.entry = entry;
     this.#isWokenBy = isWokenBy;
-    this.#release = release;
   }
 
   /** Resolves after a look that wakes it up, or at its end. */
@@ -190,13 +189,13 @@ export class Follower {
     if (this.isEnded) return;
     this.isEnded = true;
     this.endReason = reason;
-    this.#release();
+    this.onEnd();
     this.#alarm.ring();
   }
 }
 
 function endedFollower(entry: HeadEntry): Follower {
-  const follower = new Follower(entry, () => false, () => {});
+  const follower = new Follower(entry, () => false);
   follower.end();
   return follower;
 }

@@ -145,7 +145,7 @@ async function awaitEvents(
     limitMs: query.timeout,
     isWokenBy: (look) => cursor.isBehind(look),
   });
-  const read = () => cursor.read(follower.entry, batch.room);
+  const read = (from: EventCursor) => from.read(follower.entry, batch.room);
   try {
     for await (const part of followedParts(cursor, follower, read)) {
       batch.add(part);
@@ -166,7 +166,7 @@ class Batch {
   #limit: number;
   #texts: Uint8Array[] = [];
   #bytes = 0;
-  #lines = 0;
+  #lineCount = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -183,13 +183,13 @@ class Batch {
 
   get isFull(): boolean {
     const { events, bytes } = this.room;
-    return events <= 0 || bytes <= 0 || this.#lines >= SCAN_LIMIT;
+    return events <= 0 || bytes <= 0 || this.#lineCount >= SCAN_LIMIT;
   }
 
-  add({ texts, bytes, lines }: EventPart): void {
+  add({ texts, bytes, lineCount }: EventPart): void {
     this.#texts.push(...texts);
     this.#bytes += bytes;
-    this.#lines += lines;
+    this.#lineCount += lineCount;
   }
 
   toJson(): Uint8Array {
@@ -227,7 +227,7 @@ function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<U
     limitMs: STREAM_MS * (1 + runtime.random() / 2),
     isWokenBy: (look) => cursor.isBehind(look) || isQuiet(),
   });
-  const read = () => readIfThere(cursor, follower);
+  const read = (from: EventCursor) => readIfThere(from, follower);
   const parts = followedParts(cursor, follower, read);
   /** Resolves to what to send next, or to `undefined` at the end. */
   const nextWrite = async () => {
@@ -235,7 +235,7 @@ function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<U
       const { value: part, done } = await parts.next();
       // The client may have gone away during the read, or its key may not be valid any more.
       if (done || follower.isEnded) return undefined;
-      if (part.lines > 0) return writeOf(part);
+      if (part.lineCount > 0) return writeOf(part);
       if (isQuiet()) return HEARTBEAT;
     }
   };

@@ -2,6 +2,7 @@
 
 import type { ApiKey } from "../log/api_keys.ts";
 import type { HeadEntry } from "../log/head.ts";
+import type { HeadReader } from "../log/head_reader.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import type { BackgroundWork } from "../feed/background_work.ts";
@@ -26,7 +27,7 @@ import {
   type WriteDeps,
 } from "./pets.ts";
 import { type EventsDeps, prepareListEvents } from "./events.ts";
-import type { PublicDeps, PublicOperations } from "./public_operations.ts";
+import type { PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
 import type { TrustedProxies } from "./requests/trusted_proxies.ts";
@@ -47,14 +48,17 @@ import {
   unknownPathError,
 } from "./routes.ts";
 
-export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps, PublicDeps {
+export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps {
   /** Whether a line is logged for each response, but for probes that succeed; for a stream when it begins. */
   accessLog: boolean;
   background: BackgroundWork;
   /** The origins whose scripts may read responses. */
   corsOrigins: readonly string[];
+  heads: HeadReader;
   instrumentation: Instrumentation;
   operations: PublicOperations;
+  /** The address of the interface for clients; by default, the one that a client called. */
+  publicUrl: string | undefined;
   rateLimiter: RateLimiter | undefined;
   /** The proxies whose `X-Forwarded-For` names the client; `undefined` if none is trusted. */
   trustedProxies: TrustedProxies | undefined;

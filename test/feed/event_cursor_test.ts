@@ -14,17 +14,17 @@ const nextTask = () => new Promise((resolve) => setTimeout(resolve));
 Deno.test("followedParts() keeps no part in memory while its reader is slow", async () => {
   const start = feedPositionOf(EMPTY_HEAD);
   const cursor = new EventCursor(undefined as never, start, {}, () => new Uint8Array());
-  const follower = new Follower({ head: EMPTY_HEAD, versionstamp: null }, () => false, () => {});
+  const follower = new Follower({ head: EMPTY_HEAD, versionstamp: null }, () => false);
   let made: WeakRef<EventPart> | undefined;
   const read = () => {
-    const part = { texts: [new Uint8Array(1_000)], bytes: 1_000, lines: 1 };
+    const part = { texts: [new Uint8Array(1_000)], bytes: 1_000, lineCount: 1 };
     made = new WeakRef(part);
     return Promise.resolve(part);
   };
   const parts = followedParts(cursor, follower, read);
   const takeOne = async () => {
     const { value } = await parts.next();
-    return value!.lines;
+    return value!.lineCount;
   };
   assertEquals(await takeOne(), 1);
   await nextTask();

@@ -5,8 +5,8 @@ import {
   EventFeed,
   type FeedLine,
   feedPositionOf,
-  PART_LENGTH,
   type Place,
+  SEGMENT_LENGTH,
 } from "../../src/feed/event_feed.ts";
 import { BackgroundWork, TURN_MS } from "../../src/feed/background_work.ts";
 import { ServiceError } from "../../src/service_error.ts";
@@ -18,7 +18,7 @@ import { openSampleStore, writeLog } from "../support/sample_store.ts";
 import { TEST_STORES } from "../support/test_service.ts";
 import { utf8 } from "../support/utf8.ts";
 
-const LENGTH = 2 * PART_LENGTH + 10;
+const LENGTH = 2 * SEGMENT_LENGTH + 10;
 
 async function openFeed(length = LENGTH) {
   const sample = await openSampleStore(length);
@@ -53,7 +53,7 @@ Deno.test("EventFeed reads each part of the log once for all who read at the sam
   assertEquals(alone.map(({ position }) => position), sample.lines.map((_, index) => index + 1));
   const { lists } = sample.store;
   const reads = lists.length;
-  for (const from of [1, PART_LENGTH - 1, PART_LENGTH, LENGTH - 1]) {
+  for (const from of [1, SEGMENT_LENGTH - 1, SEGMENT_LENGTH, LENGTH - 1]) {
     const together = await Promise.all([1, 2, 3].map(() => readAll(sample, alone[from - 1])));
     for (const lines of together) assertEquals(lines, alone.slice(from));
   }
@@ -71,8 +71,8 @@ Deno.test("EventFeed shows a head only what was in the log then", async () => {
 });
 
 Deno.test("EventFeed lets many read different parts at once, each of them once", async () => {
-  using sample = await openFeed(40 * PART_LENGTH);
-  const places = (await readAll(sample)).filter(({ position }) => position % PART_LENGTH === 5);
+  using sample = await openFeed(40 * SEGMENT_LENGTH);
+  const places = (await readAll(sample)).filter(({ position }) => position % SEGMENT_LENGTH === 5);
   const { lists } = sample.store;
   lists.length = 0;
   const cold = { ...sample, feed: feedOf(sample.store) };
@@ -96,10 +96,10 @@ Deno.test("EventFeed lets others run between the lines that are far behind the h
   const feed = feedOf(sample.store, runtime);
   const read = await runtime.settle(readAll({ ...sample, feed }));
   assertEquals(read.length, LENGTH);
-  assert(turns > PART_LENGTH / TURN_MS, `${turns} turns`);
+  assert(turns > SEGMENT_LENGTH / TURN_MS, `${turns} turns`);
   turns = 0;
   const cold = { ...sample, feed: feedOf(sample.store, runtime) };
-  await readAll(cold, read[LENGTH - PART_LENGTH - 1]);
+  await readAll(cold, read[LENGTH - SEGMENT_LENGTH - 1]);
   assertEquals(turns, 0);
   await cold.feed.expectPlace(BEGINNING, sample.entry);
   assertEquals(turns, 0, "The check of a place does not wait either");
@@ -127,7 +127,7 @@ Deno.test("EventFeed reads on from each id of its log, and refuses ids of anothe
 });
 
 Deno.test("EventFeed continues no place of a log that was replaced, whatever was read of it, and reads the other one", async () => {
-  for (const length of [20, PART_LENGTH]) {
+  for (const length of [20, SEGMENT_LENGTH]) {
     for (const hasRead of [true, false]) {
       using sample = await openFeed(length);
       const { store, runtime } = sample;

@@ -176,7 +176,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/feed/event_feed.ts": {
     "the id of an event is not checked against the hash of the line": {
-      "if (before !== id) throw": "if (false) throw",
+      "if (logId !== clientId) throw": "if (false) throw",
     },
   },
   "src/http/pets.ts": {
