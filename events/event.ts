@@ -116,7 +116,7 @@ export function encodeEvent(event: RecordedEvent): string {
   const predecessor = before === undefined ? "" : `"predecessor":"${sequenceOf(before)}",`;
   const idempotencyKey = key === undefined ? "" : `,"idempotencykey":"${key}"`;
   return `${attributesOf(event, id, predecessor)},"actor":"${actor}"${idempotencyKey},` +
-    `"previoushash":"${previousHash}","data":${encodeData(event)}}`;
+    `"previoushash":"${previousHash}${HASH_TO_DATA}${encodeData(event)}}`;
 }
 
 /** The text of an event for clients: a CloudEvent with another id, and without what concerns only the log. */
@@ -170,9 +170,12 @@ export function petAfter(event: PetEvent): Pet | undefined {
   }
 }
 
+/** The characters of a line between its `previoushash` and its data. */
+const HASH_TO_DATA = '","data":';
+
 /** Whether a line that {@linkcode encodeEvent} has written has that `previoushash`. Its event is not decoded. */
 export function followsHash(line: Uint8Array, hash: string): boolean {
-  const end = line.indexOf(OPENING_BRACE, 1) - '","data":'.length;
+  const end = line.indexOf(OPENING_BRACE, 1) - HASH_TO_DATA.length;
   return decoder.decode(line.subarray(end - hash.length, end)) === hash;
 }
 
@@ -180,8 +183,22 @@ export function followsHash(line: Uint8Array, hash: string): boolean {
 export function decodeEvent(line: string): RecordedEvent {
   const match = LINE.exec(line);
   if (match === null) throw newerVersionErrorOf(line) ?? malformed(line);
-  const [, id, type, time, sequence, before, subject, schema, version, actor, ...rest] = match;
-  const [idempotencyKey, previousHash, data] = rest;
+  // In the order of the groups of the pattern. With names for the groups, decoding takes 8 % longer.
+  const [
+    ,
+    id,
+    type,
+    time,
+    sequence,
+    before,
+    subject,
+    schema,
+    version,
+    actor,
+    idempotencyKey,
+    previousHash,
+    data,
+  ] = match;
   const position = Number(sequence);
   if (schema !== schemaOf(type)) throw malformed(line);
   if (!isKnownSchema(type, version)) {
@@ -189,10 +206,12 @@ export function decodeEvent(line: string): RecordedEvent {
   }
   const body = { type, data: decodeData(TYPES[type as EventType].data, data, line) } as EventBody;
   const predecessor = before === undefined ? undefined : Number(before);
-  const isExact = encodeData(body) === data && subjectOf(body) === subject &&
-    schemaVersionOf(body) === version && Instant.safeParse(time).success &&
-    (predecessor === undefined || predecessor >= 1 && predecessor < position);
-  if (!isExact) throw malformed(line);
+  const isBodyExact = encodeData(body) === data && subjectOf(body) === subject &&
+    schemaVersionOf(body) === version;
+  const isTimeExact = Instant.safeParse(time).success;
+  const isPredecessorEarlier = predecessor === undefined ||
+    (predecessor >= 1 && predecessor < position);
+  if (!isBodyExact || !isTimeExact || !isPredecessorEarlier) throw malformed(line);
   const event: RecordedEvent = { ...body, id, time, actor, position, previousHash };
   if (predecessor !== undefined) event.predecessor = predecessor;
   if (idempotencyKey !== undefined) event.idempotencyKey = idempotencyKey;
@@ -254,10 +273,12 @@ const NewerLine = z.object({
 
 /** Matches a line as {@linkcode encodeEvent} writes it. A pattern, not a schema, because the log is long. */
 const LINE = new RegExp(
-  `^{"specversion":"1\\.0","id":"(${ULID})","source":"${EVENT_SOURCE}","type":"((?:[A-Z][a-z]*)+)",` +
-    `"time":"([^"]*)","sequence":"(\\d{${SEQUENCE_DIGITS}})"(?:,"predecessor":"(\\d{${SEQUENCE_DIGITS}})")?,"subject":"([^"]*)",` +
+  `^{"specversion":"1\\.0","id":"(${ULID})","source":"${EVENT_SOURCE}",` +
+    `"type":"((?:[A-Z][a-z]*)+)","time":"([^"]*)","sequence":"(\\d{${SEQUENCE_DIGITS}})"` +
+    `(?:,"predecessor":"(\\d{${SEQUENCE_DIGITS}})")?,"subject":"([^"]*)",` +
     `"dataschema":"([^"]*):(${VERSION})","actor":"(${ULID}|${OPERATOR})"` +
-    `(?:,"idempotencykey":"(${SHA256_HEX})")?,"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
+    `(?:,"idempotencykey":"(${SHA256_HEX})")?,` +
+    `"previoushash":"(${SHA256_HEX})","data":({.*})}$`,
   "s",
 );
 

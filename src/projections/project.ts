@@ -29,24 +29,28 @@ const decoder = new TextDecoder();
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];
-  let isChanged = false;
+  let mayRepeatKeys = false;
   for (const recorded of lines) {
     const { event } = recorded;
     switch (event.type) {
       case "PetUpdated": {
-        isChanged = true;
+        mayRepeatKeys = true;
         const { data } = event;
+        const content = petContentOf(recorded);
+        // The pet may stay in its lists, so the records that are removed come before those that are written.
         for (const key of petKeysOf(data, data.previous)) records.push({ key });
-      } // falls through
+        for (const key of petKeysOf(data)) records.push({ key, content });
+        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
+        break;
+      }
       case "PetCreated": {
-        // The position of the event that made the pet, and the JSON text of the pet.
-        const content = Buffer.concat([Buffer.from(String(event.position)), petTextOf(recorded)]);
+        const content = petContentOf(recorded);
         for (const key of petKeysOf(event.data)) records.push({ key, content });
         if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
         break;
       }
       case "PetRemoved":
-        isChanged = true;
+        mayRepeatKeys = true;
         records.push(removalRecordOf(event));
         for (const key of petKeysOf(event.data)) records.push({ key });
         if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
@@ -60,7 +64,7 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
         break;
       }
       case "ApiKeyRevoked": {
-        isChanged = true;
+        mayRepeatKeys = true;
         const { data: { tokenHash }, position } = event;
         const content = encodeJson({ position, ...revocationOf(event) });
         records.push({ key: keyStateKey(tokenHash), content });
@@ -70,8 +74,18 @@ export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
         assertNever(event);
     }
   }
-  if (!isChanged) return records;
-  return [...new Map(records.map((record) => [record.key.join(), record])).values()];
+  return mayRepeatKeys ? lastOfEachKey(records) : records;
+}
+
+function lastOfEachKey(records: readonly ProjectionRecord[]): ProjectionRecord[] {
+  const byKey = new Map<string, ProjectionRecord>();
+  for (const record of records) byKey.set(record.key.join(), record);
+  return [...byKey.values()];
+}
+
+/** The position of the event that made the pet, and the JSON text of the pet. */
+function petContentOf(recorded: RecordedLine): Uint8Array {
+  return Buffer.concat([Buffer.from(String(recorded.event.position)), petTextOf(recorded)]);
 }
 
 /** The record by which a read tells a removed pet from one whose records are lost. Nothing deletes it. */

@@ -255,8 +255,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/projections/project.ts": {
     "an Idempotency-Key is not recorded": {
-      "content });\n        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));":
-        "content });",
+      "(event.data)) records.push({ key, content });\n        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));":
+        "(event.data)) records.push({ key, content });",
+      "(data)) records.push({ key, content });\n        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));":
+        "(data)) records.push({ key, content });",
     },
     "the Idempotency-Key of a removal is not recorded": {
       "({ key });\n        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));":
