@@ -38,6 +38,7 @@ await runCommand(COMMANDS.backup, {
     const end = backup ? `${path} ends at position ${backup.position}` : "Nothing was written";
     return `${how}. ${end}. Run the same command again to continue.`;
   },
+  endsBySignal: () => isFollowing,
   async run({ follow = false }, [name]) {
     if (!name || name === "-") throw new UsageError("The name of a file is required");
     const { store } = readStoreConfig();
