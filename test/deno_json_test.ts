@@ -5,8 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { COMMANDS, STORE } from "../scripts/cli/commands.ts";
 import { VARIABLES } from "../src/settings/variables.ts";
 import { MUTANTS } from "./sim/mutants.ts";
-import { permitted } from "./support/permitted.ts";
-import { testIf } from "./support/test_if.ts";
+import { permissions, testNeeding } from "./support/test_needing.ts";
 import { run } from "./support/third_party_tools.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -23,7 +22,7 @@ const VARIABLES_OF_DEPLOY = ["DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO
 const read = (file: string) => Deno.readTextFile(new URL(file, ROOT));
 const readJson = async (file: string) => JSON.parse(await read(file));
 
-const test = testIf(permitted("read"));
+const test = testNeeding(permissions("read"));
 
 test("The service may read every variable of the table, a command those of the store, and neither another one", async () => {
   const { permissions: { service, command } } = await readJson("deno.json");
@@ -90,7 +89,7 @@ test("Each promise of test/README.md leads to tests and to a mutant that exist",
   }
 });
 
-testIf(permitted("read", "run", "write"))(
+testNeeding(permissions("read", "run", "write"))(
   "Every test module loads without permissions, so that a plain deno test is green",
   async () => {
     const tests = globSync("test/**/*_test.ts", { cwd: ROOT.pathname });

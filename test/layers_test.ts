@@ -2,9 +2,9 @@ import { globSync } from "node:fs";
 import { assert, assertEquals } from "@std/assert";
 import { dirname, relative } from "node:path";
 import { COMMANDS } from "../scripts/cli/commands.ts";
-import { testPermitted } from "./support/test_permitted.ts";
+import { permissions, testNeeding } from "./support/test_needing.ts";
 
-const test = testPermitted("read");
+const test = testNeeding(permissions("read"));
 
 const ROOT = new URL("../", import.meta.url).pathname;
 

@@ -9,8 +9,10 @@ import { expectTaskFails, runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
 import { withProjectCopy } from "./support/with_project_copy.ts";
-import { test } from "./support/test_processes.ts";
+import { PROCESSES, testNeeding } from "./support/test_needing.ts";
 import { clientOf } from "./support/test_service.ts";
+
+const test = testNeeding(PROCESSES);
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   for (const target of ["one process", "its process group", "the supervisor of three"]) {

@@ -2,23 +2,22 @@ import { globSync } from "node:fs";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";
-import { testIf } from "./support/test_if.ts";
-import { testPermitted } from "./support/test_permitted.ts";
+import { permissions, testNeeding } from "./support/test_needing.ts";
 import { expectDone, install } from "./support/third_party_tools.ts";
 
-const test = testPermitted("read");
+const test = testNeeding(permissions("read"));
 
 const ROOT = new URL("../", import.meta.url);
 
 /** The programs that the commands of the README use, besides Deno. */
 const PROGRAMS = ["bash", "curl", "sha256sum", "timeout"];
 
-const arePrograms = await install(
+const COMMANDS = await install(
   "the commands of the README",
   () => Promise.all(PROGRAMS.map((program) => expectDone(program, ["--version"]))),
 );
 
-testIf(arePrograms)(
+testNeeding(COMMANDS)(
   "README: its requests get the responses shown, and the commands for operators work",
   async () => {
     const readme = await allReadmes();
@@ -101,6 +100,32 @@ test("README: every relative link leads to a file, and every anchor to a heading
     }
   }
   assertEquals(broken, []);
+});
+
+test("src/README.md: each function in the life of a request is where it says", async () => {
+  const text = await Deno.readTextFile(new URL("src/README.md", ROOT));
+  const [, life] = /^## The life of a request$([^]*?)^## /m.exec(text)!;
+  const paths = globSync("{src,scripts}/**/*.ts", { cwd: ROOT.pathname });
+  const sources = await Promise.all(
+    paths.map(async (path) => [path, await Deno.readTextFile(new URL(path, ROOT))] as const),
+  );
+  const missing: string[] = [];
+  let file = "";
+  let found = 0;
+  for (const [, name, named] of life.matchAll(/`([\w#.]+)\(\)`(?:\s+\(`([\w/.]+)`\))?/g)) {
+    file = named ?? file;
+    const [method, className] = name.split(".").reverse();
+    const isThere = sources.some(([path, source]) => {
+      const isPlace = className === undefined
+        ? path.endsWith(file)
+        : source.includes(`class ${className} `);
+      return isPlace && new RegExp(`(?:^|[ .])${method}(?:<[^(]*>)?(?:\\(|: )`, "m").test(source);
+    });
+    if (isThere) found++;
+    else missing.push(`${name} in ${file}`);
+  }
+  assertEquals(missing, []);
+  assert(found > 25);
 });
 
 /** Whether the file exists, and has a heading with the anchor of the address. */

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { statOf } from "../../src/store/deno_kv/store_file.ts";
-import { counted } from "../cli/format.ts";
+import { formatCounted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { EXIT, print, runCommand } from "../cli/run_command.ts";
@@ -28,7 +28,7 @@ await runCommand(COMMANDS.audit, {
     const extended: string[] = [];
     if (checkpoint !== undefined) extended.push("The log extends the checkpoint.");
     if (published !== undefined) {
-      const events = counted(published.checkpoint.size, "event");
+      const events = formatCounted(published.checkpoint.size, "event");
       extended.push(`The log extends the published log of ${events}.`);
     }
     await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));

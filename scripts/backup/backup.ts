@@ -10,6 +10,12 @@ import { RefusedError } from "../cli/refused_error.ts";
 const MISSING = "events are missing, or this is another log";
 const ADVICE = "Keep the file, and run deno task audit";
 
+/** What the end of a backup's file holds. A torn file has only the beginning of the first event. */
+type FileEnd =
+  | { kind: "empty" }
+  | { kind: "torn"; bytes: Uint8Array }
+  | { kind: "lines"; length: number; last: Uint8Array; position: number; incompleteBytes: number };
+
 /** An export of the log, from the first event on, in a file that only this process writes. */
 export class Backup {
   /** In bytes, unless another program has changed the file. */
@@ -18,11 +24,18 @@ export class Backup {
   position = 0;
   hash = GENESIS_HASH;
   /** Length of the incomplete line that {@linkcode open} removed. */
-  removedBytes = 0;
+  readonly removedBytes: number = 0;
   #file: Deno.FsFile;
 
-  private constructor(file: Deno.FsFile) {
+  private constructor(file: Deno.FsFile, end: FileEnd) {
     this.#file = file;
+    if (end.kind === "torn") this.removedBytes = end.bytes.length;
+    if (end.kind === "lines") {
+      this.length = end.length;
+      this.position = end.position;
+      this.hash = sha256Hex(end.last);
+      this.removedBytes = end.incompleteBytes;
+    }
   }
 
   /**
@@ -30,63 +43,14 @@ export class Backup {
    * `RefusedError` unless the file begins with the first event, and its last whole line is in the log.
    */
   static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
-    const backup = new Backup(file);
-    const last = await backup.#readEnd();
-    await backup.#expectInLog(last, store, headPosition);
+    const end = await readEnd(file);
+    if (end.kind === "torn") await expectFirstEvent(end.bytes, store, headPosition);
+    if (end.kind === "lines") await expectInLog(end, store, headPosition);
+    const backup = new Backup(file, end);
     if (backup.removedBytes > 0) await file.truncate(backup.length);
     await file.syncData();
     await file.seek(backup.length, Deno.SeekMode.Start);
     return backup;
-  }
-
-  /** Resolves to the last line: without a line feed, to the whole file. */
-  async #readEnd(): Promise<Uint8Array> {
-    const { size } = await this.#file.stat();
-    // A line and an incomplete line after it, each with a line feed before it.
-    const tail = await read(this.#file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
-    const lastFeed = tail.lastIndexOf(LINE_FEED);
-    this.removedBytes = tail.length - lastFeed - 1;
-    if (lastFeed === -1) {
-      if (size <= LINE_LIMIT_BYTES) return tail;
-      throw new RefusedError("The file is not an export of a log");
-    }
-    const head = await read(this.#file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
-    const first = eventOf(head.subarray(0, head.indexOf(LINE_FEED)));
-    if (first?.position !== 1) {
-      throw new RefusedError("The file does not begin with the first event of a log");
-    }
-    const feedBefore = tail.lastIndexOf(LINE_FEED, lastFeed - 1);
-    const last = tail.subarray(feedBefore + 1, lastFeed);
-    const event = eventOf(last);
-    if (event === undefined) {
-      throw new RefusedError("The file does not end with an event that this version knows");
-    }
-    this.length = size - this.removedBytes;
-    this.position = event.position;
-    this.hash = sha256Hex(last);
-    return last;
-  }
-
-  async #expectInLog(last: Uint8Array, store: Store, headPosition: number): Promise<void> {
-    const { position } = this;
-    if (last.length === 0) return;
-    const isTorn = position === 0;
-    if (isTorn && headPosition === 0) {
-      const has = "The file has the beginning of an event, but the log is empty";
-      throw new RefusedError(`${has}: ${MISSING}. ${ADVICE}`);
-    }
-    if (position > headPosition) {
-      const ends = `The file ends at position ${position}, but the log at ${headPosition}`;
-      throw new RefusedError(`${ends}: ${MISSING}. ${ADVICE}`);
-    }
-    const from = isTorn ? 1 : position;
-    for await (const [{ line }] of readLog(store, { from, to: from })) {
-      const expected = isTorn ? line.subarray(0, last.length) : line;
-      if (bytesEqual(last, expected)) return;
-    }
-    if (isTorn) throw new RefusedError("The file does not begin with the first event of this log");
-    const other = `The file has another event at position ${position} than the log`;
-    throw new RefusedError(`${other}: it is of another log, or one was altered. ${ADVICE}`);
   }
 
   /** Appends the next lines of the log. Rejects with `LogDamagedError` if one is not an event, or breaks the chain. */
@@ -124,6 +88,66 @@ export class Backup {
   #failWrite(cause: unknown): never {
     throw new Error(`Cannot write the backup after position ${this.position}`, { cause });
   }
+}
+
+/** Rejects with `RefusedError` if the file is not an export of a log, or does not end with an event. */
+async function readEnd(file: Deno.FsFile): Promise<FileEnd> {
+  const { size } = await file.stat();
+  if (size === 0) return { kind: "empty" };
+  // A line and an incomplete line after it, each with a line feed before it.
+  const tail = await read(file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
+  const lastFeed = tail.lastIndexOf(LINE_FEED);
+  if (lastFeed === -1) {
+    if (size <= LINE_LIMIT_BYTES) return { kind: "torn", bytes: tail };
+    throw new RefusedError("The file is not an export of a log");
+  }
+  const head = await read(file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
+  const first = eventOf(head.subarray(0, head.indexOf(LINE_FEED)));
+  if (first?.position !== 1) {
+    throw new RefusedError("The file does not begin with the first event of a log");
+  }
+  const feedBefore = tail.lastIndexOf(LINE_FEED, lastFeed - 1);
+  const last = tail.subarray(feedBefore + 1, lastFeed);
+  const event = eventOf(last);
+  if (event === undefined) {
+    throw new RefusedError("The file does not end with an event that this version knows");
+  }
+  const incompleteBytes = tail.length - lastFeed - 1;
+  const length = size - incompleteBytes;
+  return { kind: "lines", length, last, position: event.position, incompleteBytes };
+}
+
+/** Rejects with `RefusedError` unless the bytes are the beginning of the first event of the log. */
+async function expectFirstEvent(
+  bytes: Uint8Array,
+  store: Store,
+  headPosition: number,
+): Promise<void> {
+  if (headPosition === 0) {
+    const has = "The file has the beginning of an event, but the log is empty";
+    throw new RefusedError(`${has}: ${MISSING}. ${ADVICE}`);
+  }
+  for await (const [{ line }] of readLog(store, { from: 1, to: 1 })) {
+    if (bytesEqual(bytes, line.subarray(0, bytes.length))) return;
+  }
+  throw new RefusedError("The file does not begin with the first event of this log");
+}
+
+/** Rejects with `RefusedError` unless the log has the last line of the file at its position. */
+async function expectInLog(
+  { last, position }: FileEnd & { kind: "lines" },
+  store: Store,
+  headPosition: number,
+): Promise<void> {
+  if (position > headPosition) {
+    const ends = `The file ends at position ${position}, but the log at ${headPosition}`;
+    throw new RefusedError(`${ends}: ${MISSING}. ${ADVICE}`);
+  }
+  for await (const [{ line }] of readLog(store, { from: position, to: position })) {
+    if (bytesEqual(last, line)) return;
+  }
+  const other = `The file has another event at position ${position} than the log`;
+  throw new RefusedError(`${other}: it is of another log, or one was altered. ${ADVICE}`);
 }
 
 async function read(file: Deno.FsFile, from: number, to: number): Promise<Uint8Array> {

@@ -5,7 +5,7 @@ import { HeadLostError } from "../../src/log/head_reader.ts";
 import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import { Backup } from "./backup.ts";
 import type { Service } from "../../src/service.ts";
-import { counted } from "../cli/format.ts";
+import { formatCounted } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -60,7 +60,7 @@ async function appendNew(service: Service): Promise<void> {
   backup = await Backup.open(file, patientStore, position);
   const { removedBytes, position: startedAt } = backup;
   if (removedBytes > 0) {
-    say(`Removed an incomplete line of ${counted(removedBytes, "byte")} from ${path}.`);
+    say(`Removed an incomplete line of ${formatCounted(removedBytes, "byte")} from ${path}.`);
   }
   if (isFollowing) await printSynced(file, backup);
   const from = startedAt + 1;
@@ -81,7 +81,7 @@ async function appendNew(service: Service): Promise<void> {
   if (isFollowing) return;
   await printSynced(file, backup);
   if (stop.signal.aborted) return;
-  const added = counted(position - startedAt, "new event");
+  const added = formatCounted(position - startedAt, "new event");
   const news = position === startedAt ? "Nothing is new" : `Appended ${added}`;
   say(`${news}: ${path} ends at position ${position}.`);
 }

@@ -48,7 +48,8 @@ export async function* followLog(
     } catch (error) {
       const isLasting = LASTING_ERRORS.some((it) => error instanceof it);
       if (isLasting || serviceErrorCode(error) !== "store_unavailable") throw error;
-      if (failures++ === 0) reachable(false, (error as Error).message);
+      failures++;
+      if (failures === 1) reachable(false, (error as Error).message);
     }
     if (next > to) return;
     await sleep(runtime, failures === 0 ? FOLLOW_INTERVAL_MS : backoffMs(runtime, failures));

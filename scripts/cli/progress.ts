@@ -1,6 +1,6 @@
 /** Shows a command's progress on standard error: a line that changes on a terminal, otherwise a line at times. */
 
-import { count, shortened } from "./format.ts";
+import { formatCount, shorten } from "./format.ts";
 
 const isTerminal = Deno.stderr.isTerminal();
 const LINE_EVERY_MS = isTerminal ? 100 : 5_000;
@@ -26,9 +26,9 @@ export function progressOf(title: string, unit: string): ShowProgress {
       startedAt = now;
     }
     const rate = Math.round((done - startedWith) * 1_000 / Math.max(1, now - startedAt));
-    const of = total === undefined ? "" : ` of ${count(total)}`;
+    const of = total === undefined ? "" : ` of ${formatCount(total)}`;
     const left = total === undefined || rate === 0 ? "" : timeLeft((total - done) / rate);
-    line = `${title}: ${count(done)}${of} ${unit}, ${count(rate)}/s${left}`;
+    line = `${title}: ${formatCount(done)}${of} ${unit}, ${formatCount(rate)}/s${left}`;
     timer ??= setTimeout(show, LINE_EVERY_MS);
   };
 }
@@ -44,7 +44,7 @@ function show(): void {
   clearTimeout(timer);
   timer = undefined;
   if (line === "") return;
-  const shown = isTerminal ? shortened(line, Deno.consoleSize().columns || Infinity) : line;
+  const shown = isTerminal ? shorten(line, Deno.consoleSize().columns || Infinity) : line;
   console.error(isTerminal && isShown ? `${ERASE_LINE_ABOVE}${shown}` : shown);
   line = "";
   isShown = true;

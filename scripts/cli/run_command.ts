@@ -34,13 +34,15 @@ export interface CommandActions<C extends Command> {
   refusals?: (abstract new (...args: never[]) => Error)[];
   /** Says, on SIGINT (Ctrl-C) and SIGTERM, what the command leaves and what to run next. */
   interrupt?(): string;
+  /** Whether such a signal is the only end of the command, so that it exits with 0. */
+  endsBySignal?(): boolean;
   /** Aborted on these signals, for a command that then ends by itself. The others exit at once. */
   stop?: AbortController;
 }
 
 export async function runCommand<const C extends Command>(
   command: C,
-  { run, refusals = [], interrupt, stop }: CommandActions<C>,
+  { run, refusals = [], interrupt, endsBySignal = () => false, stop }: CommandActions<C>,
 ): Promise<never> {
   exitWithHelp(command, Deno.args);
   process.on("uncaughtException", exitAfterDefect);
@@ -48,8 +50,7 @@ export async function runCommand<const C extends Command>(
     const { values, positionals } = parse(command);
     const endInterrupted = (code: number) => {
       say(interrupt!());
-      // A log that is followed has no other end.
-      Deno.exit("follow" in values ? EXIT.done : code);
+      Deno.exit(endsBySignal() ? EXIT.done : code);
     };
     if (interrupt !== undefined) onInterrupt(endInterrupted, stop);
     const code = await run(values as FlagValues<C>, positionals);

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { ConfigError, ListenError, readDevConfig } from "../../src/settings/config.ts";
 import { exitAfterLog } from "../../src/life_cycle/exit.ts";
+import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
@@ -25,6 +26,8 @@ const LABEL = "development (deno task dev)";
 const WAVE = 500;
 
 const { values: { reset, seed = "0" } } = parseArgs({ options: optionsOf(COMMANDS.dev) });
+
+endWithParent();
 
 try {
   const config = readDevConfig();

@@ -6,10 +6,7 @@ import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
 /** Deno runs the development server with the permissions of the service. */
-const SERVER = [
-  ...["run", "--quiet", "--no-prompt", "--permission-set=service"],
-  "scripts/dev/dev_server.ts",
-];
+const SERVER = ["run", "-q", "--no-prompt", "-P=service", "scripts/dev/dev_server.ts"];
 const SOURCES = ["events", "scripts", "src"];
 
 /** The files that the service reads besides its sources: its permissions, and its packages. */
@@ -21,7 +18,13 @@ const END_LIMIT_MS = 5_000;
 /** Time without a further change after which a change is complete: editors write in steps. */
 const CALM_MS = 100;
 
-let change = Promise.withResolvers<"changed">();
+/** Why a round of the service is over. */
+type Reason =
+  | { kind: "stopped" }
+  | { kind: "changed" }
+  | { kind: "ended"; status: Deno.CommandStatus };
+
+let change = Promise.withResolvers<Reason>();
 let hasTypeErrors = false;
 
 await runCommand(COMMANDS.dev, {
@@ -40,9 +43,9 @@ await runCommand(COMMANDS.dev, {
 });
 
 async function serveUntilStopped(): Promise<number> {
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<"stopped">();
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<Reason>();
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
-    Deno.addSignalListener(signal, () => stop("stopped"));
+    Deno.addSignalListener(signal, () => stop({ kind: "stopped" }));
   }
   for (let isFirst = true;; isFirst = false) {
     change = Promise.withResolvers();
@@ -51,21 +54,28 @@ async function serveUntilStopped(): Promise<number> {
     const args = [...SERVER, ...(isFirst ? Deno.args : [])];
     const server = new Deno.Command(Deno.execPath(), { args, signal }).spawn();
     checkTypes(signal);
-    let event = await Promise.race([stopped, change.promise, server.status]);
-    // A service that a change has stopped can run after another one, whatever it says.
-    const isFinal = isFirst && typeof event === "object" && event.code === EXIT.couldNotRun;
-    if (typeof event === "object" && !event.success && !isFinal) {
+    const ended = server.status.then((status): Reason => ({ kind: "ended", status }));
+    let reason = await Promise.race([stopped, change.promise, ended]);
+    if (reason.kind === "ended" && mayRunAfterChange(reason.status, isFirst)) {
       console.error("The service has ended; it starts again after the next change");
-      event = await Promise.race([stopped, change.promise]);
+      reason = await Promise.race([stopped, change.promise]);
     }
     // Both processes get SIGTERM.
     round.abort();
     const timer = setTimeout(() => server.kill("SIGKILL"), END_LIMIT_MS);
     await server.status;
     clearTimeout(timer);
-    if (event !== "changed") return typeof event === "object" ? event.code : EXIT.done;
+    if (reason.kind === "stopped") return EXIT.done;
+    if (reason.kind === "ended") return reason.status.code;
     console.error("The source has changed; the service starts again");
   }
+}
+
+/** Whether a service that has ended may run after the next change, instead of ending this command, too. */
+function mayRunAfterChange({ success, code }: Deno.CommandStatus, isFirst: boolean): boolean {
+  if (success) return false;
+  // A service that a change has stopped can run after another one, whatever it says.
+  return !isFirst || code !== EXIT.couldNotRun;
 }
 
 async function watch(
@@ -78,7 +88,7 @@ async function watch(
     const isChange = changed.some((path) => isWatched(basename(path)));
     if (kind === "access" || !isChange) continue;
     clearTimeout(timer);
-    timer = setTimeout(() => change.resolve("changed"), CALM_MS);
+    timer = setTimeout(() => change.resolve({ kind: "changed" }), CALM_MS);
   }
 }
 

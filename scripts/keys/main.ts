@@ -15,7 +15,7 @@ import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
 import type { Store } from "../../src/store/store.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { minute, second, shortened } from "../cli/format.ts";
+import { formatMinute, formatSecond, shorten } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -164,7 +164,7 @@ function table(keys: ListedKey[], now: number, showsUse: boolean): string {
   const rows = [["ID", "STATE", "ACCESS", "ISSUED", ...useTitle]];
   const labels = ["LABEL"];
   for (const key of keys) {
-    const issued = minute(key.issuedAt).slice(0, DATE_LENGTH);
+    const issued = formatMinute(key.issuedAt).slice(0, DATE_LENGTH);
     const lastUse = key.lastUse?.slice(0, DATE_LENGTH) ?? "-";
     const access = key.isReadOnly ? "read" : "write";
     const uses = showsUse ? [lastUse] : [];
@@ -175,7 +175,7 @@ function table(keys: ListedKey[], now: number, showsUse: boolean): string {
   const left = TABLE_WIDTH - widths.reduce((sum, width) => sum + width + 2, 0);
   return rows.map((row, index) => {
     const cells = row.map((cell, column) => cell.padEnd(widths[column]));
-    return [...cells, shortened(labels[index], left)].join("  ");
+    return [...cells, shorten(labels[index], left)].join("  ");
   }).join("\n");
 }
 
@@ -188,10 +188,10 @@ function shownStateOf(key: ApiKey, now: number): ApiKeyState | "retiring" {
 /** The state with the time at which it ends or has begun, for example `retiring until 2026-11-20 08:00Z`. */
 function stateWithTime(key: ApiKey, now: number): string {
   const state = shownStateOf(key, now);
-  if (state === "revoked") return `revoked ${minute(key.revokedAt!)}`;
+  if (state === "revoked") return `revoked ${formatMinute(key.revokedAt!)}`;
   const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
-  if (state === "expired") return `expired ${minute(end)}`;
-  return end === Infinity ? state : `${state} until ${minute(end)}`;
+  if (state === "expired") return `expired ${formatMinute(end)}`;
+  return end === Infinity ? state : `${state} until ${formatMinute(end)}`;
 }
 
 async function rotate(keyId: string, flags: Flags): Promise<void> {
@@ -201,9 +201,9 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
     (service) => issueShown((show) => rotateKey(service, keyId, terms, show)),
     { accept: acceptAppends },
   );
-  say(`Key ${nameOf(predecessor)} stays valid until ${second(retiresAt)}.`);
+  say(`Key ${nameOf(predecessor)} stays valid until ${formatSecond(retiresAt)}.`);
   const { id, expiresAt } = successor;
-  const end = expiresAt === undefined ? "" : `, valid until ${second(expiresAt)}`;
+  const end = expiresAt === undefined ? "" : `, valid until ${formatSecond(expiresAt)}`;
   say(`Issued key ${id}${end}. Save it now: it cannot be shown again.`);
 }
 

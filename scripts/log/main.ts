@@ -1,5 +1,6 @@
 import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
+import { eventOf } from "../../src/log/lines.ts";
 import { readLog, type StoredLine } from "../../src/log/read_log.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { recoverLog } from "./recover_log.ts";
@@ -11,7 +12,7 @@ import { ServiceError } from "../../src/service_error.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
 import { parseCount } from "../cli/flag_values.ts";
-import { counted } from "../cli/format.ts";
+import { formatCounted } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import {
   EXIT,
@@ -39,6 +40,7 @@ await runCommand(COMMANDS.log, {
     const rest = isRecovering ? "Run deno task log --recover again." : `${next} prints the rest.`;
     return `Interrupted after position ${to} of ${of}. ${rest}`;
   },
+  endsBySignal: () => isFollowing,
   async run({ follow = false, pretty = false, recover = false, from, last, ...selecting }) {
     if (recover) {
       if (Deno.args.length > 1) throw new UsageError("--recover cannot be used with another flag");
@@ -82,9 +84,16 @@ await runCommand(COMMANDS.log, {
   },
 });
 
+/** The lines for people if the labels of the keys are given. Adds the label of each key that a line issues. */
 function textOf(lines: StoredLine[], labels: Map<string, string> | undefined): Uint8Array {
   if (labels === undefined) return joinLines(lines.map(({ line }) => line));
-  return new TextEncoder().encode(lines.map((line) => `${prettyEvent(line, labels)}\n`).join(""));
+  let text = "";
+  for (const line of lines) {
+    const event = eventOf(line.line);
+    if (event?.type === "ApiKeyIssued") labels.set(event.data.keyId, event.data.label);
+    text += `${prettyEvent(line, event, labels)}\n`;
+  }
+  return new TextEncoder().encode(text);
 }
 
 async function recoverStore(): Promise<number> {
@@ -107,10 +116,10 @@ async function printRecovered(store: Store): Promise<number> {
     if (stop.signal.aborted) return EXIT.done;
   }
   if (fault === undefined) {
-    say(`Printed the whole log, which verifies: ${counted(events, "event")}.`);
+    say(`Printed the whole log, which verifies: ${formatCounted(events, "event")}.`);
     return EXIT.done;
   }
-  const first = counted(events, "event");
+  const first = formatCounted(events, "event");
   say(`Printed the sound beginning of the log: ${first}. Left out the rest: ${fault}`);
   return EXIT.refused;
 }

@@ -1,7 +1,6 @@
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
 import { dataOf, type EventType, type RecordedEvent, subjectOf } from "../../events/event.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import { eventOf } from "../../src/log/lines.ts";
 import type { StoredLine } from "../../src/log/read_log.ts";
 
 const COLORS: Record<EventType, (text: string) => string> = {
@@ -16,14 +15,16 @@ const POSITION_WIDTH = 8;
 const TYPE_WIDTH = 13;
 const SUBJECT_WIDTH = "keys/".length + 26;
 
-/** Formats a stored line for people. `labels` are those of the keys by id; that of a key that the line issues is added. */
-export function prettyEvent({ position, line }: StoredLine, labels: Map<string, string>): string {
-  const event = eventOf(line);
+/** Formats a stored line for people. `event` is that of the line, if it has one. `labels` are those of the keys by id. */
+export function prettyEvent(
+  { position, line }: StoredLine,
+  event: RecordedEvent | undefined,
+  labels: ReadonlyMap<string, string>,
+): string {
   if (event === undefined) {
     // The content of such a line is not printed, because it could contain terminal control sequences.
     return red(`${"".padEnd(24)} ${String(position).padStart(POSITION_WIDTH)} is not an event`);
   }
-  if (event.type === "ApiKeyIssued") labels.set(event.data.keyId, event.data.label);
   const label = labels.get(event.actor);
   return [
     dim(event.time),

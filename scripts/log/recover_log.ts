@@ -32,9 +32,11 @@ async function expectOwnFormat(store: Store): Promise<void> {
 }
 
 async function* firstLines(store: Store, count: number): AsyncGenerator<Uint8Array[]> {
-  for await (const lines of count === 0 ? [] : linesOfRecords(store)) {
-    yield lines.slice(0, count);
-    count -= lines.length;
-    if (count <= 0) return;
+  if (count === 0) return;
+  let position = 0;
+  for await (const lines of linesOfRecords(store)) {
+    yield lines.slice(0, count - position);
+    position += lines.length;
+    if (position >= count) return;
   }
 }

@@ -6,7 +6,7 @@ import { eventOf } from "../../src/log/lines.ts";
 import { PublishedLog } from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
-import { count, counted } from "../cli/format.ts";
+import { formatCount, formatCounted } from "../cli/format.ts";
 import { readPublished, readRegularFile } from "../published/published_folder.ts";
 import { print, runCommand, say, UsageError, write } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
@@ -24,24 +24,24 @@ await runCommand(COMMANDS.prove, {
       throw new UsageError("Name either an event (pets/7, keys/ID or a position) or --consistency");
     }
     const published = new PublishedLog(readPublished(dir));
-    const log = `published log of ${counted(published.checkpoint.size, "event")}`;
+    const log = `published log of ${formatCounted(published.checkpoint.size, "event")}`;
     if (consistency !== undefined) {
       const older = new TextDecoder().decode(readRegularFile(consistency, consistency));
-      const size = count(published.proveConsistency(older).size);
+      const size = formatCount(published.proveConsistency(older).size);
       const claim = "nothing before it was changed or removed";
       return await print(`The ${log} extends the checkpoint of ${size}: ${claim}.`);
     }
     const { line, position, before } = await withLog(file, (lines) => findLine(what, lines));
     if (before !== undefined) {
       const hint = `To prove the one before it, name its position, ${before}, instead of ${what}`;
-      say(`Line ${count(position)} is the newest event of ${what}. ${hint}`);
+      say(`Line ${formatCount(position)} is the newest event of ${what}. ${hint}`);
     }
     const proof = published.proveInclusion(line, position);
     if (linePath !== undefined) await Deno.writeFile(linePath, line);
     await write(new TextEncoder().encode(proof));
     const event = eventOf(line);
     const title = event ? `${event.type} ${subjectOf(event)}` : "not an event of this version";
-    say(`Proved line ${count(position)} (${title}) in the ${log}.`);
+    say(`Proved line ${formatCount(position)} (${title}) in the ${log}.`);
   },
 });
 

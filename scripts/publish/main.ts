@@ -6,7 +6,7 @@ import { publishLog } from "./publish_log.ts";
 import { CHECKPOINT_PATH } from "../published/published_log.ts";
 import { encodeVerifierKey, isKeyName } from "../published/signed_note.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";
-import { counted } from "../cli/format.ts";
+import { formatCounted } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { readPublished, WritableFolder } from "../published/published_folder.ts";
 import { runCommand, say, UsageError } from "../cli/run_command.ts";
@@ -57,8 +57,8 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
   const [before, now] = await withLog(flags["from-file"], publishing);
   const news = now === before
     ? "Nothing is new"
-    : `Published ${counted(now - before, "new event")}`;
-  say(`${news}: the published log of ${signer.name} has ${counted(now, "event")}.`);
+    : `Published ${formatCounted(now - before, "new event")}`;
+  say(`${news}: the published log of ${signer.name} has ${formatCounted(now, "event")}.`);
   if (before === 0) say(`Outsiders verify with this key: ${encodeVerifierKey(signer)}`);
 }
 

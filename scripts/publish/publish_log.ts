@@ -5,7 +5,7 @@
 
 import { Buffer } from "node:buffer";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { LogVerifier } from "../verify/log_verifier.ts";
+import { LogVerifier, messageOf } from "../verify/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
 import { EMPTY_ROOT, HASH_BYTES, type TreeHead } from "../published/merkle_tree.ts";
 import type { WritableFolder } from "../published/published_folder.ts";
@@ -79,18 +79,16 @@ async function stageTiles(
   tiles: NewTiles,
 ): Promise<TreeHead> {
   const published = new TileTree(folder.read, previous.size);
-  const comparison = new PublishedComparison(previous, published, (tile) => tiles.add(tile));
+  const comparison = new PublishedComparison(previous, published);
   const { builder } = comparison;
   const verifier = new LogVerifier();
   for await (const lines of readLines(1)) {
     for (const line of lines) {
-      // Before the comparison, which adds the tile that the line completes.
-      tiles.addLine(line);
-      comparison.verify(line);
+      const full = comparison.verify(line);
+      tiles.addLine(line, full);
       const { faults } = verifier.verify(line);
       if (faults.length > 0) {
-        const reason = faults.join("; ");
-        throw new RefusedError(`Line ${builder.size}: ${reason}. Run deno task audit`);
+        throw new RefusedError(`Line ${builder.size}: ${messageOf(faults)}. Run deno task audit`);
       }
     }
     progress?.(builder.size);
@@ -98,7 +96,7 @@ async function stageTiles(
   }
   comparison.end();
   if (builder.size === 0) throw new RefusedError("The log has no events");
-  for (const tile of builder.partialTiles()) tiles.add(tile);
+  tiles.addTiles(builder.partialTiles());
   await tiles.stage();
   return { size: builder.size, root: builder.root() };
 }
@@ -140,11 +138,17 @@ class NewTiles {
     return this.#files.length;
   }
 
-  addLine(line: Uint8Array): void {
+  /** Adds a line, and then the tiles that are full with it. */
+  addLine(line: Uint8Array, full: Tile[]): void {
     this.#lines.push(line);
+    this.addTiles(full);
   }
 
-  add({ level, index, hashes }: Tile): void {
+  addTiles(tiles: Tile[]): void {
+    for (const tile of tiles) this.#addTile(tile);
+  }
+
+  #addTile({ level, index, hashes }: Tile): void {
     const width = hashes.length / HASH_BYTES;
     this.#addFile(tilePath(level, index, width), hashes, width);
     if (level > 0) return;

@@ -1,4 +1,4 @@
-import { counted } from "../cli/format.ts";
+import { formatCounted } from "../cli/format.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { isConsistent, isIncluded, leafHash, type TreeHead } from "./merkle_tree.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -33,7 +33,7 @@ export class PublishedLog {
   proveInclusion(line: Uint8Array, position: number): string {
     const { size, note } = this.checkpoint;
     if (position > size) {
-      const fact = `the published log has ${counted(size, "event")}`;
+      const fact = `the published log has ${formatCounted(size, "event")}`;
       throw new RefusedError(`Position ${position} is not published yet: ${fact}`);
     }
     const index = position - 1;
@@ -53,7 +53,7 @@ export class PublishedLog {
       const proof = this.tree.consistencyProof(old.size);
       if (isConsistent(old, checkpoint, proof)) return old;
     }
-    const events = counted(checkpoint.size, "event");
+    const events = formatCounted(checkpoint.size, "event");
     const sizes = `${events} does not extend the checkpoint of ${old.size}`;
     throw new RefusedError(`The published log of ${sizes}: the history before it is another one`);
   }
@@ -70,33 +70,34 @@ export function readSignature(read: ReadPublished) {
 
 /** Compares the lines of a log, in order, with what was published of it. Throws `RefusedError` if they differ. */
 export class PublishedComparison {
-  readonly builder: TileBuilder;
+  readonly builder = new TileBuilder();
   #published: TreeHead;
   #tree: TileTree;
 
-  constructor(published: TreeHead, tree: TileTree, onFull?: (tile: Tile) => void) {
+  constructor(published: TreeHead, tree: TileTree) {
     this.#published = published;
     this.#tree = tree;
-    this.builder = new TileBuilder(onFull);
   }
 
-  verify(line: Uint8Array): void {
+  /** Compares the next line. Returns the tiles that are full with it. */
+  verify(line: Uint8Array): Tile[] {
     const index = this.builder.size;
     const { size, root } = this.#published;
     const leaf = leafHash(line);
     if (index < size) expectPublished(leaf, index, this.#tree);
-    this.builder.push(leaf);
+    const full = this.builder.push(leaf);
     const isLastPublished = index + 1 === size;
     if (isLastPublished && !bytesEqual(this.builder.root(), root)) {
       throw new RefusedError(OTHER_ROOT);
     }
+    return full;
   }
 
   end(): void {
     const { size } = this.#published;
     const end = this.builder.size;
     if (end >= size) return;
-    const published = counted(size, "event");
+    const published = formatCounted(size, "event");
     throw new RefusedError(
       `The log ends at position ${end}, but the published log has ${published}`,
     );

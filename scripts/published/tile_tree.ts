@@ -103,23 +103,20 @@ export class TileBuilder {
   size = 0;
   /** The hashes of the rightmost tile of each level, which is not full. */
   #open: Uint8Array[][] = [];
-  #onFull: ((tile: Tile) => void) | undefined;
 
-  constructor(onFull?: (tile: Tile) => void) {
-    this.#onFull = onFull;
-  }
-
-  push(leaf: Uint8Array): void {
+  /** Adds a leaf. Returns the tiles that are full with it, from level 0 up. */
+  push(leaf: Uint8Array): Tile[] {
+    const full: Tile[] = [];
     this.size++;
     let hash = leaf;
     for (let level = 0;; level++) {
       this.#open[level] ??= [];
       const open = this.#open[level];
       open.push(hash);
-      if (open.length < TILE_WIDTH) return;
+      if (open.length < TILE_WIDTH) return full;
       const hashes = Buffer.concat(open);
       this.#open[level] = [];
-      this.#onFull?.({ level, index: hashesOn(level + 1, this.size) - 1, hashes });
+      full.push({ level, index: hashesOn(level + 1, this.size) - 1, hashes });
       hash = rootOf(hashes);
     }
   }

@@ -4,7 +4,7 @@ import { LogDamagedError } from "../../src/log/read_log.ts";
 import type { Findings } from "../verify/findings.ts";
 import { GRACE_MS, replay, type ReplayDeps, type ReplayPhase } from "./replay.ts";
 import { LEASE_LIMIT_MS } from "../guarded/replay_lease.ts";
-import { count, counted } from "../cli/format.ts";
+import { formatCount, formatCounted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
@@ -51,8 +51,10 @@ async function rebuild(deps: ReplayDeps, graceMs: number): Promise<void> {
     },
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-  const earlier = resumedFrom === 0 ? "" : `, ${count(resumedFrom)} of them in an earlier run`;
-  const what = `${counted(events, "event")}${earlier}, in ${seconds} s`;
+  const earlier = resumedFrom === 0
+    ? ""
+    : `, ${formatCount(resumedFrom)} of them in an earlier run`;
+  const what = `${formatCounted(events, "event")}${earlier}, in ${seconds} s`;
   say(`Replayed ${what}; generation ${generation} is served.`);
   describe(differences);
 }
@@ -65,8 +67,8 @@ function describe({ counts, faults, total }: Findings): void {
   }
   const { record_missing: missing = 0, record_extra: extra = 0, record_altered: altered = 0 } =
     counts;
-  const lost = `${count(missing)} ${missing === 1 ? "record" : "records"} missing`;
-  const wrong = `${count(extra)} extra, ${count(altered)} altered`;
+  const lost = `${formatCount(missing)} ${missing === 1 ? "record" : "records"} missing`;
+  const wrong = `${formatCount(extra)} extra, ${formatCount(altered)} altered`;
   say(`The old projections differed from the log: ${lost}, ${wrong}.`);
   for (const { message } of faults) say(`  ${message}`);
 }

@@ -181,22 +181,26 @@ function sealerOf({ time, lease: { filling: { generation } } }: Job) {
 
 /** Serves the new generation from one commit on, which has the last records and checks the head: no line is missing. */
 async function flip(job: Job): Promise<void> {
-  const { store, lease: { filling: { generation } }, log } = job;
+  const { store, runtime, lease: { filling: { generation } }, log } = job;
   const seal = sealerOf(job);
-  let lines: RecordedLine[] = [];
-  // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
-  const writeEarlierLines = async () => {
-    await fill(job, [lines]);
-    lines = [];
+  const deadline = runtime.monotonicNow() + RETRY_LIMIT_MS;
+  while (true) {
     await catchUp(job);
-  };
-  await changeHead(job, async (head) => {
+    const { head, versionstamp } = await readHead(store);
+    const lines: RecordedLine[] = [];
     for await (const read of log.readTo(store, head.position)) lines.push(...read);
     const { sealed: { mutations }, count } = sealCommit(lines, seal, store.limits);
-    if (count < lines.length) return undefined;
-    const next = { ...head, generation, removing: head.generation };
-    return { next, mutations, filling: NO_FILLING };
-  }, writeEarlierLines);
+    const fitsOneCommit = count === lines.length;
+    if (fitsOneCommit) {
+      const next = { ...head, generation, removing: head.generation };
+      const change = { next, mutations, filling: NO_FILLING };
+      const hasLanded = await replaceHead(job, versionstamp, change);
+      if (hasLanded) return;
+    }
+    if (runtime.monotonicNow() >= deadline) throw headMovedError();
+    // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
+    await fill(job, [lines]);
+  }
 }
 
 /** Removes the generation that the head names for removal, when the requests that may read it have ended. */
@@ -208,7 +212,7 @@ async function removeOld(job: Job): Promise<void> {
     progress("wait", Math.round(waited / 1_000), Math.round(graceMs / 1_000));
   });
   await remove(job, removing);
-  await changeHead(job, ({ removing: _, ...next }) => Promise.resolve({ next }));
+  await changeHead(job, ({ removing: _, ...next }) => next);
 }
 
 async function remove(job: Job, generation: number): Promise<void> {
@@ -225,27 +229,33 @@ async function remove(job: Job, generation: number): Promise<void> {
   });
 }
 
-type HeadChange = { next: Head; mutations?: Mutation[]; filling?: Filling };
-
-/** Replaces the head. Repeats that, and `prepare` before it, if the head has changed or `change` gives `undefined`. */
-async function changeHead(
-  job: Job,
-  change: (head: Head) => Promise<HeadChange | undefined>,
-  prepare = async () => {},
-): Promise<void> {
+/** Replaces the head. Repeats that if the head has changed meanwhile. */
+async function changeHead(job: Job, change: (head: Head) => Head): Promise<void> {
   const deadline = job.runtime.monotonicNow() + RETRY_LIMIT_MS;
   do {
-    await prepare();
     const { head, versionstamp } = await readHead(job.store);
-    const changed = await change(head);
-    if (changed === undefined) continue;
-    const { next, mutations = [], filling } = changed;
-    const set: Mutation = { type: "set", key: HEAD_KEY, value: encodeHead(next) };
-    const checks = [{ key: HEAD_KEY, versionstamp }];
-    const hasLanded = await job.lease.commit({ checks, mutations: [...mutations, set] }, filling);
+    const hasLanded = await replaceHead(job, versionstamp, { next: change(head) });
     if (hasLanded) return;
-    // At most 1 ms, because the instance that writes now will write again immediately.
-    await sleep(job.runtime, job.runtime.random());
   } while (job.runtime.monotonicNow() < deadline);
-  throw new Error("The head changed during every attempt to update it; run the replay again");
+  throw headMovedError();
+}
+
+type HeadChange = { next: Head; mutations?: Mutation[]; filling?: Filling };
+
+/** Replaces the head that was read at a versionstamp. Resolves to `false`, after a short pause, if it has changed since. */
+async function replaceHead(
+  { lease, runtime }: Job,
+  versionstamp: string | null,
+  { next, mutations = [], filling }: HeadChange,
+): Promise<boolean> {
+  const set: Mutation = { type: "set", key: HEAD_KEY, value: encodeHead(next) };
+  const checks = [{ key: HEAD_KEY, versionstamp }];
+  const hasLanded = await lease.commit({ checks, mutations: [...mutations, set] }, filling);
+  // At most 1 ms, because the instance that writes now will write again immediately.
+  if (!hasLanded) await sleep(runtime, runtime.random());
+  return hasLanded;
+}
+
+function headMovedError(): Error {
+  return new Error("The head changed during every attempt to update it; run the replay again");
 }

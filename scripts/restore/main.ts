@@ -5,7 +5,7 @@ import { type Export, restore, verifyExport } from "./restore.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "../../src/store/deno_kv/store_file.ts";
 import { OpenStoreError } from "../../src/store/open_store.ts";
-import { counted } from "../cli/format.ts";
+import { formatCounted } from "../cli/format.ts";
 import { openInput } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
@@ -53,7 +53,11 @@ async function restoreFrom(source: Export): Promise<void> {
     return restore(deps, source, verified, (done) => progress(done, position));
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-  say(`Restored ${counted(position, "event")} in ${seconds} s; the last has the hash ${lastHash}.`);
+  say(
+    `Restored ${
+      formatCounted(position, "event")
+    } in ${seconds} s; the last has the hash ${lastHash}.`,
+  );
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */

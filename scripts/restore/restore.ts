@@ -3,7 +3,7 @@
  * mark is stored under the head's key, so no service works on half a log, and a killed restore can be continued.
  */
 
-import { counted } from "../cli/format.ts";
+import { formatCounted } from "../cli/format.ts";
 import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
@@ -69,7 +69,7 @@ export async function restore(
   const isLast = ({ key, content }: ProjectionRecord) => {
     if (!hasChanges || !isPetKind(key[0])) return true;
     if (content === undefined) return false;
-    const lastPosition = Math.abs(pets.valueAt(key.at(-1) as number));
+    const lastPosition = pets.lastPositionOf(key.at(-1) as number);
     return positionIn(content) === lastPosition;
   };
   // By a clock alone that is wrong, records would be left out that are still valid.
@@ -161,7 +161,7 @@ async function restoredIn(store: Store, found: StoreEntry | null, head: Head): P
   }
   const { position, lastHash, restored } = record.mark;
   if (position === head.position && lastHash === head.lastHash) return restored;
-  const events = counted(position, "event");
+  const events = formatCounted(position, "event");
   throw new Error(
     `The store holds a restore of another export, of ${events}, the last with the ` +
       `hash ${lastHash}, that was not finished`,

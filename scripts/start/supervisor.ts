@@ -6,7 +6,6 @@
 import process from "node:process";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { runProgram } from "../../src/life_cycle/run_program.ts";
-import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readServiceConfig } from "../../src/settings/config.ts";
 import { COMMANDS } from "../cli/commands.ts";
 import { exitWithHelp } from "../cli/help.ts";
@@ -14,10 +13,7 @@ import { Processes } from "./processes.ts";
 import { reservePort } from "./reserve_port.ts";
 
 /** Deno runs one process of the service as `deno task start` does. */
-const SERVICE = [
-  ...["run", "--quiet", "--no-prompt", "--permission-set=service"],
-  "scripts/start/main.ts",
-];
+const SERVICE = ["run", "-q", "--no-prompt", "-P=service", "scripts/start/main.ts"];
 
 exitWithHelp(COMMANDS.start, Deno.args);
 await runProgram(supervise);
@@ -35,7 +31,7 @@ async function supervise(): Promise<number> {
     if (restartsAtHangUp) void processes.restart();
     else processes.stop("SIGHUP");
   });
-  endWithParent(process.ppid, systemRuntime);
+  endWithParent();
   return await processes.run();
 }
 

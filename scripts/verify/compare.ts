@@ -19,7 +19,8 @@ import { checkedContent } from "../../src/store/checksum.ts";
 import { formatKey } from "../../src/store/key_encoding.ts";
 import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
 import type { Findings } from "./findings.ts";
-import { kindBitOf, type SoundLog } from "./sound_log.ts";
+import type { MissingRecords } from "./missing_records.ts";
+import type { SoundLog } from "./sound_log.ts";
 
 const DIFFERS = {
   missing: "is missing",
@@ -44,8 +45,7 @@ interface ComparisonDeps {
  */
 export class Comparison {
   #deps: ComparisonDeps;
-  /** By the positions of the events: the bits of the records that were not found yet. */
-  #missing: Uint8Array;
+  #missing: MissingRecords;
   /** The keys of the records that events after those of the log have written or removed, up to a position. */
   #laterKeys = new Set<string>();
   #laterTo: number;
@@ -55,7 +55,7 @@ export class Comparison {
   constructor(deps: ComparisonDeps) {
     const { verifier } = deps.log;
     this.#deps = deps;
-    this.#missing = deps.log.kindsByPosition();
+    this.#missing = deps.log.allRecords();
     this.#laterTo = verifier.position;
     this.#latestMs = verifier.latestMs;
   }
@@ -65,12 +65,17 @@ export class Comparison {
     const differences: [Difference, Key][] = [];
     for (const entry of entries) {
       const key = entry.key.slice(2);
-      if (!isProjectionKey(key)) differences.push(["extra", entry.key]);
-      else if (this.#isRight(key, entry)) this.#markFound(key);
-      else if (await this.#isWritten(key)) {
+      if (!isProjectionKey(key)) {
+        differences.push(["extra", entry.key]);
+        continue;
+      }
+      if (this.#isRight(key, entry)) {
         this.#markFound(key);
-        differences.push(["altered", entry.key]);
-      } else differences.push(["extra", entry.key]);
+        continue;
+      }
+      const isAltered = await this.#isWritten(key);
+      if (isAltered) this.#markFound(key);
+      differences.push([isAltered ? "altered" : "extra", entry.key]);
     }
     if (differences.length === 0) return;
     await this.#followLater();
@@ -83,12 +88,12 @@ export class Comparison {
     await this.#followLater();
     // A record has expired if that is so by the clock and by the log.
     const time = Math.min(runtime.now(), this.#latestMs);
-    for (let position = 1; position < this.#missing.length; position++) {
-      if (this.#missing[position] === 0) continue;
-      const missing = this.#missing[position] & ~log.kindsExpiredAt(time, position);
-      if (missing === 0) continue;
+    for (let position = 1; position <= log.verifier.position; position++) {
+      const mayBeRemoved = log.isIdempotencyKeyExpired(time, position);
+      if (mayBeRemoved) this.#missing.remove("event_by_idempotency_key", position);
+      if (!this.#missing.hasAnyAt(position)) continue;
       for (const key of await keysWrittenAt(store, position)) {
-        const isMissing = (missing & kindBitOf(key)) !== 0;
+        const isMissing = this.#missing.has(key[0], position);
         if (isMissing) this.#addUnlessLater("missing", projectionKey(generation, key));
       }
       await progress();
@@ -111,7 +116,7 @@ export class Comparison {
   }
 
   #markFound(key: ProjectionKey): void {
-    this.#missing[this.#deps.log.positionOf(key)] &= ~kindBitOf(key);
+    this.#missing.remove(key[0], this.#deps.log.positionOf(key));
   }
 
   /** Reads the events up to the head of now. So all that was written before is known. */

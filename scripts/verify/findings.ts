@@ -1,6 +1,6 @@
 /** Collects the faults that an audit finds. */
 
-import { count, counted } from "../cli/format.ts";
+import { formatCount, formatCounted } from "../cli/format.ts";
 import { type Head, petCount } from "../../src/log/head.ts";
 import type { StoreDamagedError } from "../../src/store/store_errors.ts";
 import {
@@ -104,16 +104,16 @@ export function describe(report: AuditReport, extended: string[] = []): string {
   const { sound, position, pets, hash, counts, faults, advice, firstBadPosition } = report;
   const noted = describeNotes(report);
   if (sound) {
-    const what = `Sound: ${counted(position, "event")}, ${counted(pets, "pet")}.`;
+    const what = `Sound: ${formatCounted(position, "event")}, ${formatCounted(pets, "pet")}.`;
     return [what, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted].join("\n");
   }
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
   const more = total - faults.length;
   return [
-    `Not sound: ${counted(total, "fault")} in ${counted(position, "event")}.` +
+    `Not sound: ${formatCounted(total, "fault")} in ${formatCounted(position, "event")}.` +
     (firstBadPosition === undefined ? "" : ` The first bad position is ${firstBadPosition}.`),
     ...faults.map(({ message }) => `- ${message}`),
-    ...(more > 0 ? [`- and ${count(more)} more`] : []),
+    ...(more > 0 ? [`- and ${formatCount(more)} more`] : []),
     `Next: ${Object.values(advice)[0]}`,
     ...noted,
   ].join("\n");
@@ -124,7 +124,7 @@ function describeNotes({ notes, noteCounts, noteAdvice }: AuditReport): string[]
   const more = total - notes.length;
   return [
     ...notes.map(({ message }) => `Note: ${message}.`),
-    ...(more > 0 ? [`Note: there are ${count(more)} more of these.`] : []),
+    ...(more > 0 ? [`Note: there are ${formatCount(more)} more of these.`] : []),
     ...Object.values(noteAdvice),
   ];
 }

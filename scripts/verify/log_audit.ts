@@ -7,6 +7,7 @@ import type { StoreEntry } from "../../src/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
 import type { Findings } from "./findings.ts";
+import { type LineFault, messageOf } from "./log_verifier.ts";
 import { SoundLog } from "./sound_log.ts";
 
 /** The end of a sound log, 0 if it is empty. With it, a later audit proves that the log was only appended to. */
@@ -69,16 +70,9 @@ export class LogAudit {
   /** Verifies the next line. Returns it with its event if it is sound. */
   verify(line: Uint8Array): RecordedLine | undefined {
     const expectedPosition = this.verifier.position + 1;
-    const { event, faults, notes, isUnlinked, isNewer } = this.verifier.verify(line);
+    const { event, faults, notes } = this.verifier.verify(line);
     for (const note of notes) this.#findings.note(note);
-    const message = `Line ${expectedPosition}: ${faults.join("; ")}`;
-    // A missing line is reported where it was expected.
-    const position = Math.min(expectedPosition, this.verifier.position);
-    const hasOtherFaults = faults.length > Number(isUnlinked) + Number(isNewer);
-    if (hasOtherFaults) this.#fault(message, position);
-    if (isNewer && !hasOtherFaults) this.#fault(message, position, "newer_line");
-    // Either of two lines that do not fit may have been altered.
-    if (isUnlinked && !hasOtherFaults) this.#fault(message, Math.max(1, position - 1));
+    if (faults.length > 0) this.#reportFaults(faults, expectedPosition);
     this.#compareWithCheckpoint();
     this.#comparePublished((published) => published.verify(line), this.verifier.position);
     return event === undefined || faults.length > 0 ? undefined : { event, line };
@@ -97,6 +91,21 @@ export class LogAudit {
     const message = `The log ends at position ${from - 1}, but the checkpoint was taken at ` +
       `position ${position}: its newest events were cut off`;
     this.#findings.add("checkpoint", message, from);
+  }
+
+  /** Reports the faults of a line together, as what the most telling of them is. */
+  #reportFaults(faults: readonly LineFault[], expectedPosition: number): void {
+    const message = `Line ${expectedPosition}: ${messageOf(faults)}`;
+    const kinds = new Set(faults.map(({ kind }) => kind));
+    // A missing line is reported where it was expected.
+    const position = Math.min(expectedPosition, this.verifier.position);
+    if (kinds.has("other")) {
+      this.#fault(message, position);
+      return;
+    }
+    if (kinds.has("newer")) this.#fault(message, position, "newer_line");
+    // Either of two lines that do not fit may have been altered.
+    if (kinds.has("unlinked")) this.#fault(message, Math.max(1, position - 1));
   }
 
   #fault(message: string, position: number, kind: "line" | "newer_line" = "line"): void {

@@ -16,8 +16,8 @@ import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
-import { DigestTable } from "./digest_table.ts";
 import type { Note } from "./findings.ts";
+import { PetStates } from "./pet_states.ts";
 import { addEvent, draftOf, EMPTY_HEAD } from "../../src/log/head.ts";
 import { readEvent } from "../../src/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -34,6 +34,17 @@ const USE_TOLERANCE_MS = 60_000;
 const IDS_KEPT = 10_000;
 const IDEMPOTENCY_KEYS_KEPT = 100_000;
 
+/** A fault of a line, with a message to follow "Line 7: ". */
+export interface LineFault {
+  /**
+   * - `newer`: a newer version wrote the line.
+   * - `unlinked`: its `previoushash` does not fit the line before, so either of the two was altered.
+   * - `other`: every other fault.
+   */
+  kind: "newer" | "unlinked" | "other";
+  message: string;
+}
+
 /**
  * A history that the service cannot have written is a fault even if all hashes match. After a fault, the verifier
  * continues from the content of the line itself, so that one fault is not reported again for every later line. The
@@ -48,7 +59,7 @@ export class LogVerifier {
   /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
   head = draftOf(EMPTY_HEAD);
   /** Of the line that is verified. */
-  #faults: string[] = [];
+  #faults: LineFault[] = [];
   #notes: Note[] = [];
   /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
@@ -57,11 +68,8 @@ export class LogVerifier {
   #isComplete = true;
   #keys = new Map<string, ApiKey>();
   #tokenHashes = new Set<string>();
-  /**
-   * The texts of the pets, and the positions of their last events (if that is a removal, minus the position), except
-   * those that a line that could not be read may have changed.
-   */
-  readonly pets = new DigestTable();
+  /** All pets, except those that a line that could not be read may have changed. */
+  readonly pets = new PetStates();
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
@@ -79,11 +87,7 @@ export class LogVerifier {
     return this.head.position;
   }
 
-  /**
-   * Verifies the next line. `event` is `undefined` if it could not be decoded. `faults` are worded to follow "Line 7: ".
-   * If `isNewer`, one fault is that a newer version wrote the line. If `isUnlinked`, one fault is its `previoushash`:
-   * either this line or the one before was altered. `notes` are observations that are not faults.
-   */
+  /** Verifies the next line. `event` is `undefined` if it could not be decoded. `notes` are not faults. */
   verify(line: Uint8Array) {
     this.#faults = [];
     this.#notes = [];
@@ -92,8 +96,8 @@ export class LogVerifier {
     const isNewer = read instanceof NewerVersionError;
     const hasPosition = !isMalformed || isNewer;
     const position = hasPosition ? read.position : this.position + 1;
-    if (isMalformed) this.#faults.push(read.message);
-    const isUnlinked = hasPosition && !this.#checkPosition(read);
+    if (isMalformed) this.#addFault(read.message, isNewer ? "newer" : "other");
+    if (hasPosition) this.#checkPosition(read);
     if (isMalformed) this.#lose();
     else this.#checkBody({ event: read, line });
     const hash = sha256Hex(line);
@@ -101,7 +105,7 @@ export class LogVerifier {
     if (isMalformed) this.head = { ...this.head, position, lastHash: hash };
     else addEvent(this.head, read, hash);
     const event = isMalformed ? undefined : read;
-    return { event, faults: this.#faults, notes: this.#notes, isNewer, isUnlinked };
+    return { event, faults: this.#faults, notes: this.#notes };
   }
 
   /** Verifies the next line. Throws `UnsoundError` if it has a fault, with `advice` at the end. */
@@ -109,7 +113,7 @@ export class LogVerifier {
     const number = this.position + 1;
     const { event, faults } = this.verify(line);
     if (event !== undefined && faults.length === 0) return { event, line };
-    throw new UnsoundError(`Line ${number}: ${faults.join("; ")}${advice}`);
+    throw new UnsoundError(`Line ${number}: ${messageOf(faults)}${advice}`);
   }
 
   /** Continues after a position. The lines up to there cannot be read. */
@@ -118,25 +122,24 @@ export class LogVerifier {
     this.head = { ...this.head, position, lastHash: EMPTY_HEAD.lastHash };
   }
 
-  /** Returns `false` if the line is at the right position, but does not fit the line before. */
-  #checkPosition({ position, previousHash }: RecordedEvent | NewerVersionError): boolean {
+  /** Checks that the line is at the next position, and follows the line before. */
+  #checkPosition({ position, previousHash }: RecordedEvent | NewerVersionError): void {
     const expected = this.position + 1;
     if (position !== expected) {
-      this.#faults.push(`its sequence says position ${position}, but ${expected} was expected`);
+      this.#addFault(`its sequence says position ${position}, but ${expected} was expected`);
       this.#lose();
     } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
-      this.#faults.push(
+      this.#addFault(
         "its previoushash is not the SHA-256 of the line before, so one of the two was altered",
+        "unlinked",
       );
-      return false;
     }
-    return true;
   }
 
   #checkBody({ event, line }: RecordedLine): void {
     const { id, position } = event;
     if (this.#ids.add(id, position) !== undefined) {
-      this.#faults.push(`its id ${id} is that of an earlier event`);
+      this.#addFault(`its id ${id} is that of an earlier event`);
     }
     // All times have the same format, so they sort as text, which avoids parsing them.
     if (event.time > this.#latestTime) this.#latestTime = event.time;
@@ -169,39 +172,38 @@ export class LogVerifier {
     if (predecessor === undefined && (last === 0 || !this.#namesPredecessors)) return;
     const named = predecessor === undefined ? "names no predecessor" : `names ${predecessor}`;
     const right = last === 0 ? "had no event before" : `had its last event at position ${last}`;
-    this.#faults.push(`it ${named}, but its subject ${subjectOf(event)} ${right}`);
+    this.#addFault(`it ${named}, but its subject ${subjectOf(event)} ${right}`);
   }
 
   /** Position of the last event of the same subject before this one; 0 without one, `undefined` if that is not known. */
   #lastPositionOf(event: RecordedEvent): number | undefined {
-    const last = isPetEvent(event)
-      ? this.pets.valueAt(event.data.id)
-      : this.#keys.get(event.data.keyId)?.position ?? 0;
     // The other checks report an event after a removal.
-    if (last < 0) return undefined;
+    if (isPetEvent(event) && this.pets.isRemoved(event.data.id)) return undefined;
+    const last = isPetEvent(event)
+      ? this.pets.lastPositionOf(event.data.id)
+      : this.#keys.get(event.data.keyId)?.position ?? 0;
     return last === 0 && !this.#isComplete ? undefined : last;
   }
 
   #checkPetId(id: number): void {
     const expected = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
-    if (id !== expected) this.#faults.push(`it adds pet ${id}, but pet ${expected} was expected`);
+    if (id !== expected) this.#addFault(`it adds pet ${id}, but pet ${expected} was expected`);
     this.#lastPetId = id;
   }
 
   /** Checks that the pet is there after the lines so far, with that text. */
   #checkBefore(does: "changes" | "removes", id: number, before: Uint8Array): void {
-    const position = this.pets.valueAt(id);
-    if (position < 0) {
-      this.#faults.push(`it ${does} pet ${id}, which was removed before`);
+    if (this.pets.isRemoved(id)) {
+      this.#addFault(`it ${does} pet ${id}, which was removed before`);
       return;
     }
-    if (position === 0) {
-      if (this.#isComplete) this.#faults.push(`it ${does} pet ${id}, which was not added before`);
+    if (this.pets.lastPositionOf(id) === 0) {
+      if (this.#isComplete) this.#addFault(`it ${does} pet ${id}, which was not added before`);
       return;
     }
-    if (this.pets.has(id, before)) return;
+    if (this.pets.hasText(id, before)) return;
     const member = does === "changes" ? "previous" : "data";
-    this.#faults.push(`its ${member} does not match pet ${id} as it was before`);
+    this.#addFault(`its ${member} does not match pet ${id} as it was before`);
   }
 
   /** Checks that the pet was before as the change says, and differs from it now in each former value. */
@@ -212,17 +214,16 @@ export class LogVerifier {
     const unchanged = (Object.keys(previous) as (keyof Pet)[])
       .filter((name) => before[name] === pet[name]);
     if (unchanged.length > 0) {
-      this.#faults.push(`its previous names ${unchanged.join(", ")}, but did not change it`);
+      this.#addFault(`its previous names ${unchanged.join(", ")}, but did not change it`);
     }
   }
 
   #checkPetEvent(event: PetEvent, line: Uint8Array): void {
     const { position, data } = event;
     // Larger ids are a fault in a complete log, and could take much memory.
-    if (!this.#isComplete || data.id <= position) {
-      const value = event.type === "PetRemoved" ? -position : position;
-      this.pets.set(data.id, petTextOf({ event, line }), value);
-    }
+    const isPossible = !this.#isComplete || data.id <= position;
+    if (isPossible && event.type === "PetRemoved") this.pets.setRemoved(data.id, position);
+    else if (isPossible) this.pets.setPresent(data.id, petTextOf({ event, line }), position);
     this.#checkPetActor(event);
   }
 
@@ -232,23 +233,23 @@ export class LogVerifier {
     const key = this.#keys.get(actor);
     if (key === undefined) {
       if (actor === OPERATOR) {
-        this.#faults.push(
+        this.#addFault(
           "its actor is the operator, but only a key adds, changes and removes pets",
         );
       } else if (this.#isComplete) {
-        this.#faults.push(`its actor ${actor} is not a key that was issued before`);
+        this.#addFault(`its actor ${actor} is not a key that was issued before`);
       }
       return;
     }
     const timeMs = Date.parse(time);
     const { revokedAt = Infinity, expiresAt = Infinity } = key;
-    if (key.isReadOnly) this.#faults.push(`its actor ${actor} may only read`);
-    if (key.isRevoked) this.#faults.push(`its actor ${actor} was revoked before`);
+    if (key.isReadOnly) this.#addFault(`its actor ${actor} may only read`);
+    if (key.isRevoked) this.#addFault(`its actor ${actor} was revoked before`);
     else if (timeMs >= revokedAt) {
       const effective = new Date(revokedAt).toISOString();
-      this.#faults.push(`its actor ${actor} was revoked with effect from ${effective}`);
+      this.#addFault(`its actor ${actor} was revoked with effect from ${effective}`);
     } else if (timeMs >= expiresAt) {
-      this.#faults.push(`its actor ${actor} expired at ${new Date(expiresAt).toISOString()}`);
+      this.#addFault(`its actor ${actor} expired at ${new Date(expiresAt).toISOString()}`);
     }
     this.#noteRepeatedUse(event, timeMs);
   }
@@ -269,9 +270,9 @@ export class LogVerifier {
   #checkIssue(event: EventOf<"ApiKeyIssued">): void {
     this.#checkOperator(event);
     const { data: { keyId, tokenHash }, id, time } = event;
-    if (keyId !== id) this.#faults.push(`its keyId ${keyId} is not its id ${id}`);
+    if (keyId !== id) this.#addFault(`its keyId ${keyId} is not its id ${id}`);
     if (this.#keys.has(keyId) || this.#tokenHashes.has(tokenHash)) {
-      this.#faults.push(`key ${keyId} or its token was issued before`);
+      this.#addFault(`key ${keyId} or its token was issued before`);
     }
     this.#keys.set(keyId, issuedKey(event.data, time, event.position));
     this.#tokenHashes.add(tokenHash);
@@ -283,19 +284,19 @@ export class LogVerifier {
     const key = this.#keys.get(keyId);
     if (key === undefined) {
       if (this.#isComplete) {
-        this.#faults.push(`it revokes key ${keyId}, which was not issued before`);
+        this.#addFault(`it revokes key ${keyId}, which was not issued before`);
       }
       return;
     }
     if (key.tokenHash !== tokenHash) {
-      this.#faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
+      this.#addFault(`it revokes key ${keyId} under a token hash that is not the key's`);
     }
     const revocation = revocationOf(event);
     const { revokedAt: earlier = Infinity } = key;
     const isLater = !revocation.isAtOnce && Date.parse(revocation.revokedAt) > earlier;
     // The service never wrote this, but no line before format 6 was refused for it.
     if (isLater && event.predecessor !== undefined) {
-      this.#faults.push(`it revokes key ${keyId} at a later time than an event before`);
+      this.#addFault(`it revokes key ${keyId} at a later time than an event before`);
     }
     revoke(key, revocation);
     key.position = event.position;
@@ -303,7 +304,11 @@ export class LogVerifier {
 
   #checkOperator({ actor }: RecordedEvent): void {
     if (actor === OPERATOR) return;
-    this.#faults.push(`its actor is key ${actor}, but only the operator issues and revokes keys`);
+    this.#addFault(`its actor is key ${actor}, but only the operator issues and revokes keys`);
+  }
+
+  #addFault(message: string, kind: LineFault["kind"] = "other"): void {
+    this.#faults.push({ kind, message });
   }
 
   #lose(): void {
@@ -312,6 +317,11 @@ export class LogVerifier {
     this.#isComplete = false;
     this.pets.clear();
   }
+}
+
+/** The messages of all faults of a line, to follow "Line 7: ". */
+export function messageOf(faults: readonly LineFault[]): string {
+  return faults.map(({ message }) => message).join("; ");
 }
 
 type EventOf<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;

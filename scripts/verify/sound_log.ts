@@ -18,25 +18,10 @@ import { formatKey } from "../../src/store/key_encoding.ts";
 import type { Store } from "../../src/store/store.ts";
 import { DigestTable } from "./digest_table.ts";
 import { LogVerifier } from "./log_verifier.ts";
+import { MissingRecords } from "./missing_records.ts";
 
 /** Keeps a byte order mark, which would be a difference. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** A bit for each kind of record: an event writes at most one record of a kind. */
-const KIND_BITS: Record<string, number> = {
-  pet: 1,
-  pet_by_category: 2,
-  removed_pet: 4,
-  issued_key: 8,
-  key_state: 16,
-  event_by_idempotency_key: 32,
-};
-
-export function kindBitOf([kind]: ProjectionKey): number {
-  const bit = KIND_BITS[kind];
-  if (bit === undefined) throw new TypeError(`The kind ${kind} has no bit`);
-  return bit;
-}
 
 interface ApiKeyRecord {
   key: ProjectionKey;
@@ -88,7 +73,7 @@ export class SoundLog {
   positionOf(key: ProjectionKey): number {
     if (isApiKeyKind(key[0])) return this.#apiKeys.get(formatKey(key))?.position ?? 0;
     const number = key.at(-1) as number;
-    if (isPetKind(key[0])) return Math.abs(this.verifier.pets.valueAt(number));
+    if (isPetKind(key[0])) return this.verifier.pets.lastPositionOf(number);
     return this.#idempotencyKeys.valueAt(number) === 0 ? 0 : number;
   }
 
@@ -104,43 +89,48 @@ export class SoundLog {
   }
 
   #makesRemoval(key: ProjectionKey, content: Uint8Array): boolean {
-    const value = this.verifier.pets.valueAt(key.at(-1) as number);
-    return value < 0 && bytesEqual(content, Buffer.from(String(-value)));
+    const { pets } = this.verifier;
+    const id = key.at(-1) as number;
+    return pets.isRemoved(id) && bytesEqual(content, Buffer.from(String(pets.lastPositionOf(id))));
   }
 
   #makesPet(key: ProjectionKey, content: Uint8Array): boolean {
     const { pets } = this.verifier;
     const id = key.at(-1) as number;
-    if (!pets.has(id, textIn(content))) return false;
+    if (!pets.hasText(id, textIn(content))) return false;
     const text = decoder.decode(content);
-    const hasPosition = text.startsWith(`${pets.valueAt(id)}{`);
+    const hasPosition = text.startsWith(`${pets.lastPositionOf(id)}{`);
     const { categoryId, status } = categoryAndStatusOf(text);
     const isOfList = key.at(-2) === petListOf(status);
     const isOfCategory = key[0] === "pet" || key[1] === categoryId;
     return hasPosition && isOfList && isOfCategory;
   }
 
-  /** By the positions of the events: the bits of the records that the event wrote last. */
-  kindsByPosition(): Uint8Array {
+  /** All records that follow from the log. */
+  allRecords(): MissingRecords {
     const { pets, head } = this.verifier;
-    const kinds = new Uint8Array(head.position + 1);
+    const records = new MissingRecords(head.position);
     for (let id = 1; id <= lastPetIdOf(head); id++) {
-      const value = pets.valueAt(id);
-      if (value < 0) kinds[-value] |= KIND_BITS.removed_pet;
-      else kinds[value] |= KIND_BITS.pet | KIND_BITS.pet_by_category;
+      const position = pets.lastPositionOf(id);
+      if (pets.isRemoved(id)) {
+        records.add("removed_pet", position);
+      } else {
+        records.add("pet", position);
+        records.add("pet_by_category", position);
+      }
     }
-    for (const { key, position } of this.#apiKeys.values()) kinds[position] |= kindBitOf(key);
+    for (const { key, position } of this.#apiKeys.values()) records.add(key[0], position);
     for (let position = 1; position <= head.position; position++) {
       const hasKey = this.#idempotencyKeys.valueAt(position) !== 0;
-      if (hasKey) kinds[position] |= KIND_BITS.event_by_idempotency_key;
+      if (hasKey) records.add("event_by_idempotency_key", position);
     }
-    return kinds;
+    return records;
   }
 
-  /** The bits of the records of the event at a position that have expired at a time. The store may have removed them. */
-  kindsExpiredAt(time: number, position: number): number {
+  /** Whether the event at a position has an Idempotency-Key that has expired. The store may have removed its record. */
+  isIdempotencyKeyExpired(time: number, position: number): boolean {
     const expiresAt = this.#idempotencyKeys.valueAt(position);
-    return expiresAt !== 0 && expiresAt <= time ? KIND_BITS.event_by_idempotency_key : 0;
+    return expiresAt !== 0 && expiresAt <= time;
   }
 }
 

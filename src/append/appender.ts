@@ -169,21 +169,21 @@ export class Appender {
     const candidates = this.#waiting.filter(({ isSettled }) => !isSettled);
     this.#waiting = [];
     this.#inWork = candidates;
-    const { batch, settled, waiting, repeated } = await planBatch(this.deps, base, candidates);
+    const plan = await planBatch(this.deps, base, candidates);
+    const { batch, settled, deferred, unconfirmed } = plan;
     for (const settlement of settled) settleWithoutCommit(settlement);
-    for (const queued of repeated) queued.wasRepeated = true;
-    this.#waiting.unshift(...waiting);
-    this.#waiting.push(...repeated);
+    for (const queued of unconfirmed) queued.needsFreshHead = true;
+    this.#waiting.unshift(...deferred, ...unconfirmed);
     this.#inWork = batch === undefined ? [] : batch.members.map(({ queued }) => queued);
     return batch;
   }
 
-  /** The head to plan on, read for repeated commands, and if others append: a read costs less than a conflict. */
+  /** The head to plan on, read for unconfirmed commands, and if others append: a read costs less than a conflict. */
   async #base(): Promise<Base> {
     const { heads, runtime } = this.deps;
     const readAt = runtime.monotonicNow();
-    const isRepetition = this.#waiting.some(({ wasRepeated }) => wasRepeated);
-    const mustRead = heads.latest === undefined || this.#backoff.areOthersNear || isRepetition;
+    const isAnyUnconfirmed = this.#waiting.some(({ needsFreshHead }) => needsFreshHead);
+    const mustRead = heads.latest === undefined || this.#backoff.areOthersNear || isAnyUnconfirmed;
     if (mustRead) await heads.read();
     if (this.#backoff.isStarving) await this.#writer.touch(heads.latest!);
     return { ...heads.latest!, readAt };

@@ -16,7 +16,7 @@ import type { Command, QueuedCommand } from "./command.ts";
 
 const encoder = new TextEncoder();
 
-/** A head to plan a batch on. If one of the waiting commands was repeated, it was read from the store for them. */
+/** A head to plan a batch on. If one of the waiting commands needs a fresh head, it was read from the store for them. */
 export interface Base extends HeadEntry {
   /** Monotonic time in milliseconds before that read. */
   readAt: number;
@@ -50,16 +50,16 @@ export type Settlement =
   | { kind: "without_events"; queued: QueuedCommand; prepared: unknown }
   | { kind: "refused"; queued: QueuedCommand; reason: unknown };
 
-/** The plan of the next commit. Each candidate without an outcome is in exactly one of its lists, or in its batch. */
+/** The plan of the next commit. Each candidate that is not settled yet is in exactly one list, or in the batch. */
 export interface BatchPlan {
   /** Absent if no command has events. */
   batch?: Batch;
   /** Outcomes that depend on no commit. */
   settled: readonly Settlement[];
-  /** The commands that wait for the next commit, in their order. */
-  waiting: readonly QueuedCommand[];
+  /** The commands that need another commit, in their order. */
+  deferred: readonly QueuedCommand[];
   /** Those that add nothing on a head that may be stale. They are prepared once more, on a head that is read for them. */
-  repeated: readonly QueuedCommand[];
+  unconfirmed: readonly QueuedCommand[];
 }
 
 export interface BatchDeps {
@@ -77,18 +77,19 @@ export async function planBatch(
   const preparations = await Promise.allSettled(
     candidates.map(async ({ command }) => await command.prepare(base)),
   );
-  const { members, settled, waiting, repeated } = decideAll(deps, base, candidates, preparations);
-  if (members.length === 0) return { settled, waiting, repeated };
+  const decided = decideAll(deps, base, candidates, preparations);
+  const { members, settled, deferred, unconfirmed } = decided;
+  if (members.length === 0) return { settled, deferred, unconfirmed };
   const sealed = sealMost(deps, base, members);
   return {
     batch: sealed.batch,
     settled: [...settled, ...sealed.settled],
-    waiting: [...sealed.waiting, ...waiting],
-    repeated,
+    deferred: [...sealed.deferred, ...deferred],
+    unconfirmed,
   };
 }
 
-/** Decides prepared commands in their order, each after those before it. */
+/** Decides prepared commands in their order, each on the head with the events of the commands before it. */
 function decideAll(
   { runtime, store: { limits } }: BatchDeps,
   base: Base,
@@ -97,28 +98,30 @@ function decideAll(
 ) {
   const members: Member[] = [];
   const settled: Settlement[] = [];
-  const waiting: QueuedCommand[] = [];
-  const repeated: QueuedCommand[] = [];
+  const deferred: QueuedCommand[] = [];
+  const unconfirmed: QueuedCommand[] = [];
   const head = draftOf(base.head);
-  const lastEvents = new Map<string | undefined, RecordedEvent>();
-  const idempotencyKeys = new Set<string | undefined>();
+  const lastEvents = new Map<string, RecordedEvent>();
+  const idempotencyKeys = new Set<string>();
   let bytes = 0;
-  let isComplete = false;
+  let isClosed = false;
   for (const [index, queued] of candidates.entries()) {
+    // Its deadline may have passed while it was prepared.
     if (queued.isSettled) continue;
     const { subject, idempotencyKey, isLast = false } = queued.command;
     // More lines never fit.
-    const isFull = isComplete || bytes > limits.commitBytes;
-    if (isFull || idempotencyKeys.has(idempotencyKey)) {
-      waiting.push(queued);
+    const isFull = isClosed || bytes > limits.commitBytes;
+    const isKeyUsed = idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey);
+    if (isFull || isKeyUsed) {
+      deferred.push(queued);
       continue;
     }
-    const lastOfSubject = lastEvents.get(subject);
+    const lastOfSubject = subject === undefined ? undefined : lastEvents.get(subject);
     const decision = decide(head, queued, preparations[index], lastOfSubject);
     if (decision.kind === "member") {
       const { member } = decision;
       members.push(member);
-      isComplete = isLast;
+      isClosed = isLast;
       if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
       for (const { event, line, hash } of member.lines) {
         addEvent(head, event, hash);
@@ -128,11 +131,11 @@ function decideAll(
       continue;
     }
     // An outcome that depends on an event of this commit can be given only after it.
-    if (lastOfSubject !== undefined) waiting.push(queued);
+    if (lastOfSubject !== undefined) deferred.push(queued);
     else if (isReliable(queued, base, runtime)) settled.push(decision);
-    else repeated.push(queued);
+    else unconfirmed.push(queued);
   }
-  return { members, settled, waiting, repeated };
+  return { members, settled, deferred, unconfirmed };
 }
 
 /** What a prepared command adds to a commit after `head`, or its outcome if it adds nothing. */
@@ -176,7 +179,8 @@ function linesAfter(head: Head, events: ReturnType<Command["decide"]>): HashedLi
  */
 function isReliable(queued: QueuedCommand, base: Base, runtime: Runtime): boolean {
   const areRecordsKept = runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
-  return queued.wasRepeated && areRecordsKept;
+  // If it needs a fresh head, the appender has read the base for it.
+  return queued.needsFreshHead && areRecordsKept;
 }
 
 /** Makes a batch of as many members as fit; the others wait. Refuses those for which no records can be made. */
@@ -184,10 +188,10 @@ function sealMost(
   deps: BatchDeps,
   base: Base,
   members: readonly Member[],
-): Pick<BatchPlan, "batch" | "settled" | "waiting"> {
+): Pick<BatchPlan, "batch" | "settled" | "deferred"> {
   try {
     const { sealed, count } = sealCommit(members, (it) => seal(deps, base, it), deps.store.limits);
-    return { batch: sealed, settled: [], waiting: queuedOf(members.slice(count)) };
+    return { batch: sealed, settled: [], deferred: queuedOf(members.slice(count)) };
   } catch (reason) {
     return refuseFaulty(deps, members, reason);
   }
@@ -205,9 +209,9 @@ function refuseFaulty({ project }: BatchDeps, members: readonly Member[], reason
       settled.push({ kind: "refused", queued, reason: own });
     }
   }
-  if (settled.length > 0) return { settled, waiting: sound };
+  if (settled.length > 0) return { settled, deferred: sound };
   const all = sound.map((queued): Settlement => ({ kind: "refused", queued, reason }));
-  return { settled: all, waiting: [] };
+  return { settled: all, deferred: [] };
 }
 
 function queuedOf(members: readonly Member[]): QueuedCommand[] {

@@ -12,7 +12,10 @@ export interface Command<Prepared = unknown> {
   readonly isLast?: true;
   /** Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. */
   prepare(base: HeadEntry): Promise<Prepared> | Prepared;
-  /** May run again, so ids and times must be fixed. `last` is the event of the subject that the commit already has. */
+  /**
+   * May run again, so ids and times must be fixed. `last` is the event of the subject that the commit already has; a
+   * command without events after it is prepared again, after that commit.
+   */
   decide(
     head: Head,
     prepared: Prepared,
@@ -31,8 +34,8 @@ export class QueuedCommand {
   readonly command: Command;
   /** Monotonic time in milliseconds at which the command is rejected. */
   readonly deadline: number;
-  /** Whether it was repeated because it produced no events, or was refused, on a possibly stale head. */
-  wasRepeated = false;
+  /** Whether it produced no events, or was refused, on a possibly stale head. */
+  needsFreshHead = false;
   /** Whether a batch with this command, or with another one of its Idempotency-Key, may have landed. */
   mayHaveLanded = false;
   /** A flag and not a set of commands: dead entries of a long-lived set keep others alive (measured). */

@@ -183,14 +183,24 @@ async function writePet(
       return [{ ...metadata, ...decided }];
     },
   };
-  const { events: [appended], prepared: { earlier, before } } = await appender.append(command);
-  if (earlier !== undefined && !rule.isOutcome(earlier)) {
-    const message = "The Idempotency-Key was sent with another request before; nothing was stored";
-    throw new ServiceError("idempotency_key_reused", message);
+  const { events, prepared: { earlier, before } } = await appender.append(command);
+  if (earlier !== undefined) {
+    expectOutcome(rule, earlier);
+    return writtenPet(earlier, true);
   }
-  // A request that changes nothing leaves the pet as it was before.
-  const { data } = earlier ?? appended as PetEvent | undefined ?? before!;
-  return { id: data.id, text: encodePet(data), isDuplicate: earlier !== undefined };
+  const appended = events.at(0) as PetEvent | undefined;
+  // A request without an event changes nothing, so it leaves the pet as prepare() has read it.
+  return writtenPet(appended ?? before!, false);
+}
+
+function expectOutcome(rule: PetRule, earlier: PetEvent): void {
+  if (rule.isOutcome(earlier)) return;
+  const message = "The Idempotency-Key was sent with another request before; nothing was stored";
+  throw new ServiceError("idempotency_key_reused", message);
+}
+
+function writtenPet({ data }: PetEvent, isDuplicate: boolean): WrittenPet {
+  return { id: data.id, text: encodePet(data), isDuplicate };
 }
 
 interface WriteInputs {

@@ -10,6 +10,12 @@ export const IDLE_MS = 100;
 /** Followers that catch up and sweeps of the store, and large pages. */
 export type BackgroundWorkKind = "events" | "pages";
 
+/** A request, and what {@linkcode BackgroundWork} notes about it. */
+export interface ForegroundRequest {
+  /** Whether the thread is kept free for it; absent until it began. */
+  isForeground?: boolean;
+}
+
 /** Work that may take long and must not delay requests: in short turns, between which everything else can run. */
 export class BackgroundWork {
   #runtime: Runtime;
@@ -27,7 +33,7 @@ export class BackgroundWork {
     this.#runtime = runtime;
   }
 
-  /** Resolves when it is the caller's turn, which lasts until the caller waits for anything, or {@linkcode isTurnOver}. */
+  /** Resolves when it is the caller's turn, which lasts until the caller waits for anything, or {@linkcode isRestDue}. */
   turn(kind: BackgroundWorkKind): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting[kind].push(resolve);
@@ -35,7 +41,8 @@ export class BackgroundWork {
     });
   }
 
-  get isTurnOver(): boolean {
+  /** Whether the owner of a turn has to end it, because the thread has not rested for so long. */
+  get isRestDue(): boolean {
     return this.#runtime.monotonicNow() - this.#restedAt >= TURN_MS;
   }
 
@@ -43,17 +50,23 @@ export class BackgroundWork {
    * Keeps most of the thread free for a request, until {@linkcode requestEnded} or {@linkcode requestLeft}. A promise
    * would cost each request more.
    */
-  requestBegan(): void {
+  requestBegan(request: ForegroundRequest): void {
+    request.isForeground = true;
     this.#requests++;
     this.#requestsSinceRest++;
   }
 
-  requestEnded(): void {
+  /** Has no effect after {@linkcode requestLeft}, nor a second time. */
+  requestEnded(request: ForegroundRequest): void {
+    if (!request.isForeground) return;
+    request.isForeground = false;
     this.#requests--;
   }
 
-  /** A request became work that has turns, so nothing is kept free for it. */
-  requestLeft(): void {
+  /** A request became work that has turns, so nothing is kept free for it. Has no effect a second time. */
+  requestLeft(request: ForegroundRequest): void {
+    if (!request.isForeground) return;
+    request.isForeground = false;
     this.#requests--;
     this.#requestsSinceRest--;
   }
@@ -65,7 +78,7 @@ export class BackgroundWork {
     let begin = this.#takeNext();
     while (begin !== undefined) {
       // A caller also keeps requests waiting after its turn, for example while it reads the log. So all time counts.
-      if (this.isTurnOver) await this.#rest();
+      if (this.isRestDue) await this.#rest();
       begin();
       await nextTurn();
       this.#lastTurnAt = monotonicNow();

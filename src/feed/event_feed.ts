@@ -179,7 +179,7 @@ export class EventFeed {
       // All at once, because the store may be rolled back while others have their turns.
       const batches = await Array.fromAsync(readLog(this.#store, { from, to }));
       for (const { position, line } of batches.flat()) {
-        if (inBackground && this.#background.isTurnOver) await this.#background.turn("events");
+        if (inBackground && this.#background.isRestDue) await this.#background.turn("events");
         const event = eventOf(line);
         if (event === undefined) throw new LogDamagedError(position, "is not an event");
         const previous = feedId(position - 1, event.previousHash);

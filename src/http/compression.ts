@@ -1,3 +1,5 @@
+/** Compresses long responses for clients that accept gzip: large ones in turns, so that they delay no other request. */
+
 import { Buffer } from "node:buffer";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -17,23 +19,25 @@ const LARGE_LEVEL = 3;
 
 /**
  * The response, in gzip with its own entity tag if it is long and the client accepts that. `turn` resolves when a part of
- * a large body may be compressed, which blocks the thread. `cache` keeps the gzip.
+ * a large body may be compressed, which blocks the thread. `holder` keeps the gzip.
  */
 export function compressed(
   response: HttpResponse & { body: string | Uint8Array },
   requestHeaders: Headers,
   turn: () => Promise<void>,
-  cache: { gzip?: Promise<Uint8Array> } = {},
+  holder: { cachedGzip?: Promise<Uint8Array> } = {},
 ): HttpResponse | Promise<HttpResponse> {
   const { body, headers, contentHeaders = JSON_HEADERS } = response;
   const isLong = body.length >= MIN_BYTES || Buffer.byteLength(body) >= MIN_BYTES;
   if (!isLong || !acceptsGzip(requestHeaders)) return response;
   const compress = body.length < LARGE_LENGTH ? gzipAtOnce : gzipInTurns;
-  const compressing = cache.gzip ??= compress(body, turn);
-  return compressing.then((bytes) => ({
+  holder.cachedGzip ??= compress(body, turn);
+  const codedHeaders = { ...headers };
+  if (headers.etag !== undefined) codedHeaders.etag = gzipTagOf(headers.etag);
+  return holder.cachedGzip.then((bytes) => ({
     ...response,
     body: bytes,
-    headers: headers.etag === undefined ? headers : { ...headers, etag: gzipTagOf(headers.etag) },
+    headers: codedHeaders,
     contentHeaders: { ...contentHeaders, "content-encoding": "gzip" },
   }));
 }

@@ -1,4 +1,4 @@
-/** Conditional reads (RFC 9110 section 13): who has the response gets 304 without a body. */
+/** Conditional reads (RFC 9110 section 13): a client that has the response gets 304 without a body. */
 
 import { ifNoneMatch } from "@std/http/etag";
 import { sha256Hex } from "../encoding/sha256.ts";
@@ -30,7 +30,8 @@ export function applyIfNoneMatch(
 ): HttpResponse {
   const { etag } = response.headers;
   // The responses to writes have tags, too.
-  if (etag === undefined || method !== "GET" && method !== "HEAD") return response;
+  const isRead = method === "GET" || method === "HEAD";
+  if (etag === undefined || !isRead) return response;
   // The library splits a long run of spaces in quadratic time.
   const tags = headers.get("if-none-match")?.replace(/\s+/g, " ");
   if (tags === undefined) return response;

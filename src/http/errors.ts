@@ -150,7 +150,8 @@ export class HttpError extends Error {
 export const RETRY_AFTER_SECONDS = 1;
 
 export function codeOf(thrown: unknown): ErrorCode {
-  return thrown instanceof HttpError ? thrown.code : serviceErrorCode(thrown) ?? "internal_error";
+  if (thrown instanceof HttpError) return thrown.code;
+  return serviceErrorCode(thrown) ?? "internal_error";
 }
 
 export function errorResponse(thrown: unknown): HttpResponse {

@@ -113,7 +113,8 @@ async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: str
   const cursor = new EventCursor(deps.feed, place, query, jsonOf);
   const batch = new Batch(query.limit);
   while (!batch.isFull && cursor.isBehind(entry)) {
-    batch.add(await cursor.read(entry, batch.room));
+    const part = await cursor.read(entry, batch.room);
+    batch.add(part);
   }
   const hasToWait = !batch.isFull && batch.isEmpty && query.timeout > 0;
   if (hasToWait) await awaitEvents(deps, request, cursor, batch);

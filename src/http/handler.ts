@@ -1,6 +1,7 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
 import type { ApiKey } from "../log/api_keys.ts";
+import type { HeadEntry } from "../log/head.ts";
 import { expectMayWrite } from "../commands/write_pet.ts";
 import { StoreError } from "../store/store_errors.ts";
 import type { BackgroundWork } from "../feed/background_work.ts";
@@ -59,12 +60,12 @@ export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps, PublicDeps
   trustedProxies: TrustedProxies | undefined;
 }
 
+/** A request, and what is found of it. Also a response with an error, its line in the log and the metrics show that. */
 interface Exchange extends ApiRequest {
-  /** Set once the route is found; `undefined` also if it does not support the method. */
+  /** `undefined` also if the route does not support the method. */
   operation?: ApiOperation | PublicOperation;
-  /** Set once the key was found. */
   key?: ApiKey;
-  /** Set once the request counts for the rate limit of its key. */
+  /** `undefined` until the request counts for the rate limit of its key, and without a limit. */
   counted?: CountedRequest;
 }
 
@@ -73,7 +74,7 @@ const WRITES = {
   updatePet: prepareUpdatePet,
   removePet: prepareRemovePet,
 };
-const READS = { listPets, getPet, listEvents: prepareListEvents };
+type ReadOperation = Exclude<ApiOperation, keyof typeof WRITES>;
 
 export interface Connection {
   clientAddress: () => string;
@@ -99,36 +100,23 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   const isTimed = deps.accessLog || instrumentation.onResponse !== undefined;
   let requests = 0;
   return async (request, connection) => {
-    const requestId = `${instanceId}-${++requests}`;
+    requests++;
+    const requestId = `${instanceId}-${requests}`;
     const beganMs = isTimed ? deps.runtime.monotonicNow() : 0;
     const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
     let response: HttpResponse;
     try {
       const origin = originOfRequest(request, connection?.urlWithoutHost);
       exchange.baseUrl = publicUrl ?? origin + BASE_PATH;
-      let responded: Responded;
-      background.requestBegan();
-      try {
-        responded = await respond(exchange, deps);
-        if (typeof responded === "function") {
-          exchange.isBackground = true;
-          background.requestLeft();
-        }
-      } finally {
-        if (!exchange.isBackground) background.requestEnded();
-      }
+      const responded = await respondInForeground(exchange);
       // A wait for events may outlast the time for which a head may be used. It reads in the background.
-      response = typeof responded === "function" ? await responded() : responded;
+      response = responded.kind === "waits" ? await responded.finish() : responded.response;
       response = applyIfNoneMatch(response, request);
     } catch (thrown) {
       response = errorResponse(thrown);
       reportFailure(thrown, response.status, exchange);
       if (response.status === 429) await rateLimiter?.holdBack();
-      if (response.status === 401) {
-        const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
-        instrumentation.count("credentials.refused", { reason });
-        if (reason === "invalid") logRefused(request.headers, clientOf(request, connection));
-      }
+      if (response.status === 401) reportRefusal(thrown, request, connection);
     }
     if (response.code !== undefined) instrumentation.count("errors", { code: response.code });
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
@@ -140,6 +128,24 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
   };
+
+  /** Counts the request as one in work, until it has a response or waits. */
+  async function respondInForeground(exchange: Exchange): Promise<Responded> {
+    background.requestBegan(exchange);
+    try {
+      const responded = await respond(exchange, deps);
+      if (responded.kind === "waits") background.requestLeft(exchange);
+      return responded;
+    } finally {
+      background.requestEnded(exchange);
+    }
+  }
+
+  function reportRefusal(thrown: unknown, request: Request, connection: Connection | undefined) {
+    const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
+    instrumentation.count("credentials.refused", { reason });
+    if (reason === "invalid") logRefused(request.headers, clientOf(request, connection));
+  }
 
   function logResponse(
     exchange: Exchange,
@@ -173,7 +179,8 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
-    if (status < 500 || thrown instanceof StoreError && thrown.isLogged) return;
+    const isLogged = thrown instanceof StoreError && thrown.isLogged;
+    if (status < 500 || isLogged) return;
     const { requestId } = exchange;
     const failure = { status, code: codeOf(thrown), reason: reasonOf(thrown) };
     // 503 is a temporary condition, not a defect of the service.
@@ -192,42 +199,96 @@ function shortened(text: string): string {
   return `${redactKeys(text).slice(0, LOGGED_LENGTH)}…`;
 }
 
-/** A response, or a function for the rest of a request that may wait for long. */
-type Responded = HttpResponse | (() => Promise<HttpResponse>);
+/** A response, or the rest of a request that may wait for long. */
+type Responded =
+  | { kind: "responds"; response: HttpResponse }
+  | { kind: "waits"; finish: () => Promise<HttpResponse> };
 
-/** Runs the operation of a request. The key is checked before the path and the method. */
-function respond(
+/** Runs the operation of a request, and notes it in the exchange. */
+function respond(exchange: Exchange, deps: HandlerDeps): Responded | Promise<Responded> {
+  const { request, path } = exchange;
+  const route = findRoute(path, request.headers);
+  if (route?.isPublic) {
+    expectBodyBounded(request.headers);
+    const operation = operationOf(route, request.method);
+    exchange.operation = operation;
+    return andThen(respondInPublic(operation, route, exchange, deps), responds);
+  }
+  const operation = route === undefined ? undefined : operationOf(route, request.method);
+  exchange.operation = operation;
+  if (route !== undefined && isPreflight(request)) {
+    expectBodyBounded(request.headers);
+    return responds(respondWithMethods(request.method, route));
+  }
+  if (route === undefined && isGuessOfDocs(path)) {
+    expectBodyBounded(request.headers);
+    throw unknownPathError(docsPathsAt(exchange.baseUrl));
+  }
+  return respondToKey(operation, route, exchange, deps);
+}
+
+function respondInPublic(
+  operation: PublicOperation | undefined,
+  route: Route,
+  exchange: Exchange,
+  { operations }: HandlerDeps,
+): HttpResponse | Promise<HttpResponse> {
+  if (operation === undefined) return respondWithMethods(exchange.request.method, route);
+  return operations[operation](exchange);
+}
+
+/** The key is checked before the path and the method. */
+function respondToKey(
+  operation: ApiOperation | undefined,
+  route: Route | undefined,
   exchange: Exchange,
   deps: HandlerDeps,
 ): Responded | Promise<Responded> {
-  const { request, path, baseUrl } = exchange;
-  const { method, headers } = request;
-  const route = findRoute(path, headers);
-  if (route !== undefined && (route.isPublic || isPreflight(request))) {
-    // These responses need no key, and the server would read an unbounded body to its end.
-    if (!isBodyBounded(headers)) throw bodyTooLargeError();
-    const operation = route.isPublic ? operationOf(route, method) : undefined;
-    exchange.operation = operation;
-    return operation ? deps.operations[operation](exchange) : respondWithMethods(method, route);
-  }
-  if (route === undefined && isGuessOfDocs(path)) {
-    if (!isBodyBounded(headers)) throw bodyTooLargeError();
-    throw unknownPathError(docsPathsAt(baseUrl));
-  }
-  const operation = exchange.operation = route && operationOf(route, method);
+  const { request: { method, headers }, baseUrl } = exchange;
   const token = bearerToken(headers);
   if (operation === "createPet" || operation === "updatePet" || operation === "removePet") {
-    return write(exchange, token, deps, WRITES[operation]);
+    return andThen(write(exchange, token, deps, WRITES[operation]), responds);
   }
   return deps.heads.use((entry) => {
-    const key = deps.keys.authorize(token, entry.head, deps.runtime.now());
-    return andThen<ApiKey, Responded>(key, (key) => {
+    const authorized = deps.keys.authorize(token, entry.head, deps.runtime.now());
+    return andThen<ApiKey, Responded>(authorized, (key) => {
+      exchange.key = key;
       expectWithinLimit(key, exchange, deps);
       if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
-      if (operation === undefined) return respondWithMethods(method, route);
-      return READS[operation](deps, exchange, entry, token);
+      if (operation === undefined) return responds(respondWithMethods(method, route));
+      return read(operation, exchange, deps, entry, token);
     });
   });
+}
+
+function read(
+  operation: ReadOperation,
+  exchange: Exchange,
+  deps: HandlerDeps,
+  entry: HeadEntry,
+  token: string,
+): Responded | Promise<Responded> {
+  switch (operation) {
+    case "listPets":
+      return andThen(listPets(deps, exchange, entry), responds);
+    case "getPet":
+      return andThen(getPet(deps, exchange, entry), responds);
+    case "listEvents":
+      return andThen(prepareListEvents(deps, exchange, entry, token), waits);
+  }
+}
+
+function responds(response: HttpResponse): Responded {
+  return { kind: "responds", response };
+}
+
+function waits(finish: () => Promise<HttpResponse>): Responded {
+  return { kind: "waits", finish };
+}
+
+/** For responses without a key: the server would read an unbounded body to its end. */
+function expectBodyBounded(headers: Headers): void {
+  if (!isBodyBounded(headers)) throw bodyTooLargeError();
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
@@ -256,6 +317,7 @@ async function write(
   const cached = head === undefined ? undefined : keys.cached(token, head);
   const key = cached ?? await authorize();
   let carryOut: () => Promise<HttpResponse>;
+  exchange.key = key;
   try {
     expectWithinLimit(key, exchange, deps);
     expectMayWrite(key);
@@ -267,12 +329,12 @@ async function write(
   return await carryOut();
 }
 
-/** Counts the request of a live key. Throws `rate_limited` if the key exceeds its limit. */
+/** Counts the request of a live key, and notes the count in the exchange. Throws `rate_limited` beyond the limit. */
 function expectWithinLimit(key: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
-  exchange.key = key;
   if (rateLimiter === undefined) return;
-  exchange.counted = rateLimiter.count(key.id);
-  if (exchange.counted.isAdmitted) return;
+  const counted = rateLimiter.count(key.id);
+  exchange.counted = counted;
+  if (counted.isAdmitted) return;
   const message = `The rate limit of an API key is ${rateLimiter.perSecond} per second`;
   throw new HttpError("rate_limited", message);
 }

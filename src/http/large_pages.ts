@@ -1,16 +1,12 @@
-import type { BackgroundWork } from "../feed/background_work.ts";
+/** Large pages: they take turns with other work, and share a limit of memory while clients read them. */
+
+import type { BackgroundWork, ForegroundRequest } from "../feed/background_work.ts";
 import { LARGE_PAGE_LENGTH, type Page } from "../projections/page.ts";
 import { ServiceError } from "../service_error.ts";
 import { chunksOf } from "./http_response.ts";
 
 /** Maximum text of the large pages that clients are reading, in UTF-16 code units. Clients of one page share it. */
 export const READ_LENGTH_LIMIT = 32 * 1024 * 1024;
-
-/** A request that may become work in the background. */
-export interface LeavingRequest {
-  /** Whether nothing is kept free for it any more. */
-  isBackground?: boolean;
-}
 
 /** Gives large pages turns of the background work, in which they are read, compressed and sent. */
 export class LargePages {
@@ -42,10 +38,8 @@ export class LargePages {
   }
 
   /** Keeps nothing free for a request any more, because it has turns. */
-  leave(request: LeavingRequest): void {
-    if (request.isBackground) return;
-    request.isBackground = true;
-    this.#background.requestLeft();
+  leave(request: ForegroundRequest): void {
+    this.#background.requestLeft(request);
   }
 
   /** The body of a response with a page, as its text or in gzip. Throws `overloaded`. */

@@ -8,6 +8,7 @@ import {
   type WritePetDeps,
   type WrittenPet,
 } from "../commands/write_pet.ts";
+import type { ForegroundRequest } from "../feed/background_work.ts";
 import { feedPositionOf } from "../feed/event_feed.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
@@ -21,7 +22,7 @@ import {
 import { type HttpResponse, JSON_HEADERS, NEVER_STORED } from "./http_response.ts";
 import { compressed } from "./compression.ts";
 import { applyIfNoneMatch, entityTag, entityTagOfHash, gzipTagOf } from "./conditional_read.ts";
-import type { LargePages, LeavingRequest } from "./large_pages.ts";
+import type { LargePages } from "./large_pages.ts";
 import { ERRORS, HttpError } from "./errors.ts";
 import { IDEMPOTENCY_REPLAYED_HEADER, parseIdempotencyKey } from "./requests/idempotency_key.ts";
 import { parseIfMatch } from "./requests/if_match.ts";
@@ -41,7 +42,7 @@ export const READ_HEADERS = { "cache-control": "private, no-cache" };
 /** The text of a page without animals. */
 const NO_PETS = "[]";
 
-export interface ApiRequest extends LeavingRequest {
+export interface ApiRequest extends ForegroundRequest {
   request: Request;
   requestId: string;
   path: string;
@@ -79,10 +80,11 @@ function showPage(
 ): HttpResponse | Promise<HttpResponse> {
   const { request, baseUrl } = exchange;
   const head = headOf(page, entry);
-  if (page.shown?.head !== head || page.shown.baseUrl !== baseUrl) {
-    page.shown = { head, baseUrl, headers: headersOf(page, query, head, baseUrl) };
-  }
-  const response = { status: 200, body: page.text, headers: page.shown.headers };
+  const cached = page.cachedHeaders;
+  const isValid = cached?.head === head && cached.baseUrl === baseUrl;
+  const headers = isValid ? cached.headers : headersOf(page, query, head, baseUrl);
+  if (!isValid) page.cachedHeaders = { head, baseUrl, headers };
+  const response = { status: 200, body: page.text, headers };
   if (page.text.length < LARGE_PAGE_LENGTH) {
     return compressed(response, request.headers, largePages.turn, page);
   }
@@ -119,9 +121,11 @@ function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
   };
   const total = totalOf(query, page, head);
   if (total !== undefined) headers["x-total-count"] = String(total);
-  // Absolute (RFC 8288), because many clients do not resolve it.
-  const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
-  if (page.next !== undefined) headers.link = `<${next}>; rel="next"`;
+  if (page.next !== undefined) {
+    // Absolute (RFC 8288), because many clients do not resolve it.
+    const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
+    headers.link = `<${next}>; rel="next"`;
+  }
   return headers;
 }
 
@@ -144,8 +148,9 @@ export function getPet(
       throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, deprecation);
     }
     // The hash costs more than all else that a read from the caches does.
-    const etag = pet.tag ??= entityTag(pet.text);
-    return { status: 200, body: pet.text, headers: { ...deprecation, ...READ_HEADERS, etag } };
+    pet.cachedTag ??= entityTag(pet.text);
+    const headers = { ...deprecation, ...READ_HEADERS, etag: pet.cachedTag };
+    return { status: 200, body: pet.text, headers };
   });
 }
 
@@ -191,10 +196,11 @@ function parseTarget(request: Request, path: string, search: string) {
   const petId = petIdOf(path);
   const idempotencyKey = parseIdempotencyKey(request.headers);
   const matches = parseIfMatch(request.headers);
-  const isExpected = matches && ((petText: string) => {
+  if (matches === undefined) return { petId, idempotencyKey };
+  const isExpected = (petText: string) => {
     const tag = entityTag(petText);
     return matches(tag) || matches(gzipTagOf(tag));
-  });
+  };
   return { petId, idempotencyKey, isExpected };
 }
 

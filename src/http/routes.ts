@@ -58,13 +58,19 @@ const ROUTES_BY_PATH = new Map(ROUTES.map((it) => [it.path.replace(/\{\w+\}$/, "
 
 /** The route of a path. One for browsers matches if the client asks for HTML, or has no `headers`. */
 export function findRoute(path: string, headers?: Headers): Route | undefined {
-  // Anybody can send a long path, so no regular expression that is tried at each of its characters.
-  const parent = path.slice(0, path.lastIndexOf("/") + 1);
-  const route = ROUTES_BY_PATH.get(path) ??
-    (parent === path ? undefined : ROUTES_BY_PATH.get(`${parent}{}`));
+  const route = ROUTES_BY_PATH.get(path) ?? findRouteWithParameter(path);
   const isForBrowser = route?.operations.GET === "redirectBrowserToDocs";
   if (!isForBrowser || headers === undefined) return route;
-  return /\btext\/html\b/i.test(headers.get("accept") ?? "") ? route : undefined;
+  const acceptsHtml = /\btext\/html\b/i.test(headers.get("accept") ?? "");
+  return acceptsHtml ? route : undefined;
+}
+
+/** The last segment of the path is the parameter, which must not be empty. */
+function findRouteWithParameter(path: string): Route | undefined {
+  // Anybody can send a long path, so no regular expression that is tried at each of its characters.
+  const parent = path.slice(0, path.lastIndexOf("/") + 1);
+  if (parent === path) return undefined;
+  return ROUTES_BY_PATH.get(`${parent}{}`);
 }
 
 /** The message does not repeat the path, which may have a secret. */

@@ -100,7 +100,8 @@ export async function listApiKeys(store: Store, { generation }: Head): Promise<A
     stateOfToken.delete(tokenHashOf(entry));
     return keyOf(generation, entry, state);
   });
-  for (const state of stateOfToken.values()) keyOf(generation, null, state);
+  const [stateAlone] = stateOfToken.values();
+  if (stateAlone !== undefined) throw missingIssueError(generation, tokenHashOf(stateAlone));
   return keys;
 }
 
@@ -132,10 +133,7 @@ function tokenHashOf({ key }: StoreEntry): string {
 
 /** Makes a key from its two records. Throws `projection_damaged` if one of them is missing. */
 function keyOf(generation: number, issued: StoreEntry | null, state: StoreEntry | null): ApiKey {
-  if (issued === null) {
-    const missing = projectionKey(generation, issuedKeyKey(tokenHashOf(state!)));
-    throw damagedError(missing, "is missing");
-  }
+  if (issued === null) throw missingIssueError(generation, tokenHashOf(state!));
   const tokenHash = tokenHashOf(issued);
   if (state === null) {
     throw damagedError(projectionKey(generation, keyStateKey(tokenHash)), "is missing");
@@ -145,4 +143,8 @@ function keyOf(generation: number, issued: StoreEntry | null, state: StoreEntry 
   const key = issuedKey({ ...terms, tokenHash }, issuedAt, position);
   if (revocation.revokedAt !== undefined) revoke(key, revocation);
   return key;
+}
+
+function missingIssueError(generation: number, tokenHash: string): ServiceError {
+  return damagedError(projectionKey(generation, issuedKeyKey(tokenHash)), "is missing");
 }

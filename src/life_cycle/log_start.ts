@@ -30,7 +30,7 @@ export async function logStart(
     const start = isFirst ? { hostname, port, version: VERSION } : {};
     try {
       const contents = await readContents(service);
-      const state = location.kind === "memory" ? "in memory" : isNew() ? "made" : "opened";
+      const state = storeStateOf(location, isNew());
       report("info", event, { ...start, store, state, ...contents });
       return warn(service, store, state, contents);
     } catch (error) {
@@ -45,6 +45,13 @@ export async function logStart(
   }
 }
 
+type StoreState = "in memory" | "made" | "opened";
+
+function storeStateOf({ kind }: StoreLocation, isNew: boolean): StoreState {
+  if (kind === "memory") return "in memory";
+  return isNew ? "made" : "opened";
+}
+
 type Contents = Awaited<ReturnType<typeof readContents>>;
 
 function readContents({ heads, store, runtime }: Service) {
@@ -55,7 +62,7 @@ function readContents({ heads, store, runtime }: Service) {
   });
 }
 
-function warn({ report }: Service, store: string, state: string, contents: Contents): void {
+function warn({ report }: Service, store: string, state: StoreState, contents: Contents): void {
   if (state === "in memory") {
     const remedy = "All data is lost when the process ends; set KV_PATH to a file";
     report("warn", "store_in_memory", { remedy });

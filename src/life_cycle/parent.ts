@@ -1,17 +1,20 @@
 import process from "node:process";
-import type { Runtime } from "../runtime/runtime.ts";
+import { systemRuntime } from "../runtime/system_runtime.ts";
 
 /** How often a process looks whether its parent has ended, in milliseconds. */
 const INTERVAL_MS = 1_000;
 
 /**
- * Ends this process as SIGTERM does if its parent ends. Without this, a process would serve on after a SIGKILL of
- * `deno task` or of its supervisor, and keep the port.
+ * Ends this process as SIGTERM does if its parent ends. Without this, a process of a task would serve on after a SIGKILL
+ * of `deno task` or of its supervisor, and keep the port. `src/main.ts` does not call it: the shell or the program that
+ * starts that module may end before it.
  */
-export function endWithParent(parent: number, runtime: Runtime): void {
-  runtime.setTimer(INTERVAL_MS, () => {
+export function endWithParent(): void {
+  const parent = process.ppid;
+  const look = () => {
     // Repeated, because the process may not yet listen for signals.
     if (process.ppid !== parent) process.emit("SIGTERM", "SIGTERM");
-    endWithParent(parent, runtime);
-  });
+    systemRuntime.setTimer(INTERVAL_MS, look);
+  };
+  systemRuntime.setTimer(INTERVAL_MS, look);
 }

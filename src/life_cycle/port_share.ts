@@ -33,24 +33,26 @@ export class PortShare {
   /** Resolves when this process should listen: it is ready, or no other process is. */
   async untilNeeded(): Promise<void> {
     const { report, runtime } = this.#options;
-    if (!await this.#isUseless()) return;
+    if (await this.#isNeeded()) return;
     const remedy = "The other processes serve; the line not_ready says what this one lacks";
     report("warn", "not_listening", { remedy });
-    while (await this.#isUseless()) await sleep(runtime, INTERVAL_MS);
+    while (!await this.#isNeeded()) await sleep(runtime, INTERVAL_MS);
   }
 
   /** Resolves when this process, which listens, should leave the port: it is not ready, but another process is. */
-  async untilUseless(): Promise<void> {
+  async untilUnneeded(): Promise<void> {
     const { runtime } = this.#options;
     let found = 0;
     while (found < UNREADY_LIMIT) {
       await sleep(runtime, INTERVAL_MS);
-      found = await this.#isUseless() ? found + 1 : 0;
+      const isNeeded = await this.#isNeeded();
+      found = isNeeded ? 0 : found + 1;
     }
   }
 
-  async #isUseless(): Promise<boolean> {
-    return !await this.#options.isReady() && await this.#isServed();
+  /** Whether this process is ready, or no other process is. */
+  async #isNeeded(): Promise<boolean> {
+    return await this.#options.isReady() || !await this.#isServed();
   }
 
   /** Whether a process of the port is ready. This one, which is not, may get some of the probes. */

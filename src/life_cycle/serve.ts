@@ -8,18 +8,18 @@ import { ForeignStoreError } from "../log/head.ts";
 import { GUARD_KEYS } from "../keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { PortShare } from "./port_share.ts";
-import { endWithParent } from "./parent.ts";
 import { ERRORS } from "../http/errors.ts";
 import { Replication } from "./replication.ts";
 import type { RequestHandler } from "../http/handler.ts";
-import { Server } from "../server/server.ts";
+import { Server, type ServerOptions } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
 import { logAsProcess, stderrLogger } from "../runtime/stderr_logger.ts";
 import { isMissingFile, watchFile } from "../store/deno_kv/store_file.ts";
 import { openStore, OpenStoreError } from "../store/open_store.ts";
-import type { StoreError } from "../store/store_errors.ts";
+import type { Store } from "../store/store.ts";
 import { sleep } from "../runtime/runtime.ts";
+import type { Instrumentation } from "../telemetry/instrumentation.ts";
 import { VERSION } from "../settings/version.ts";
 import { systemRuntime } from "../runtime/system_runtime.ts";
 
@@ -31,36 +31,97 @@ export async function serve(
   config: ServiceConfig,
   onListening: (service: Service, address: Server["addr"]) => Promise<void> | void = () => {},
 ): Promise<void> {
-  const runtime = systemRuntime;
-  expectRightClock(new Date(runtime.now()).toISOString());
-  const report = stderrLogger;
-  logAsProcess(config.process);
-  const isOnDenoDeploy = config.hostname === undefined;
-  if (!isOnDenoDeploy) endWithParent(config.supervisor ?? process.ppid, runtime);
+  expectRightClock(new Date(systemRuntime.now()).toISOString());
+  logAsProcess(config.processNumber);
   const { promise: refused, reject: onRefused } = Promise.withResolvers<never>();
-  let isNew = await isMissingFile(config.store);
-  const replication = new Replication(config.store, report);
+  const opened = await openConfiguredStore(config, onRefused);
+  const metrics = await loadMetrics(config);
+  const service = createConfiguredService(config, opened, metrics?.instrumentation);
+  let servers: Servers;
+  try {
+    servers = await startServers(config, service, metrics);
+  } catch (error) {
+    opened.store.close();
+    throw error;
+  }
+  const { server, portShare } = servers;
+  keepOnFileSizeLimit();
+  checkOwner(config, service, onRefused);
+  const stopWatch = await watchStore(config, service);
+  const stopped = stopOnSignal(config, service, servers, stopWatch);
+  // The supervisor starts a successor, which listens once it is ready.
+  void portShare?.untilUnneeded().then(() => process.emit("SIGHUP", "SIGHUP"));
+  await Promise.race([refused, onListening(service, server.addr)]);
+  // The supervisor restarts the next process only then.
+  if (config.processNumber !== undefined) process.stdout.write("listening\n");
+  service.sweep.start();
+  // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
+  void logStart(service, server.addr, config.store, opened.isNew);
+  // On another runtime, a second SQLite in the process would not see the locks of the first.
+  if (config.store.kind === "file" && process.versions.deno) {
+    void checkStoreFile(service, config.store.path);
+  }
+  await Promise.race([refused, stopped]);
+}
+
+interface OpenedStore {
+  store: Store;
+  replication: Replication;
+  /** Whether the service has created the file or the tables of the store. It may create tables later, if they are away. */
+  isNew: () => boolean;
+}
+
+async function openConfiguredStore(
+  config: ServiceConfig,
+  onRefused: (error: OpenStoreError) => void,
+): Promise<OpenedStore> {
+  const isFileMissing = await isMissingFile(config.store);
+  let hasCreatedSchema = false;
+  const replication = new Replication(config.store, stderrLogger);
   const store = await openStore(config.store, {
     create: config.makesStore,
     accept: config.makesStore ? acceptAppends : acceptFilledLog,
     guardKeys: GUARD_KEYS,
-    runtime,
-    onSchemaCreated: () => isNew = true,
+    runtime: systemRuntime,
+    onSchemaCreated: () => {
+      hasCreatedSchema = true;
+    },
     onReplicated: (waitsForStandby) => replication.check(waitsForStandby),
     onRefused,
   });
-  const { metrics } = config;
-  // Loaded only if it is on.
-  const prometheus = metrics && (await import("../telemetry/prometheus.ts")).prometheus({
-    runtime,
+  return { store, replication, isNew: () => isFileMissing || hasCreatedSchema };
+}
+
+/** What Prometheus gets, and at which address. */
+interface Metrics {
+  address: Address;
+  handler: RequestHandler;
+  instrumentation: Instrumentation;
+}
+
+/** Resolves to `undefined` if the metrics are off. Their code is loaded only if they are on. */
+async function loadMetrics(config: ServiceConfig): Promise<Metrics | undefined> {
+  const address = config.metrics;
+  if (address === undefined) return undefined;
+  const { prometheus } = await import("../telemetry/prometheus.ts");
+  const { instrumentation, handler } = prometheus({
+    runtime: systemRuntime,
     storeFile: config.store.kind === "file" ? config.store.path : "",
     version: VERSION,
     errorCodes: Object.keys(ERRORS),
   });
-  const service = createService({
+  return { address, handler, instrumentation };
+}
+
+function createConfiguredService(
+  config: ServiceConfig,
+  { store, replication }: OpenedStore,
+  instrumentation: Instrumentation | undefined,
+): Service {
+  return createService({
     store,
-    runtime,
-    report,
+    runtime: systemRuntime,
+    report: stderrLogger,
     accessLog: config.accessLog,
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
@@ -69,72 +130,111 @@ export async function serve(
     areCommitsReplicated: () => replication.read(),
     publicUrl: config.publicUrl,
     stagingUrl: config.stagingUrl,
-    instrumentation: prometheus?.instrumentation,
+    instrumentation,
   });
-  const listen = (
-    { hostname, port }: Partial<Address>,
-    handler: RequestHandler,
-    { prefix = "", reusePort = false } = {},
-  ) => {
-    try {
-      return new Server({ hostname, port, reusePort, handler, runtime, report: service.report });
-    } catch (error) {
-      store.close();
-      throw new ListenError({ hostname, port }, error, prefix);
-    }
-  };
-  const metricsServer = metrics && listen(metrics, prometheus!.handler, { prefix: "METRICS_" });
-  const portShare = config.process === undefined ? undefined : new PortShare({
-    address: { hostname: config.hostname!, port: config.port! },
-    isReady: async () => (await service.handler(new Request(READY_URL))).status === 200,
-    runtime,
-    report: service.report,
-  });
+}
+
+interface Servers {
+  server: Server;
+  metricsServer: Server | undefined;
+  /** `undefined` if this process has its port alone. */
+  portShare: PortShare | undefined;
+}
+
+/** Listens, for clients once this process is needed. Rejects with `ListenError`, or if the supervisor has ended. */
+async function startServers(
+  config: ServiceConfig,
+  service: Service,
+  metrics: Metrics | undefined,
+): Promise<Servers> {
+  const { report, runtime } = service;
+  let metricsServer: Server | undefined;
+  if (metrics !== undefined) {
+    const { address, handler } = metrics;
+    metricsServer = listen({ ...address, handler, runtime, report }, "METRICS_");
+  }
+  const isShared = config.processNumber !== undefined;
+  const portShare = isShared ? portShareOf(config, service) : undefined;
   if (portShare !== undefined) await unlessSignalled(portShare.untilNeeded());
-  const server = listen(config, service.handler, { reusePort: config.process !== undefined });
+  const { hostname, port } = config;
+  const { handler } = service;
+  const server = listen({ hostname, port, reusePort: isShared, handler, runtime, report });
   if (config.supervisor !== undefined && process.ppid !== config.supervisor) {
     // The supervisor reserved the port, and was killed. Another one may have found the port free a moment ago.
     void server.shutdown();
-    store.close();
     throw new Error("The supervisor of this process has ended");
   }
-  // If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With
-  // a listener for the signal, the write fails as on a full disk instead, and is retried.
+  return { server, metricsServer, portShare };
+}
+
+/** `prefix` begins the names of the variables. */
+function listen(options: ServerOptions, prefix = ""): Server {
+  try {
+    return new Server(options);
+  } catch (error) {
+    throw new ListenError(options, error, prefix);
+  }
+}
+
+function portShareOf(config: ServiceConfig, { handler, runtime, report }: Service): PortShare {
+  return new PortShare({
+    address: { hostname: config.hostname!, port: config.port! },
+    isReady: async () => (await handler(new Request(READY_URL))).status === 200,
+    runtime,
+    report,
+  });
+}
+
+/**
+ * If the size of files is limited (setrlimit(2), RLIMIT_FSIZE), a write beyond the limit ends the process. With a
+ * listener for the signal, the write fails as on a full disk instead, and is retried.
+ */
+function keepOnFileSizeLimit(): void {
   if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
-  // The first read checks that the store is reachable and belongs to the service, and starts the wait for it.
-  service.heads.fresh().catch((error) => {
+}
+
+/** The first read checks that the store is reachable and belongs to the service, and starts the wait for it. */
+function checkOwner(
+  config: ServiceConfig,
+  { heads }: Service,
+  onRefused: (error: OpenStoreError) => void,
+): void {
+  heads.fresh().catch((error) => {
     if (!(error instanceof ForeignStoreError)) return;
     onRefused(new OpenStoreError(config.store, error.message));
   });
-  const onChange = (fault?: StoreError) => void (service.appender.suspension = fault);
-  const stopWatch = config.store.kind === "file"
-    ? await watchFile(config.store.path, runtime, report, onChange)
-    : undefined;
-  const stopped = exitOnSignal(async (signal) => {
-    report("info", "shutting_down", { signal });
+}
+
+/** Stops appends while the file of the store is lost. Resolves to a function that ends the watch. */
+async function watchStore(
+  { store }: ServiceConfig,
+  { appender, runtime }: Service,
+): Promise<() => void> {
+  if (store.kind !== "file") return () => {};
+  return await watchFile(store.path, runtime, stderrLogger, (fault) => {
+    appender.suspension = fault;
+  });
+}
+
+/** Shuts down at the first signal, and exits. */
+function stopOnSignal(
+  config: ServiceConfig,
+  service: Service,
+  { server, metricsServer }: Servers,
+  stopWatch: () => void,
+): Promise<void> {
+  return exitOnSignal(async (signal) => {
+    stderrLogger("info", "shutting_down", { signal });
     // The supervisor restarts this process, while others serve the port.
-    if (signal === "SIGHUP" && config.process) {
+    if (signal === "SIGHUP" && config.processNumber !== undefined) {
       server.leave();
-      await sleep(runtime, LEAVE_MS);
+      await sleep(service.runtime, LEAVE_MS);
     }
     // The close of the store removes its write-ahead log.
-    stopWatch?.();
+    stopWatch();
     await Promise.all([shutDown(service, server), metricsServer?.shutdown()]);
-    report("info", "stopped");
+    stderrLogger("info", "stopped");
   });
-  // The supervisor starts a successor, which listens once it is ready.
-  void portShare?.untilUseless().then(() => process.emit("SIGHUP", "SIGHUP"));
-  await Promise.race([refused, onListening(service, server.addr)]);
-  // The supervisor restarts the next process only then.
-  if (config.process) process.stdout.write("listening\n");
-  service.sweep.start();
-  // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
-  void logStart(service, server.addr, config.store, () => isNew);
-  // On another runtime, a second SQLite in the process would not see the locks of the first.
-  if (config.store.kind === "file" && process.versions.deno) {
-    void checkStoreFile(service, config.store.path);
-  }
-  await Promise.race([refused, stopped]);
 }
 
 /** Asks the handler of this process itself. */

@@ -29,9 +29,9 @@ export interface Page {
   /** Number of pets that match the query, if only the page shows it. */
   total?: number;
   /** The text in gzip, once a client has asked for it. */
-  gzip?: Promise<Uint8Array>;
+  cachedGzip?: Promise<Uint8Array>;
   /** The headers of the last response with this page. Responses as of the same head share them. */
-  shown?: { head: Head; baseUrl: string; headers: Record<string, string> };
+  cachedHeaders?: { head: Head; baseUrl: string; headers: Record<string, string> };
 }
 
 /** A page is large from so many UTF-16 code units on. */

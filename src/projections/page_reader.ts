@@ -36,13 +36,8 @@ export interface PageReaderDeps {
   findPet: (id: number, head: Head) => PetRecord | Promise<PetRecord | undefined>;
 }
 
-/** The outcome of one attempt to read a page. */
-interface Attempt {
-  /** Absent if pets have changed during the attempt. */
-  page?: Page;
-  /** The newest head that the attempt has read. */
-  now: Head;
-}
+/** The outcome of one attempt to read a page. If pets have changed meanwhile, the next attempt is as of a newer head. */
+type Attempt = { kind: "page"; page: Page } | { kind: "changed"; newerHead: Head };
 
 /** Reads pages of pets from the store, each as of one head. */
 export class PageReader {
@@ -61,16 +56,18 @@ export class PageReader {
   async read(query: PageQuery, head: Head): Promise<Page> {
     const { monotonicNow } = this.#deps;
     const deadline = monotonicNow() + READ_LIMIT_MS;
+    let asOf = head;
     for (let attempt = 1;; attempt++) {
-      const { page, now } = query.ids === undefined
-        ? await this.#tryLists(query, head, attempt)
-        : await this.#tryIds(query, query.ids, head);
-      if (page !== undefined) return page;
-      if (attempt === READ_ATTEMPTS || monotonicNow() > deadline) {
+      const isLast = attempt === READ_ATTEMPTS;
+      const tried = query.ids === undefined
+        ? await this.#tryLists(query, asOf, isLast)
+        : await this.#tryIds(query, query.ids, asOf);
+      if (tried.kind === "page") return tried.page;
+      if (isLast || monotonicNow() > deadline) {
         const message = `The animals of the page were changed during each of ${attempt} reads`;
         throw new ServiceError("store_unavailable", message);
       }
-      head = now;
+      asOf = tried.newerHead;
     }
   }
 
@@ -82,24 +79,25 @@ export class PageReader {
    * 3. It is a page of one list, which was read at one moment. That moment is not that of a head, so this proof counts
    *    only in the last attempt.
    */
-  async #tryLists(query: PageQuery, head: Head, attempt: number): Promise<Attempt> {
+  async #tryLists(query: PageQuery, head: Head, isLast: boolean): Promise<Attempt> {
     const pets = await this.#readPets(query, head);
     if (hasEveryId(pets, query, head)) {
-      return { page: this.#countedPage(pets, query, head), now: head };
+      return { kind: "page", page: this.#countedPage(pets, query, head) };
     }
-    const { head: now } = await this.#deps.readNewestHead();
+    const { head: newerHead } = await this.#deps.readNewestHead();
     // A replay removes the records of an earlier generation.
-    if (now.generation !== head.generation) return { now };
-    if (hasNoChangeAfter(head, now)) {
-      expectEachOnce(pets, query, head);
-      return { page: this.#countedPage(pets, query, head), now };
+    if (newerHead.generation !== head.generation) return { kind: "changed", newerHead };
+    if (hasNoChangeAfter(head, newerHead)) {
+      expectNoDuplicate(pets, head);
+      // While no pet was ever removed, a page of all pets has every id.
+      if (isOfAll(query) && !hasGaps(head)) throw missingPetError(pets, query, head);
+      const page = this.#countedPage(pets, query, head);
+      return { kind: "page", page };
     }
     const isOneList = query.status !== undefined;
-    if (isOneList && attempt === READ_ATTEMPTS) {
-      // The head does not count these pets.
-      return { page: pageOf(pets, query, head), now };
-    }
-    return { now };
+    // The head does not count these pets.
+    if (isOneList && isLast) return { kind: "page", page: pageOf(pets, query, head) };
+    return { kind: "changed", newerHead };
   }
 
   /**
@@ -113,15 +111,19 @@ export class PageReader {
     const missing = added.filter((_, index) => read[index] === undefined);
     // A pet that was removed between the two reads has the record of its removal by now.
     const removals = await readRemovals(store, head, missing);
-    const { head: now } = await readNewestHead();
+    const { head: newerHead } = await readNewestHead();
     // A replay removes the records of an earlier generation.
-    if (now.generation !== head.generation) return { now };
-    for (const [index, id] of missing.entries()) expectRemoval(id, removals[index], now);
+    if (newerHead.generation !== head.generation) return { kind: "changed", newerHead };
+    for (const [index, id] of missing.entries()) expectRemoval(id, removals[index], newerHead);
     const found = newestFirst(read.filter((pet) => pet !== undefined));
-    if (hasNoChangeAfter(head, now)) return { page: pageOf(found, query, head), now };
-    if (now.position - head.position > IDS_LINES_LIMIT) return { now };
-    const events = await readEvents(store, head.position + 1, now.position);
-    return { page: pageOf(petsAfter(found, events, ids), query, now), now };
+    if (hasNoChangeAfter(head, newerHead)) {
+      return { kind: "page", page: pageOf(found, query, head) };
+    }
+    const eventCount = newerHead.position - head.position;
+    if (eventCount > IDS_LINES_LIMIT) return { kind: "changed", newerHead };
+    const events = await readEvents(store, head.position + 1, newerHead.position);
+    const pets = petsAfter(found, events, ids);
+    return { kind: "page", page: pageOf(pets, query, newerHead) };
   }
 
   /**
@@ -172,19 +174,19 @@ export class PageReader {
 }
 
 /** Whether no pet was changed or removed after a head, up to a later one of the same generation. */
-function hasNoChangeAfter(head: Head, now: Head): boolean {
-  return changePositionOf(now) <= head.position;
+function hasNoChangeAfter(head: Head, newerHead: Head): boolean {
+  return changePositionOf(newerHead) <= head.position;
 }
 
 /** Whether a page of all pets has every id once, and none of its pets was changed after the head. */
 function hasEveryId(pets: readonly PetRecord[], query: PageQuery, head: Head): boolean {
   const expected = Math.min(newestOf(query, head), query.limit + 1);
   return isOfAll(query) && pets.length === expected &&
-    expectedCount(pets, query, head) === expected;
+    consecutiveCount(pets, query, head) === expected;
 }
 
-/** How many pets at the start of a page have the ids that follow each other, and were not changed after the head. */
-function expectedCount(pets: readonly PetRecord[], query: PageQuery, head: Head): number {
+/** How many pets at the start of a page have consecutive ids, and were not changed after the head. */
+function consecutiveCount(pets: readonly PetRecord[], query: PageQuery, head: Head): number {
   const newest = newestOf(query, head);
   const firstOther = pets.findIndex(({ id, position }, index) => {
     const isNext = id === newest - index;
@@ -193,18 +195,18 @@ function expectedCount(pets: readonly PetRecord[], query: PageQuery, head: Head)
   return firstOther === -1 ? pets.length : firstOther;
 }
 
-/**
- * Throws `projection_damaged` if a page has a pet twice, or if a page of all pets lacks one although none was ever
- * removed. No pet was changed or removed while the page was read.
- */
-function expectEachOnce(pets: readonly PetRecord[], query: PageQuery, head: Head): void {
-  const fault = "is missing, or is there twice";
+const MISSING_OR_TWICE = "is missing, or is there twice";
+
+/** Throws `projection_damaged` if a page, during which no pet was changed, has a pet twice. */
+function expectNoDuplicate(pets: readonly PetRecord[], head: Head): void {
   const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
-  if (twice !== undefined) throw damagedError(petKeyOf(head, "", twice.id), fault);
-  // Only here does every id have a pet, and hasEveryId() has found one without.
-  if (!isOfAll(query) || hasGaps(head)) return;
-  const missing = newestOf(query, head) - expectedCount(pets, query, head);
-  throw damagedError(petKeyOf(head, "", missing), fault);
+  if (twice !== undefined) throw damagedError(petKeyOf(head, "", twice.id), MISSING_OR_TWICE);
+}
+
+/** The error about the newest pet that a page should have and does not have. */
+function missingPetError(pets: readonly PetRecord[], query: PageQuery, head: Head): ServiceError {
+  const missing = newestOf(query, head) - consecutiveCount(pets, query, head);
+  return damagedError(petKeyOf(head, "", missing), MISSING_OR_TWICE);
 }
 
 /** The pets of some ids after events, newest first. */

@@ -94,7 +94,7 @@ export interface PetRecord {
   /** Position of the last event that added or changed the pet. */
   position: number;
   /** The entity tag of the text, once it was needed. */
-  tag?: string;
+  cachedTag?: string;
 }
 
 /** Decodes a record of a pet. Throws `projection_damaged`. */

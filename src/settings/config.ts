@@ -23,9 +23,10 @@ export interface ServiceConfig {
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
-  /** How many processes the supervisor starts, and the number of this one if it shares its port with others. */
+  /** How many processes the supervisor starts. */
   processes: number;
-  process: number | undefined;
+  /** The number of this process, from 1 on, if it shares its port with others. */
+  processNumber: number | undefined;
   /** The process id of the supervisor, if this process shares its port with others. */
   supervisor: number | undefined;
   /** The address for Prometheus, of this process or, in the supervisor, of the first one; `undefined` if there is none. */
@@ -76,14 +77,14 @@ export function readServiceConfig(defaultHost: string = VARIABLES.HOST.default):
   const rates = `a whole number of requests per second from 1 to ${RATE_LIMIT_MAX}`;
   const networks = "addresses and networks such as 127.0.0.1, 10.0.0.0/8, separated by commas";
   const address = "an http(s) address whose path ends in /v1";
-  const number = Number(read("SUPERVISED_PROCESS")) || undefined;
+  const processNumber = Number(read("SUPERVISED_PROCESS")) || undefined;
   const processes = readProcesses();
   return {
     makesStore: readMakesStore(),
     processes,
-    process: number,
+    processNumber,
     supervisor: Number(read("SUPERVISOR_PID")) || undefined,
-    metrics: isPlatform ? undefined : readMetricsAddress(processes, number),
+    metrics: isPlatform ? undefined : readMetricsAddress(processes, processNumber),
     accessLog:
       readAs("ACCESS_LOG", "true or false", (it) => /^(true|false)$/.exec(it)?.[0]) === "true",
     trustedProxies: readAs("TRUSTED_PROXIES", networks, TrustedProxies.parse),
@@ -102,13 +103,13 @@ function readPort(): number | undefined {
 }
 
 /** A free port, as for 0, would be found by no scraper. */
-function readMetricsAddress(processes: number, number = 1): Address | undefined {
+function readMetricsAddress(processes: number, processNumber = 1): Address | undefined {
   const hostname = readHost("METRICS_HOST") ?? VARIABLES.METRICS_HOST.default;
   const max = PORT_MAX - processes + 1;
   const reason = processes === 1 ? "" : `, because each of ${processes} processes takes one`;
   const parse = (text: string) => parseInteger(text, 1, max);
   const first = readAs("METRICS_PORT", `a number from 1 to ${max}${reason}`, parse);
-  return first === undefined ? undefined : { hostname, port: first + number - 1 };
+  return first === undefined ? undefined : { hostname, port: first + processNumber - 1 };
 }
 
 function readMakesStore(): boolean {
@@ -122,11 +123,16 @@ function readProcesses(): number {
   const cores = String(Math.min(navigator.hardwareConcurrency, 64));
   const parse = (text: string) => parseInteger(text === "auto" ? cores : text, 1, 64);
   const count = readAs("PROCESSES", "auto or a number from 1 to 64", parse) ?? 1;
-  const fault = read("KV_PATH") === ":memory:"
-    ? "if KV_PATH is :memory:, which they cannot share"
-    : process.platform !== "linux" && "because only Linux spreads connections over more";
-  if (count > 1 && fault) throw new ConfigError(`PROCESSES must be 1 ${fault}`);
+  const reason = reasonForOneProcess();
+  if (count > 1 && reason !== undefined) throw new ConfigError(`PROCESSES must be 1 ${reason}`);
   return count;
+}
+
+/** Why several processes cannot serve; `undefined` if they can. */
+function reasonForOneProcess(): string | undefined {
+  if (read("KV_PATH") === ":memory:") return "if KV_PATH is :memory:, which they cannot share";
+  if (process.platform !== "linux") return "because only Linux spreads connections over more";
+  return undefined;
 }
 
 function readHost(name: "HOST" | "METRICS_HOST"): string | undefined {

@@ -148,7 +148,8 @@ function histogram() {
       [...series].flatMap(([labels, sizes]): Samples => {
         let count = 0;
         const buckets = [...DURATIONS, "+Inf"].map((bound, index): Samples[0] => {
-          return [`_bucket{${labels}le="${bound}"}`, count += sizes[index]];
+          count += sizes[index];
+          return [`_bucket{${labels}le="${bound}"}`, count];
         });
         return [...buckets, [`_sum{${labels}}`, sizes.at(-1)!], [`_count{${labels}}`, count]];
       }),

@@ -24,7 +24,6 @@ import { COMMIT_FAULTS, type CommitFault, hold } from "../support/faulty_store.t
 import { NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
-import { testWith } from "../support/test_with.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 
@@ -46,8 +45,6 @@ async function open(options?: Parameters<typeof openTestService>[0]) {
   const { [Symbol.asyncDispose]: dispose } = service;
   return { service, store, openOther, holdFirst, [Symbol.asyncDispose]: dispose };
 }
-
-const test = testWith(open);
 
 /** Uses a key, so that the service caches it, and resolves to its header. */
 async function usedKey(service: TestService, token: string) {
@@ -80,7 +77,9 @@ function arrivesLate(): CommitFault[] {
 }
 
 for (const [situation, faults] of Object.entries(UNCLEAR)) {
-  test(`append() returns the first outcome when ${situation}`, async ({ service, store }) => {
+  Deno.test(`append() returns the first outcome when ${situation}`, async () => {
+    await using opened = await open();
+    const { service, store } = opened;
     store.nextCommits.push(...faults);
     const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
     const responses = await service.runtime.settle(Promise.all(added));
@@ -91,7 +90,9 @@ for (const [situation, faults] of Object.entries(UNCLEAR)) {
   });
 }
 
-test("append() finds its own commit if another instance has committed after it", async ({ service, store, openOther }) => {
+Deno.test("append() finds its own commit if another instance has committed after it", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
   const other = openOther();
   store.nextCommits.push(async (apply) => {
     await apply();
@@ -111,7 +112,9 @@ const REJECTIONS: Record<string, [CommitFault[], CommitFault, code: string, afte
 };
 
 for (const [how, [nextCommits, onCommit, code, afterMs]] of Object.entries(REJECTIONS)) {
-  test(`append() rejects at ${how}`, async ({ service, store }) => {
+  Deno.test(`append() rejects at ${how}`, async () => {
+    await using opened = await open();
+    const { service, store } = opened;
     Object.assign(store, { nextCommits, onCommit });
     const before = service.runtime.monotonicNow();
     let tookMs = 0;
@@ -125,7 +128,9 @@ for (const [how, [nextCommits, onCommit, code, afterMs]] of Object.entries(REJEC
   });
 }
 
-test("append() reports commits that are not applied for half a second, then once in ten seconds until one lands", async ({ service, store }) => {
+Deno.test("append() reports commits that are not applied for half a second, then once in ten seconds until one lands", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
   const addFor = async (seconds: number) => {
     const end = service.runtime.monotonicNow() + 1_000 * seconds;
     while (service.runtime.monotonicNow() < end) await service.runtime.settle(service.add(REX));
@@ -220,7 +225,9 @@ Deno.test("append() rejects at once while the disk fails, after one unknown outc
   await assertSound(service, 1);
 });
 
-test("append() touches the head after six conflicts in a row, and writes nothing else then", async ({ service, store, openOther }) => {
+Deno.test("append() touches the head after six conflicts in a row, and writes nothing else then", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
   const other = openOther();
   const isBeaten: CommitFault = async (apply) => {
     await other.add(REX);
@@ -237,7 +244,9 @@ test("append() touches the head after six conflicts in a row, and writes nothing
   await assertSound(service, 7);
 });
 
-test("drain() settles the accepted commands, and later commands are rejected", async ({ service, holdFirst }) => {
+Deno.test("drain() settles the accepted commands, and later commands are rejected", async () => {
+  await using opened = await open();
+  const { service, holdFirst } = opened;
   const { first, release } = await holdFirst();
   const waiting = service.appender.append(addition(service));
   let isDrained = false;
@@ -250,7 +259,9 @@ test("drain() settles the accepted commands, and later commands are rejected", a
   await assertSound(service, 2);
 });
 
-test("append() puts a full queue of ordinary pets into five commits, one after the other, and rejects what does not fit", async ({ service, store, holdFirst }) => {
+Deno.test("append() puts a full queue of ordinary pets into five commits, one after the other, and rejects what does not fit", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
   const { first, release } = await holdFirst();
   const statuses = [...PET_STATUSES, undefined];
   const commands = Array.from({ length: QUEUE_LIMIT }, (_, index) => {
@@ -276,7 +287,9 @@ const ENDS: Record<string, (service: TestService, other: Instance, keyId: string
 type Instance = ReturnType<typeof otherInstance>;
 
 for (const [situation, end] of Object.entries(ENDS)) {
-  test(`append() adds no pet for a waiting command's key if ${situation}`, async ({ service, openOther, holdFirst }) => {
+  Deno.test(`append() adds no pet for a waiting command's key if ${situation}`, async () => {
+    await using opened = await open();
+    const { service, openOther, holdFirst } = opened;
     const expiresAt = service.runtime.now() + 1_000;
     const { id, token } = await issueKey(service, { label: "short", expiresAt });
     const headers = await usedKey(service, token);
@@ -292,7 +305,9 @@ for (const [situation, end] of Object.entries(ENDS)) {
   });
 }
 
-test("append() rejects a command that throws, and commits the others", async ({ service, store, holdFirst }) => {
+Deno.test("append() rejects a command that throws, and commits the others", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
   const { first, release } = await holdFirst();
   const error = new Error("no");
   const fail = () => {
@@ -307,7 +322,9 @@ test("append() rejects a command that throws, and commits the others", async ({ 
   assertEquals(store.commits.length, 2);
 });
 
-test("append() rejects at once what cannot be made into records, stores nothing of it, and commits the others", async ({ service, store, holdFirst }) => {
+Deno.test("append() rejects at once what cannot be made into records, stores nothing of it, and commits the others", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
   const { first, release } = await holdFirst();
   const { appender } = service;
   const isPoison = ({ event: { data } }: RecordedLine) => "name" in data && data.name === "Poison";
@@ -328,7 +345,9 @@ test("append() rejects at once what cannot be made into records, stores nothing 
   await assertSound(service, 3);
 });
 
-test("append() rejects all commands of a commit at once if only together they cannot be made into records", async ({ service, holdFirst }) => {
+Deno.test("append() rejects all commands of a commit at once if only together they cannot be made into records", async () => {
+  await using opened = await open();
+  const { service, holdFirst } = opened;
   const { first, release } = await holdFirst();
   const { appender } = service;
   appender.deps.project = failing(
@@ -343,7 +362,9 @@ test("append() rejects all commands of a commit at once if only together they ca
   await assertSound(service, 2);
 });
 
-test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async ({ service, holdFirst }) => {
+Deno.test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async () => {
+  await using opened = await open();
+  const { service, holdFirst } = opened;
   const { deps } = service.appender;
   deps.onCommitted = failing(deps.onCommitted!, () => "before");
   const { first, release } = await holdFirst();
@@ -356,7 +377,9 @@ test("append() acknowledges every commit although onCommitted() throws, and repo
   await assertSound(service, 2);
 });
 
-test("append() tries a command without events again after a failed read of the head", async ({ service, store }) => {
+Deno.test("append() tries a command without events again after a failed read of the head", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
   let reads = 0;
   store.onGet = (apply) => ++reads === 1 ? Promise.reject(new StoreAwayError("gone")) : apply();
   assertEquals(await service.runtime.settle(service.appender.append(NOTHING)), {
@@ -366,7 +389,9 @@ test("append() tries a command without events again after a failed read of the h
   assertGreater(reads, 1);
 });
 
-test("append() commits no lines that leave a gap after the head, and acknowledges none that the head does not show", async ({ service, store }) => {
+Deno.test("append() commits no lines that leave a gap after the head, and acknowledges none that the head does not show", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
   const { head } = await service.heads.read();
   const { position } = head;
   const { decide, ...command } = addition(service);
@@ -406,7 +431,9 @@ for (const time of ["before", "after"] as const) {
   });
 }
 
-test("append() rejects commands in every state at their deadlines", async ({ service, store }) => {
+Deno.test("append() rejects commands in every state at their deadlines", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
   const { appender, runtime } = service;
   const before = runtime.monotonicNow();
   const states: string[] = [];
@@ -439,7 +466,9 @@ test("append() rejects commands in every state at their deadlines", async ({ ser
   ]);
 });
 
-test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async ({ service, store }) => {
+Deno.test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
   const ms = Date.UTC(10_000, 0) - service.runtime.now();
   service.runtime.jumpClock(ms - 1);
   assertEquals((await service.add(REX)).status, 201);

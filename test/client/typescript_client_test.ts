@@ -4,7 +4,7 @@ import { guides } from "../../src/http/docs/guides.ts";
 import { describeInterface, EXAMPLE_BASE } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
-import { testPermitted } from "../support/test_permitted.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
 import { expectDone } from "../support/third_party_tools.ts";
 import { openTestService } from "../support/test_service.ts";
 
@@ -20,7 +20,7 @@ type Described = {
 export const eachIsTheOther = (one: PetOfUser, other: Described): [Described, PetOfUser] => [one, other];
 `;
 
-testPermitted("net", "read", "run", "write", "env", "sys")(
+testNeeding(permissions("net", "read", "run", "write", "env", "sys"))(
   "the TypeScript client of the guide has the described types, adds, reads, changes, lists, follows, removes and retries",
   async (test) => {
     await using service = await openTestService();

@@ -25,7 +25,6 @@ import { petReaderOf } from "../support/pet_reader_of.ts";
 import { COMMIT_FAULTS, hold } from "../support/faulty_store.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
-import { testWith } from "../support/test_with.ts";
 
 const REX = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
 const SOLD = REX.replace("available", "sold");
@@ -44,8 +43,6 @@ async function openWithRex() {
   const { [Symbol.asyncDispose]: dispose } = service;
   return { service, faulty, here, there, events, all, [Symbol.asyncDispose]: dispose };
 }
-
-const test = testWith(openWithRex);
 
 function commandsOn(
   { appender, store, runtime }: ReturnType<typeof createService>,
@@ -165,7 +162,9 @@ Deno.test("an event is the outcome of a request that means the same, and of no o
   }
 });
 
-test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async ({ service, here: { add, update, remove }, events }) => {
+Deno.test("A command logs nothing if nothing changes, the request is refused, or the key may only read or is revoked", async () => {
+  await using opened = await openWithRex();
+  const { service, here: { add, update, remove }, events } = opened;
   assertEquals(await update({ patch: { name: "Rex" } }), { id: 1, text: REX, isDuplicate: false });
   for (const run of [update, remove]) {
     assertEquals(await codeOf(run({ isExpected: () => false })), "precondition_failed");
@@ -181,7 +180,9 @@ test("A command logs nothing if nothing changes, the request is refused, or the 
   assertEquals((await events()).map(({ type }) => type), ["ApiKeyIssued", "ApiKeyRevoked"]);
 });
 
-test("updatePet() loses no change of many at once, and lets one of many of an expected pet succeed, on two instances", async ({ here, there, events, all }) => {
+Deno.test("updatePet() loses no change of many at once, and lets one of many of an expected pet succeed, on two instances", async () => {
+  await using opened = await openWithRex();
+  const { here, there, events, all } = opened;
   const names = Array.from({ length: 20 }, (_, index) => `Rex ${index}`);
   await all(names.map((name, index) => [here, there][index % 2].update({ patch: { name } })));
   const changes = (await events()).map(({ data }) =>
@@ -251,7 +252,9 @@ Deno.test("removePet() removes a pet once, as the commands before it have left i
   }
 });
 
-test("updatePet() and removePet() find a pet that the same commit adds", async ({ service, faulty, here: { add, update, remove }, events, all }) => {
+Deno.test("updatePet() and removePet() find a pet that the same commit adds", async () => {
+  await using opened = await openWithRex();
+  const { service, faulty, here: { add, update, remove }, events, all } = opened;
   let commits = 0;
   faulty.onCommit = (apply) => {
     commits++;
@@ -272,7 +275,9 @@ test("updatePet() and removePet() find a pet that the same commit adds", async (
   assertEquals((await audit(service)).faults, []);
 });
 
-test("Of many removals at once, one succeeds; a repeated one finds the first for a day, although another instance commits that while the pet is read", async ({ service, faulty, here, there, events, all }) => {
+Deno.test("Of many removals at once, one succeeds; a repeated one finds the first for a day, although another instance commits that while the pet is read", async () => {
+  await using opened = await openWithRex();
+  const { service, faulty, here, there, events, all } = opened;
   const codes = await all(
     [here, there, here, there].map(({ remove }) => remove().then(() => "", ({ code }) => code)),
   );
@@ -295,7 +300,9 @@ test("Of many removals at once, one succeeds; a repeated one finds the first for
   assertEquals(types, ["PetRemoved", "PetCreated", "PetRemoved"]);
 });
 
-test("A command writes once for each Idempotency-Key and API key, on two instances, and repeats its outcome for a day", async ({ service, here, there, events, all }) => {
+Deno.test("A command writes once for each Idempotency-Key and API key, on two instances, and repeats its outcome for a day", async () => {
+  await using opened = await openWithRex();
+  const { service, here, there, events, all } = opened;
   const { runtime, store } = service;
   for (const round of [1, 2, 3, 4]) {
     const key = { idempotencyKey: `order-${round}` };
@@ -331,7 +338,9 @@ test("A command writes once for each Idempotency-Key and API key, on two instanc
   assertEquals(records.length, 7, "the record of the first use is still in the store");
 });
 
-test("A repeated POST or PATCH, with a body that means the same, gets the first response", async ({ service: { add, change }, events }) => {
+Deno.test("A repeated POST or PATCH, with a body that means the same, gets the first response", async () => {
+  await using opened = await openWithRex();
+  const { service: { add, change }, events } = opened;
   const added = ['{"name":"Ada","categoryId":2}', '{ "categoryId":20e-1, "name":"\\u0041da"}'];
   const sold = ['{"status":"sold"}', '{ "status" : "sold" }'];
   const once = { "idempotency-key": "one" };
@@ -355,7 +364,9 @@ test("A repeated POST or PATCH, with a body that means the same, gets the first 
   assertEquals((await events()).length, 2);
 });
 
-test("A command refuses an Idempotency-Key of another request", async ({ here: { add, update, remove }, events }) => {
+Deno.test("A command refuses an Idempotency-Key of another request", async () => {
+  await using opened = await openWithRex();
+  const { here: { add, update, remove }, events } = opened;
   const [other, third] = [{ idempotencyKey: "other" }, { idempotencyKey: "third" }];
   await update(KEY);
   await add(other);
@@ -368,7 +379,9 @@ test("A command refuses an Idempotency-Key of another request", async ({ here: {
   assertEquals((await events()).length, 3);
 });
 
-test("A command refuses a repeated request whose API key another instance has revoked", async ({ service, here: { add } }) => {
+Deno.test("A command refuses a repeated request whose API key another instance has revoked", async () => {
+  await using opened = await openWithRex();
+  const { service, here: { add } } = opened;
   await add(KEY);
   const { store, runtime } = service;
   await revokeKey(createService({ store, runtime, report: () => {} }), service.keyId);
@@ -376,7 +389,9 @@ test("A command refuses a repeated request whose API key another instance has re
   assertEquals(await codeOf(runtime.settle(add(KEY))), "invalid_credentials");
 });
 
-test("A command waits for the outcome of an earlier one with its Idempotency-Key, and says if that is unknown", async ({ service: { runtime }, faulty, here: { add }, events, all }) => {
+Deno.test("A command waits for the outcome of an earlier one with its Idempotency-Key, and says if that is unknown", async () => {
+  await using opened = await openWithRex();
+  const { service: { runtime }, faulty, here: { add }, events, all } = opened;
   const { fault, reached, release } = hold();
   faulty.nextCommits.push(fault);
   const first = add(KEY);
@@ -397,7 +412,9 @@ test("A command waits for the outcome of an earlier one with its Idempotency-Key
   assertEquals(await all(unclear), ["outcome_unknown", "outcome_unknown"]);
 });
 
-test("A command repeats no event on an instance that has not seen a replay", async ({ service, here, there }) => {
+Deno.test("A command repeats no event on an instance that has not seen a replay", async () => {
+  await using opened = await openWithRex();
+  const { service, here, there } = opened;
   const { runtime, heads } = service;
   await runtime.settle(replay(service));
   assertEquals(await runtime.settle(there.add(KEY)), adaAt(2, false));

@@ -16,7 +16,7 @@ import {
   PYTHON_BIN,
   startLiveService,
 } from "./contract_tools.ts";
-import { testIf } from "../support/test_if.ts";
+import { testNeeding } from "../support/test_needing.ts";
 
 /** Maximum number of cases that Schemathesis generates for an operation. */
 const CASES = 100;
@@ -28,7 +28,7 @@ const SEEDS = [[1, EXCLUSIVE], [2, OTHERS], [3, EXCLUSIVE]] as const;
 
 const withPython = await install("tools from PyPI", installPythonTools);
 const withNode = await install("packages from npm", installNodePackages);
-const test = testIf(withPython);
+const test = testNeeding(withPython);
 
 for (const [seed, leftOut] of SEEDS) {
   test(`Schemathesis finds nothing with its default settings, all checks and seed ${seed}`, async () => {
@@ -78,7 +78,7 @@ function forSchemathesis(description: string, leftOut: readonly string[]): strin
   return JSON.stringify(parsed);
 }
 
-testIf(withNode)(
+testNeeding(withNode)(
   "the OWASP rules and the OpenAPI rules of Spectral find nothing that is not answered",
   async () => {
     const lint = async (description: string) => {
@@ -106,7 +106,7 @@ test("requests and httpx follow the links through 1,000 pets", async () => {
   assertEquals(await run(`${PYTHON_BIN}/python`, args), { code: 0, output: "" });
 });
 
-testIf(withNode)("got and Octokit follow the links through 1,000 pets", async () => {
+testNeeding(withNode)("got and Octokit follow the links through 1,000 pets", async () => {
   await using live = await startLiveService();
   // Node finds packages from the folder of the script.
   await Deno.copyFile(`${HERE}/clients/paging.mjs`, `${NODE_FOLDER}/paging.mjs`);

@@ -20,7 +20,7 @@ import {
   PYTHON_BIN,
 } from "./contract_tools.ts";
 import { guides } from "../../src/http/docs/guides.ts";
-import { testIf } from "../support/test_if.ts";
+import { type Need, testNeeding } from "../support/test_needing.ts";
 
 /** The number of pets before a client connects: more than one read of the log. */
 const PETS = 1_000;
@@ -30,14 +30,14 @@ const withNode = await install("packages from npm", installNodePackages);
 const withCurl = await install("curl", () => expectDone("curl", ["--version"]));
 
 // Node finds packages from the folder of the script.
-if (withNode) {
+if (withNode.isMet) {
   await Deno.copyFile(`${HERE}/clients/cloud_events.mjs`, `${NODE_FOLDER}/cloud_events.mjs`);
 }
 
 /** The command that follows a stream of the interface at that address, from the event `lastId` on. */
 type CommandOf = (base: string, key: string, lastId: string) => Promise<string[]> | string[];
 
-const CLIENTS: [name: string, isPossible: boolean, commandOf: CommandOf][] = [
+const CLIENTS: [name: string, need: Need, commandOf: CommandOf][] = [
   ["eventsource, npm", withNode, async (base, _key, lastId) => {
     return ["node", await writeProgram(base, "javascript", `${NODE_FOLDER}/follow.mjs`), lastId];
   }],
@@ -60,8 +60,8 @@ async function writeProgram(base: string, mark: string, path: string): Promise<s
   return path;
 }
 
-for (const [name, isPossible, commandOf] of CLIENTS) {
-  testIf(isPossible)(
+for (const [name, need, commandOf] of CLIENTS) {
+  testNeeding(need)(
     `${name}: misses and doubles nothing while the service ends and is killed`,
     async () => {
       await using temp = await TempStore.make();
@@ -105,7 +105,7 @@ for (const [name, isPossible, commandOf] of CLIENTS) {
   );
 }
 
-testIf(withNode)("cloudevents, npm: reads and validates a batch", async () => {
+testNeeding(withNode)("cloudevents, npm: reads and validates a batch", async () => {
   await using temp = await TempStore.make();
   const key = await fillStore(temp.kvPath, PETS, 0.5);
   await using service = await ServiceProcess.start(temp.kvPath);

@@ -21,7 +21,7 @@ import {
   PYTHON_BIN,
   startLiveService,
 } from "./contract_tools.ts";
-import { testIf } from "../support/test_if.ts";
+import { type Need, testNeeding } from "../support/test_needing.ts";
 
 const CLIENTS = `${HERE}/clients`;
 
@@ -32,7 +32,7 @@ const withGo = await install("oapi-codegen", installGoTools);
 const withNode = await install("packages from npm", installNodePackages);
 const withJava = await install("openapi-generator", installJars);
 
-testClient("openapi-python-client, Python", withPython, async (live) => {
+testClient("openapi-python-client, Python", [withPython], async (live) => {
   const client = `${live.folder}/client`;
   const source = `--url=${live.address}/openapi.json`;
   const generator = `${PYTHON_BIN}/openapi-python-client`;
@@ -41,7 +41,7 @@ testClient("openapi-python-client, Python", withPython, async (live) => {
   return await run(`${PYTHON_BIN}/python`, args, { env: { PYTHONPATH: client } });
 });
 
-testClient("oapi-codegen, Go", withGo, async (live) => {
+testClient("oapi-codegen, Go", [withGo], async (live) => {
   const description = `${live.folder}/openapi.json`;
   const { body } = await fetch(`${live.address}/openapi.json`);
   await Deno.writeFile(description, body!);
@@ -57,7 +57,7 @@ testClient("oapi-codegen, Go", withGo, async (live) => {
   return await run(program, [live.baseUrl, live.token]);
 });
 
-testClient("openapi-generator, Java", withJava, async (live) => {
+testClient("openapi-generator, Java", [withJava], async (live) => {
   const client = `${live.folder}/client`;
   await generate("java", live, client, ["--library=native"]);
   const classes = `${live.folder}/classes`;
@@ -70,7 +70,7 @@ testClient("openapi-generator, Java", withJava, async (live) => {
   return await run("java", ["-cp", classPath, "OpenapiGenerator", live.baseUrl, live.token]);
 });
 
-testClient("openapi-generator, TypeScript", withNode && withJava, async (live) => {
+testClient("openapi-generator, TypeScript", [withNode, withJava], async (live) => {
   await generate("typescript-fetch", live, `${live.folder}/generated`);
   await Deno.copyFile(`${CLIENTS}/openapi_generator.ts`, `${live.folder}/client.ts`);
   await expectDone(`${NODE_FOLDER}/node_modules/.bin/tsc`, [
@@ -85,10 +85,10 @@ testClient("openapi-generator, TypeScript", withNode && withJava, async (live) =
 /** Declares a test. `callOperations` resolves to the outcome of a program that prints nothing if it succeeds. */
 function testClient(
   name: string,
-  isPossible: boolean,
+  needs: Need[],
   callOperations: (live: Live) => ReturnType<typeof run>,
 ): void {
-  testIf(isPossible)(
+  testNeeding(...needs)(
     `a client of ${name}: it compiles unchanged, and calls the operations`,
     async () => {
       await using live = await startLiveService();

@@ -2,8 +2,11 @@ import { assertEquals } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
 import { expectTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { DenokvServer, testDenokv as test } from "../support/denokv_server.ts";
+import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { until } from "../support/until.ts";
+
+const test = testNeeding(DENOKV.need);
 
 test("with the variables of Deno Deploy, the service uses their address and the attached database", async () => {
   await using server = await DenokvServer.start();

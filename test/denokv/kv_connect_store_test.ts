@@ -6,11 +6,14 @@ import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { StoreRefusedError, UnclearOutcomeError } from "../../src/store/store_errors.ts";
 import { put, testStoreContract } from "../support/store_contract.ts";
-import { DENOKV, DenokvServer, testDenokv as test } from "../support/denokv_server.ts";
+import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
+
+const test = testNeeding(DENOKV.need);
 
 testStoreContract({
   name: "KvConnectStore",
-  ignore: DENOKV.ignore,
+  needs: [DENOKV.need],
   async open() {
     const server = await DenokvServer.start();
     return { store: await connectTo(server), dispose: () => server[Symbol.asyncDispose]() };
@@ -19,7 +22,7 @@ testStoreContract({
 
 testStoreContract({
   name: "KvStore of Deno.openKv() on denokv, as on Deno Deploy",
-  ignore: DENOKV.ignore,
+  needs: [DENOKV.need],
   async open() {
     const server = await DenokvServer.start();
     Deno.env.set("DENO_KV_ACCESS_TOKEN", server.secret);

@@ -15,10 +15,12 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
 import { type FaultyStore, faultyStore, hold } from "../support/faulty_store.ts";
-import { test as testProcess } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../support/run_task.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { withProjectCopy } from "../support/with_project_copy.ts";
+
+const testProcess = testNeeding(PROCESSES);
 
 /** A name that no field and no status has, because those of the guide may have been added to this checkout. */
 const ADDED = "nameOfTest";

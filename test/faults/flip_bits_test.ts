@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { type Case, describeCases, faultsOf, probeDamages } from "./flip_bits.ts";
+
+const test = testNeeding(PROCESSES);
 
 const PETS = 60;
 const SEED = 1;

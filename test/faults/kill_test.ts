@@ -1,6 +1,8 @@
 import { assertGreater } from "@std/assert";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { killRounds } from "./kill_rounds.ts";
+
+const test = testNeeding(PROCESSES);
 
 test("pets, changes and removals are stored once after kill -9 of services and commands, and repeated requests", async () => {
   const { load } = await killRounds(6);

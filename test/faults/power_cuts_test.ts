@@ -1,12 +1,10 @@
 import { assertRejects } from "@std/assert";
-import { permitted } from "../support/permitted.ts";
-import { testIf } from "../support/test_if.ts";
-import { run } from "../support/third_party_tools.ts";
+import { LINUX, PROCESSES, testNeeding } from "../support/test_needing.ts";
+import { install, run } from "../support/third_party_tools.ts";
 import { powerCuts } from "./power_cuts.ts";
 
-const isPossible = permitted("env", "net", "read", "run", "write") && Deno.build.os === "linux" &&
-  await run("cc", ["--version"]).then(() => true, () => false);
-const test = testIf(isPossible);
+const COMPILER = await install("a C compiler", () => run("cc", ["--version"]));
+const test = testNeeding(PROCESSES, LINUX, COMPILER);
 
 test("a power cut loses nothing that was acknowledged", async () => {
   console.log(await powerCuts(3));

@@ -3,19 +3,30 @@
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildDisk } from "../support/disk.ts";
-import { permitted } from "../support/permitted.ts";
+import {
+  LINUX,
+  type Need,
+  NOT_WINDOWS,
+  permissions,
+  testNeeding,
+} from "../support/test_needing.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { until } from "../support/until.ts";
 import { runTask } from "../support/run_task.ts";
 import { fillDisk, mountDisk } from "../support/small_disk.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { expectDone } from "../support/third_party_tools.ts";
-import { testIf } from "../support/test_if.ts";
+import { expectDone, install } from "../support/third_party_tools.ts";
 
-const isPermitted = permitted("env", "net", "read", "run", "write", "sys");
-const test = testIf(isPermitted && Deno.build.os !== "windows");
-const isRoot = isPermitted && Deno.build.os === "linux" && Deno.uid() === 0;
+const PERMITTED = permissions("env", "net", "read", "run", "write", "sys");
+const test = testNeeding(PERMITTED, NOT_WINDOWS);
+const testOnLinux = testNeeding(PERMITTED, LINUX);
+
+const COMPILER = await install("a C compiler", () => expectDone("cc", ["--version"]));
+const PRLIMIT = await install("prlimit", () => expectDone("prlimit", ["--version"]));
+const SMALL_DISK = await install("a disk of its own, which root can mount", async () => {
+  await using _disk = await mountDisk();
+});
 
 const CONNECTIONS = 8;
 
@@ -24,7 +35,7 @@ const TROUBLE_MS = 2_500;
 
 /** Prevents writes to the store, and permits them again. */
 interface Trouble {
-  isPossible: boolean;
+  need: Need;
   begin(service: ServiceProcess, store: TempStore): Promise<unknown>;
   end(service: ServiceProcess, store: TempStore): Promise<unknown>;
 }
@@ -33,13 +44,12 @@ const FULL = "the disk is full";
 
 const TROUBLES: Record<string, Trouble> = {
   [FULL]: {
-    // A mount needs root.
-    isPossible: isRoot && await succeeds(mountDisk().then((disk) => disk[Symbol.asyncDispose]())),
+    need: SMALL_DISK,
     begin: (_service, { folder }) => fillDisk(folder),
     end: (_service, { folder }) => Deno.remove(`${folder}/filler`),
   },
   "the store's files cannot grow": {
-    isPossible: isPermitted && await succeeds(expectDone("prlimit", ["--version"])),
+    need: PRLIMIT,
     begin: ({ pid }) => expectDone("prlimit", [`--pid=${pid}`, "--fsize=4096:unlimited"]),
     end: ({ pid }) => expectDone("prlimit", [`--pid=${pid}`, "--fsize=unlimited:unlimited"]),
   },
@@ -77,7 +87,7 @@ async function startLoad(store: TempStore, count = 1) {
 }
 
 for (const [name, trouble] of Object.entries(TROUBLES)) {
-  testIf(trouble.isPossible)(
+  testNeeding(PERMITTED, trouble.need)(
     `while ${name}, additions get 503, and the service recovers by itself`,
     async () => {
       await using disk = name === FULL ? await mountDisk() : undefined;
@@ -125,7 +135,7 @@ async function readinessOf(service: ServiceProcess): Promise<number> {
   return response.status;
 }
 
-testIf(isPermitted && Deno.build.os === "linux" && await succeeds(expectDone("cc", ["--version"])))(
+testNeeding(PERMITTED, LINUX, COMPILER)(
   "while the file system is read-only, additions are refused at once after the first, with one line and the remedy",
   async () => {
     await using store = await TempStore.make();
@@ -159,7 +169,7 @@ testIf(isPermitted && Deno.build.os === "linux" && await succeeds(expectDone("cc
   },
 );
 
-testIf(TROUBLES[FULL].isPossible)(
+testNeeding(PERMITTED, SMALL_DISK)(
   "a service does not start on a read-only or full file system, commands that read do, and each names the remedy",
   async () => {
     await using disk = await mountDisk();
@@ -204,7 +214,7 @@ const LOSSES: Record<string, (store: TempStore) => Promise<void>> = {
 };
 
 for (const [name, lose] of Object.entries(LOSSES)) {
-  testIf(isPermitted && Deno.build.os === "linux")(
+  testOnLinux(
     `if the store's file is ${name}, additions stop, and the logged command saves every pet`,
     async () => {
       await using store = await TempStore.make();
@@ -262,7 +272,3 @@ test("a service that was paused by SIGSTOP continues while another one writes", 
   await store.use((operator) => load.expectLogged(operator));
   assertEquals([await paused.stop(), await other.stop()], [0, 0]);
 });
-
-function succeeds(attempt: Promise<unknown>): Promise<boolean> {
-  return attempt.then(() => true, () => false);
-}

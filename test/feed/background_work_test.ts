@@ -21,7 +21,7 @@ function openWork() {
     while (ms > 0) {
       await background.turn(kind);
       turns.push(name);
-      for (; ms > 0 && !background.isTurnOver; ms--) workedMs++;
+      for (; ms > 0 && !background.isRestDue; ms--) workedMs++;
     }
   };
   /** Takes turns that end at once, and works after each. */
@@ -47,16 +47,17 @@ Deno.test("BackgroundWork gives short turns, one after the other, to all who wan
 
 Deno.test("BackgroundWork rests most of the time while there are requests, and is not stopped by them", async () => {
   const { runtime, background, turns, work } = openWork();
-  background.requestBegan();
+  const request = {};
+  background.requestBegan(request);
   const working = work("x", 20 * TURN_MS);
   await runtime.advance(10 * REST_MS - 1);
   assertEquals(turns.length, 10);
-  background.requestEnded();
+  background.requestEnded(request);
   await runtime.advance(REST_MS);
   await working;
   assertEquals(turns.length, 20);
-  background.requestBegan();
-  background.requestEnded();
+  background.requestBegan(request);
+  background.requestEnded(request);
   work("x", 2 * TURN_MS);
   await runtime.advance(REST_MS - 1);
   assertEquals(turns.length, 20, "A request that came and went counts, too");
@@ -66,7 +67,8 @@ Deno.test("BackgroundWork rests most of the time while there are requests, and i
 
 Deno.test("BackgroundWork counts what the owner of a turn does after it", async () => {
   const { runtime, background, turns, workBetween } = openWork();
-  background.requestBegan();
+  const request = {};
+  background.requestBegan(request);
   const working = workBetween("x", TURN_MS / 3, 10);
   await runtime.advance(0);
   assertEquals(turns.length, 3);
@@ -87,8 +89,9 @@ Deno.test("BackgroundWork gives the first turn at once after it was idle, whatev
   const working = work("x", TURN_MS);
   await runtime.advance(0);
   await working;
-  background.requestBegan();
-  background.requestEnded();
+  const request = {};
+  background.requestBegan(request);
+  background.requestEnded(request);
   await runtime.advance(IDLE_MS);
   work("y", TURN_MS);
   await runtime.advance(0);
@@ -97,12 +100,30 @@ Deno.test("BackgroundWork gives the first turn at once after it was idle, whatev
 
 Deno.test("BackgroundWork rests only for a moment for requests that are work of its own", async () => {
   const { runtime, background, turns, work } = openWork();
-  background.requestBegan();
-  background.requestLeft();
+  const request = {};
+  background.requestBegan(request);
+  background.requestLeft(request);
   const working = work("x", 5 * TURN_MS);
   await runtime.advance(0);
   await working;
   assertEquals(turns.length, 5);
+});
+
+Deno.test("BackgroundWork counts the end of a request once, also if it has become work before", async () => {
+  const { runtime, background, turns, work } = openWork();
+  const request = {};
+  const other = {};
+  background.requestBegan(other);
+  background.requestBegan(request);
+  background.requestLeft(request);
+  background.requestLeft(request);
+  background.requestEnded(request);
+  const working = work("x", 2 * TURN_MS);
+  await runtime.advance(REST_MS - 1);
+  assertEquals(turns.length, 1);
+  await runtime.advance(1);
+  await working;
+  assertEquals(turns.length, 2);
 });
 
 Deno.test("BackgroundWork serves both kinds of work in turn, however many wait for one of them", async () => {

@@ -16,7 +16,6 @@ import { faultyStore } from "../support/faulty_store.ts";
 import { sampleLog } from "../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../support/sample_store.ts";
 import { TEST_STORES } from "../support/test_service.ts";
-import { testWith } from "../support/test_with.ts";
 import { utf8 } from "../support/utf8.ts";
 
 const LENGTH = 2 * PART_LENGTH + 10;
@@ -26,8 +25,6 @@ async function openFeed(length = LENGTH) {
   const store = faultyStore(sample.store);
   return { ...sample, store, feed: feedOf(store), entry: await readHead(store) };
 }
-
-const test = testWith(openFeed);
 
 function feedOf(store: Store, runtime = new FakeRuntime()) {
   return new EventFeed(store, new BackgroundWork(runtime));
@@ -50,7 +47,8 @@ async function refusal({ feed, entry }: Awaited<ReturnType<typeof openFeed>>, pl
   return (await assertRejects(() => feed.linesAfter(place, entry), ServiceError)).code;
 }
 
-test("EventFeed reads each part of the log once for all who read at the same time", async (sample) => {
+Deno.test("EventFeed reads each part of the log once for all who read at the same time", async () => {
+  await using sample = await openFeed();
   const alone = await readAll(sample);
   assertEquals(alone.map(({ position }) => position), sample.lines.map((_, index) => index + 1));
   const { lists } = sample.store;
@@ -62,7 +60,8 @@ test("EventFeed reads each part of the log once for all who read at the same tim
   assertEquals(lists.length, reads);
 });
 
-test("EventFeed shows a head only what was in the log then", async (sample) => {
+Deno.test("EventFeed shows a head only what was in the log then", async () => {
+  await using sample = await openFeed();
   const earlier = { ...sample.entry, head: { ...sample.head, position: 300 } };
   const before = await readAll({ ...sample, entry: earlier });
   assertEquals(before.length, 300);
@@ -82,7 +81,8 @@ Deno.test("EventFeed lets many read different parts at once, each of them once",
   assertEquals(starts.size, lists.length, "No part was read again");
 });
 
-test("EventFeed lets others run between the lines that are far behind the head, and only between these", async (sample) => {
+Deno.test("EventFeed lets others run between the lines that are far behind the head, and only between these", async () => {
+  await using sample = await openFeed();
   const runtime = new FakeRuntime();
   const { monotonicNow, nextTurn } = runtime;
   // Each line takes a millisecond.

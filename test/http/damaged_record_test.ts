@@ -10,7 +10,7 @@ import { readLogLines } from "../support/sound_log.ts";
 import { setRecord } from "../support/set_record.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import { utf8 } from "../support/utf8.ts";
-import { SAMPLE_STEP } from "../support/permitted.ts";
+import { SAMPLE_STEP } from "../support/sample_step.ts";
 
 const REX = { name: "Rex", categoryId: 7 };
 const ONCE = { "idempotency-key": "order-1" };

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertGreater } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { EMPTY_HEAD, encodeHead } from "../../src/log/head.ts";

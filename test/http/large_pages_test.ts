@@ -7,7 +7,6 @@ import { LARGE_PAGE_LENGTH, type Page } from "../../src/projections/page.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
-import { testWith } from "../support/test_with.ts";
 
 const LARGE = "/v1/pets?limit=100";
 
@@ -20,9 +19,9 @@ async function openLarge(): Promise<TestService> {
   return service;
 }
 
-const test = testWith(openLarge);
-
-test("a large page is the same as a text and in gzip, with its length, also for HEAD", async ({ send }) => {
+Deno.test("a large page is the same as a text and in gzip, with its length, also for HEAD", async () => {
+  await using opened = await openLarge();
+  const { send } = opened;
   const plain = await send(LARGE);
   const text = await plain.clone().text();
   assertEquals(JSON.parse(text).length, 100);
@@ -42,7 +41,9 @@ test("a large page is the same as a text and in gzip, with its length, also for 
   assertEquals(head.headers.get("content-length"), String(length));
 });
 
-test("a large batch of events is the same as a text and in gzip, with its length", async ({ send }) => {
+Deno.test("a large batch of events is the same as a text and in gzip, with its length", async () => {
+  await using opened = await openLarge();
+  const { send } = opened;
   const plain = await send("/v1/events");
   const bytes = await plain.clone().bytes();
   assertGreater(bytes.length, 64 * 1024);
@@ -53,7 +54,8 @@ test("a large batch of events is the same as a text and in gzip, with its length
   assertEquals(new Uint8Array(gunzipSync(packedBytes)), bytes);
 });
 
-test("a large page waits until the thread has rested, and other requests do not", async (service) => {
+Deno.test("a large page waits until the thread has rested, and other requests do not", async () => {
+  await using service = await openLarge();
   const { send, runtime, faults } = service;
   const first = await send(LARGE);
   const etag = first.headers.get("etag")!;
@@ -76,7 +78,9 @@ test("a large page waits until the thread has rested, and other requests do not"
   assertEquals(responded.sort(), [LARGE, other]);
 });
 
-test("readers of large pages alone make no long rests", async ({ send, runtime }) => {
+Deno.test("readers of large pages alone make no long rests", async () => {
+  await using opened = await openLarge();
+  const { send, runtime } = opened;
   await send(LARGE);
   const start = runtime.monotonicNow();
   for (let round = 0; round < 10; round++) {

@@ -20,7 +20,7 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 import { putRecord } from "../support/set_record.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { testPermitted } from "../support/test_permitted.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
 import { clientOfHandler, openTestService, otherInstance } from "../support/test_service.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -307,7 +307,7 @@ Deno.test("A clock that jumps while a request waits for its commit loses no Idem
   assertEquals(await add("first"), "true");
 });
 
-testPermitted("read", "write")(
+testNeeding(permissions("read", "write"))(
   "A clock that is 26 hours ahead for 5 seconds loses no Idempotency-Key of a file, because no record there expires",
   async () => {
     await using temp = await TempStore.make();

@@ -10,51 +10,55 @@ import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess, SUPERVISED } from "../support/service_process.ts";
 import { childrenOf } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
+import type { Need } from "../support/test_needing.ts";
 import { install } from "../support/third_party_tools.ts";
 import { type Engine, installChecker, judge } from "./judge.ts";
 
 /** How often instances are killed in a long history. */
 const KILLS = 6;
 
-/** Opens an engine of each installed kind on an empty store. */
-export const ENGINES: Record<string, () => Promise<Engine>> = {
-  "two instances on one file": () => openFile(),
-  "three processes of one supervisor on one file": async () => {
-    let instance: Promise<ServiceProcess> | undefined;
-    const start = (path: string) =>
-      instance ??= ServiceProcess.start(path, { PROCESSES: "3" }, SUPERVISED);
-    const killPart = ({ pid }: ServiceProcess) => Deno.kill(pick(childrenOf(pid)), "SIGKILL");
-    return { ...await openFile(start), instances: 1, killPart };
+/** How to open an engine on an empty store. */
+interface EngineKind {
+  needs: Need[];
+  open(): Promise<Engine>;
+}
+
+const NODE = await install("Node", installNode);
+
+export const ENGINES: Record<string, EngineKind> = {
+  "two instances on one file": { needs: [], open: () => openFile() },
+  "three processes of one supervisor on one file": { needs: [], open: openProcesses },
+  "Node and Deno in turn on one file": {
+    needs: [NODE],
+    open: async () => ({ ...await openFile(startInTurn), instances: 1 }),
   },
+  "denokv, which is killed too": { needs: [DENOKV.need], open: openDenokv },
+  "PostgreSQL with fail-overs": { needs: [POSTGRES.need], open: openPostgres },
 };
 
-const hasNode = await install("Node", installNode);
-const startInTurn = (store: string, kills: number) =>
-  hasNode && kills % 2 === 0 ? startOnNode(store) : ServiceProcess.start(store);
-
-if (hasNode) {
-  ENGINES["Node and Deno in turn on one file"] = async () => {
-    return { ...await openFile(startInTurn), instances: 1 };
-  };
+function startInTurn(store: string, kills: number): Promise<ServiceProcess> {
+  return NODE.isMet && kills % 2 === 0 ? startOnNode(store) : ServiceProcess.start(store);
 }
 
-if (!DENOKV.ignore) {
-  ENGINES["denokv, which is killed too"] = async () => {
-    const server = await DENOKV.start();
-    return await engineOn(server, server.address, {
-      env: server.env,
-      fail: () => server.kill().then(() => server.start()),
-    });
-  };
+async function openProcesses(): Promise<Engine> {
+  let instance: Promise<ServiceProcess> | undefined;
+  const start = (path: string) =>
+    instance ??= ServiceProcess.start(path, { PROCESSES: "3" }, SUPERVISED);
+  const killPart = ({ pid }: ServiceProcess) => Deno.kill(pick(childrenOf(pid)), "SIGKILL");
+  return { ...await openFile(start), instances: 1, killPart };
 }
 
-if (!POSTGRES.ignore) {
-  ENGINES["PostgreSQL with fail-overs"] = async () => {
-    const pair = await startPair();
-    const start = (kills: number) => startInTurn(pair.address, kills);
-    const fail = () => pair.failOver().then(() => pair.repair());
-    return await engineOn(pair, pair.address, { start, fail });
-  };
+async function openDenokv(): Promise<Engine> {
+  const server = await DENOKV.start();
+  const fail = () => server.kill().then(() => server.start());
+  return await engineOn(server, server.address, { env: server.env, fail });
+}
+
+async function openPostgres(): Promise<Engine> {
+  const pair = await startPair();
+  const start = (kills: number) => startInTurn(pair.address, kills);
+  const fail = () => pair.failOver().then(() => pair.repair());
+  return await engineOn(pair, pair.address, { start, fail });
 }
 
 export async function openFile(
@@ -79,7 +83,8 @@ async function engineOn(
 /** Judges a number of long histories of each engine. Rejects unless Porcupine finds all of them linearizable. */
 export async function judgeEngines(histories: number): Promise<void> {
   await installChecker();
-  for (const [name, open] of Object.entries(ENGINES)) {
+  for (const [name, { needs, open }] of Object.entries(ENGINES)) {
+    if (!needs.every(({ isMet }) => isMet)) continue;
     for (let history = 1; history <= histories; history++) await expectLinearizable(name, open);
   }
 }

@@ -8,7 +8,7 @@ import { assertEquals } from "@std/assert";
 import { MUTANTS } from "../sim/mutants.ts";
 import { withMutatedProject } from "../sim/run_mutant.ts";
 import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
-import { testIf } from "../support/test_if.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { install } from "../support/third_party_tools.ts";
 import { ENGINES, expectLinearizable, openFile } from "./engines.ts";
 import { installChecker, judge } from "./judge.ts";
@@ -24,11 +24,14 @@ const MUTANT_NAMES = [
   "a removed pet comes back",
 ];
 
-const test = testIf(await install("Porcupine", installChecker));
+const PORCUPINE = await install("Porcupine", installChecker);
+const test = testNeeding(PORCUPINE);
 
-for (const [name, open] of Object.entries(ENGINES)) {
-  test(`Porcupine finds a history linearizable: ${name}`, () =>
-    expectLinearizable(name, open, KILLS));
+for (const [name, { needs, open }] of Object.entries(ENGINES)) {
+  testNeeding(PORCUPINE, ...needs)(
+    `Porcupine finds a history linearizable: ${name}`,
+    () => expectLinearizable(name, open, KILLS),
+  );
 }
 
 for (const name of MUTANT_NAMES) {

@@ -10,7 +10,6 @@ import { putRecord } from "../support/set_record.ts";
 import { commit } from "../support/store_contract.ts";
 import { hold } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";
-import { testWith } from "../support/test_with.ts";
 import { utf8 } from "../support/utf8.ts";
 
 async function open() {
@@ -30,9 +29,8 @@ async function open() {
   };
 }
 
-const test = testWith(open);
-
-test("authorize() reads a key once until the next key event, and cached() returns it until then", async (opened) => {
+Deno.test("authorize() reads a key once until the next key event, and cached() returns it until then", async () => {
+  await using opened = await open();
   const { service, store, keys, headNow } = opened;
   const { token } = service;
   const cached = async () => keys.cached(token, await headNow());
@@ -51,7 +49,9 @@ test("authorize() reads a key once until the next key event, and cached() return
   assertGreater(readsOfKeys(), reads);
 });
 
-test("authorize() ends a cached key in time, although the clock was set back by a day", async ({ service: { runtime }, service, keys, headNow, authorize }) => {
+Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
+  await using opened = await open();
+  const { service: { runtime }, service, keys, headNow, authorize } = opened;
   const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
   const head = await headNow();
   await authorize(token, head);
@@ -63,7 +63,9 @@ test("authorize() ends a cached key in time, although the clock was set back by 
   await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
 });
 
-test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async ({ service: { runtime }, service, store, headNow, authorize }) => {
+Deno.test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async () => {
+  await using opened = await open();
+  const { service: { runtime }, service, store, headNow, authorize } = opened;
   const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
   const head = await headNow();
   const slow = hold("after");
@@ -79,7 +81,9 @@ test("authorize() ends a cached key in time, although a slower read ended after 
   await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
 });
 
-test("authorize() rejects a mistyped token without reading the store", async ({ service, store, keys, headNow, authorize }) => {
+Deno.test("authorize() rejects a mistyped token without reading the store", async () => {
+  await using opened = await open();
+  const { service, store, keys, headNow, authorize } = opened;
   const head = await headNow();
   let reads = 0;
   store.onGetMany = (apply) => {
@@ -96,7 +100,9 @@ test("authorize() rejects a mistyped token without reading the store", async ({ 
   assertEquals(keys.cached(unknown, head), undefined);
 });
 
-test("authorize() refuses a key of which a record is missing, revoked or not", async ({ service, headNow, authorize }) => {
+Deno.test("authorize() refuses a key of which a record is missing, revoked or not", async () => {
+  await using opened = await open();
+  const { service, headNow, authorize } = opened;
   const { token } = service;
   const hash = sha256Hex(token);
   for (const isRevoked of [false, true]) {
@@ -116,7 +122,9 @@ test("authorize() refuses a key of which a record is missing, revoked or not", a
   }
 });
 
-test("authorize() does not know a key of which both records are missing", async ({ service, headNow, authorize }) => {
+Deno.test("authorize() does not know a key of which both records are missing", async () => {
+  await using opened = await open();
+  const { service, headNow, authorize } = opened;
   const head = await headNow();
   for (const keyOf of [issuedKeyKey, keyStateKey]) {
     await putRecord(service.store, projectionKey(head.generation, keyOf(sha256Hex(service.token))));
@@ -125,7 +133,9 @@ test("authorize() does not know a key of which both records are missing", async 
   await assertRejects(unknown, ServiceError, "The API key is not known");
 });
 
-test("listApiKeys() returns all keys, also if they need several reads", async ({ service, headNow }) => {
+Deno.test("listApiKeys() returns all keys, also if they need several reads", async () => {
+  await using opened = await open();
+  const { service, headNow } = opened;
   const count = 1_005;
   const issued = await Promise.all(
     Array.from({ length: count }, (_, index) => issueKey(service, { label: `key ${index}` })),
@@ -137,7 +147,9 @@ test("listApiKeys() returns all keys, also if they need several reads", async ({
   assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
 });
 
-test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async ({ service, headNow }) => {
+Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async () => {
+  await using opened = await open();
+  const { service, headNow } = opened;
   await revokeKey(service, service.keyId);
   const head = await headNow();
   const [{ tokenHash }] = await listApiKeys(service.store, head);

@@ -7,9 +7,6 @@ import { createService } from "../../src/service.ts";
 import { ServiceError } from "../../src/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
-import { testWith } from "../support/test_with.ts";
-
-const test = testWith(() => openTestService());
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -25,7 +22,8 @@ async function eventsOf({ store, heads }: TestService) {
   return batches.flat().map(({ line }) => eventOf(line)!);
 }
 
-test("rotateKey() keeps both keys valid during the overlap, and only the successor after it", async (service) => {
+Deno.test("rotateKey() keeps both keys valid during the overlap, and only the successor after it", async () => {
+  await using service = await openTestService();
   const { successor } = await rotateKey(service, service.keyId, { overlapMs: DAY_MS });
   assertEquals(await statusWith(service, service.token), 200);
   assertEquals(await statusWith(service, successor.token), 200);
@@ -36,7 +34,8 @@ test("rotateKey() keeps both keys valid during the overlap, and only the success
   assertEquals(await statusWith(service, successor.token), 200);
 });
 
-test("rotateKey() appends two events in one commit, and keeps the label", async (service) => {
+Deno.test("rotateKey() appends two events in one commit, and keeps the label", async () => {
+  await using service = await openTestService();
   const before = await service.heads.fresh();
   const { successor, retiresAt } = await rotateKey(service, service.keyId, { overlapMs: HOUR_MS });
   assertEquals((await service.heads.fresh()).head.position, before.head.position + 2);
@@ -51,7 +50,8 @@ test("rotateKey() appends two events in one commit, and keeps the label", async 
   });
 });
 
-test("rotateKey() gives the successor the lifetime of the old key, unless another is requested", async (service) => {
+Deno.test("rotateKey() gives the successor the lifetime of the old key, unless another is requested", async () => {
+  await using service = await openTestService();
   const now = service.runtime.now();
   const key = await issueKey(service, { label: "limited", expiresAt: now + 10 * DAY_MS });
   await service.runtime.advance(9 * DAY_MS);
@@ -63,7 +63,8 @@ test("rotateKey() gives the successor the lifetime of the old key, unless anothe
   assertEquals(third.expiresAt, now + 9 * DAY_MS + HOUR_MS);
 });
 
-test("rotateKey() refuses a key that is unknown, expired, revoked or rotated, and writes nothing", async (service) => {
+Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotated, and writes nothing", async () => {
+  await using service = await openTestService();
   const terms = { overlapMs: HOUR_MS };
   const expiresAt = service.runtime.now() + 1_000;
   const expired = await issueKey(service, { label: "expired", expiresAt });
@@ -84,7 +85,8 @@ test("rotateKey() refuses a key that is unknown, expired, revoked or rotated, an
   assertEquals(await service.heads.fresh(), before);
 });
 
-test("issueKey() and rotateKey() show a key before they issue it, and issue no key that cannot be shown", async (service) => {
+Deno.test("issueKey() and rotateKey() show a key before they issue it, and issue no key that cannot be shown", async () => {
+  await using service = await openTestService();
   const before = await service.heads.fresh();
   const failing = () => Promise.reject(new Error("no reader"));
   const terms = { overlapMs: HOUR_MS };
@@ -107,7 +109,8 @@ test("issueKey() and rotateKey() show a key before they issue it, and issue no k
   for (const it of shown) assertEquals(await statusWith(service, it), 200);
 });
 
-test("revokeKey() ends the key at once, also if its clock is ahead of the service's, and with one event", async (service) => {
+Deno.test("revokeKey() ends the key at once, also if its clock is ahead of the service's, and with one event", async () => {
+  await using service = await openTestService();
   const { head } = await service.heads.fresh();
   const runtime = new FakeRuntime();
   await runtime.advance(60_000);
@@ -119,7 +122,8 @@ test("revokeKey() ends the key at once, also if its clock is ahead of the servic
   assertEquals((await service.heads.fresh()).head.position, head.position + 1);
 });
 
-test("issueKey() and rotateKey() refuse an end that the log cannot hold, and write nothing", async (service) => {
+Deno.test("issueKey() and rotateKey() refuse an end that the log cannot hold, and write nothing", async () => {
+  await using service = await openTestService();
   const { id } = await issueKey(service, { label: "first" });
   const { position } = (await readHead(service.store)).head;
   const expiresAt = Date.parse("9999-12-31T23:59:59.999Z") + 1;

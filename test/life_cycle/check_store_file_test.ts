@@ -3,10 +3,12 @@ import { runTask } from "../support/run_task.ts";
 import { AS_TASK, ServiceProcess } from "../support/service_process.ts";
 import { swapCells } from "../support/swap_cells.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { until } from "../support/until.ts";
 import { sampleLog } from "../support/sample_log.ts";
 import { writeLog } from "../support/sample_store.ts";
+
+const test = testNeeding(PROCESSES);
 
 test("a service on a file whose keys are in a wrong order is not ready and says why once, and an audit finds it", async () => {
   await using temp = await TempStore.make();

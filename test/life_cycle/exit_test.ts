@@ -1,6 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { permitted } from "../support/permitted.ts";
-import { testIf } from "../support/test_if.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
 
 const SOURCES = new URL("../../src/", import.meta.url);
 
@@ -10,7 +9,7 @@ const CRASHES = {
 };
 
 for (const [name, crash] of Object.entries(CRASHES)) {
-  testIf(permitted("run", "read"))(
+  testNeeding(permissions("run", "read"))(
     `installCrashHandlers() logs ${name} as one JSON line, and exits with 2`,
     async () => {
       const program = `

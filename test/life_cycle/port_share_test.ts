@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { PortShare } from "../../src/life_cycle/port_share.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { permitted } from "../support/permitted.ts";
-import { testIf } from "../support/test_if.ts";
+import { LINUX, permissions, testNeeding } from "../support/test_needing.ts";
 
-testIf(permitted("net") && Deno.build.os === "linux")(
+testNeeding(permissions("net"), LINUX)(
   "PortShare leaves a port to another process that is ready, and to no other",
   async () => {
     const statuses = { own: 503, other: 503 };
@@ -28,19 +27,19 @@ testIf(permitted("net") && Deno.build.os === "linux")(
       },
       report: (_level, event) => void events.push(event),
     });
-    const state = { isUseless: false };
+    const state = { isUnneeded: false };
     // Neither is ready, so it listens, and stays.
     await share.untilNeeded();
-    void share.untilUseless().then(() => state.isUseless = true);
+    void share.untilUnneeded().then(() => state.isUnneeded = true);
     await pause();
     statuses.own = 200;
     await pause();
     statuses.other = 200;
     await pause();
-    assertEquals([state.isUseless, events], [false, []]);
+    assertEquals([state.isUnneeded, events], [false, []]);
     statuses.own = 503;
     await pause();
-    assertEquals(state.isUseless, true);
+    assertEquals(state.isUnneeded, true);
     // Its successor listens once it is ready, or once the other one is not.
     for (const [own, other] of [[200, 200], [503, 503]]) {
       Object.assign(statuses, { own: 503, other: 200 });

@@ -6,10 +6,13 @@ import { ServiceError } from "../../src/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect } from "../support/raw_connection.ts";
-import { ServiceProcess } from "../support/service_process.ts";
+import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
+import { childrenOf } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { until } from "../support/until.ts";
+
+const test = testNeeding(PROCESSES);
 
 test("serve() on SIGTERM answers 503 to an incomplete body, and ends", async () => {
   await using temp = await TempStore.make();
@@ -53,6 +56,25 @@ test("serve() on SIGTERM under load finishes accepted requests and ends with exi
   assertEquals(events, ["listening", "shutting_down", "stopped"]);
 });
 
+test("src/main.ts serves on after the end of the shell that started it", async () => {
+  await using temp = await TempStore.make();
+  const inBackground = ["sh", "-c", `${DENO_RUN.join(" ")} "$0" & wait`];
+  await using shell = await ServiceProcess.start(temp.kvPath, {}, inBackground);
+  const [service] = childrenOf(shell.pid);
+  Deno.kill(shell.pid, "SIGKILL");
+  // A process that ends with its parent looks for it every second.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  assertEquals(await statusOf(`${shell.address}/healthz`), 200);
+  Deno.kill(service, "SIGTERM");
+  await shell.ended();
+});
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.body?.cancel();
+  return response.status;
+}
+
 Deno.test("serve() refuses to start by a clock beyond the year 9999", async () => {
   using _ = stub(Date, "now", () => Date.UTC(12_345, 0));
   const config: ServiceConfig = {
@@ -61,7 +83,7 @@ Deno.test("serve() refuses to start by a clock beyond the year 9999", async () =
     hostname: "127.0.0.1",
     port: 0,
     processes: 1,
-    process: undefined,
+    processNumber: undefined,
     supervisor: undefined,
     metrics: undefined,
     accessLog: false,

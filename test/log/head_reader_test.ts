@@ -13,7 +13,6 @@ import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { Mutation } from "../../src/store/store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { faultyStore, hold } from "../support/faulty_store.ts";
-import { testWith } from "../support/test_with.ts";
 
 /** A reader of a store in memory, and a way to replace the head of the store. */
 async function open() {
@@ -29,8 +28,6 @@ async function open() {
   const reports = () => report.calls.map(({ args: [level, event] }) => `${level} ${event}`);
   return { store, runtime, heads, write, reports, [Symbol.dispose]: () => store.close() };
 }
-
-const test = testWith(open);
 
 /** A head that was read or written elsewhere. */
 function entryAt(position: number, versionstamp: string): HeadEntry {
@@ -60,7 +57,9 @@ Deno.test("fresh() joins the next read, not the one in flight, whatever becomes 
   }
 });
 
-test("use() returns the outcome of work on a fresh head, unless it took longer than a generation is kept", async ({ heads, runtime, write }) => {
+Deno.test("use() returns the outcome of work on a fresh head, unless it took longer than a generation is kept", async () => {
+  await using opened = await open();
+  const { heads, runtime, write } = opened;
   await write({ position: 1 });
   const after = (ms: number, isRefused = false) =>
     heads.use(async ({ head: { position } }) => {
@@ -76,7 +75,9 @@ test("use() returns the outcome of work on a fresh head, unless it took longer t
   }
 });
 
-test("fresh() rejects if a head disappears, and logs it once", async ({ store, heads, write, reports }) => {
+Deno.test("fresh() rejects if a head disappears, and logs it once", async () => {
+  await using opened = await open();
+  const { store, heads, write, reports } = opened;
   assertEquals((await heads.fresh()).head, EMPTY_HEAD, "an empty store may have no head at first");
   await write({ position: 3 });
   await heads.fresh();
@@ -110,7 +111,9 @@ Deno.test("fresh() rejects a head that is older than the latest or belongs to an
   }
 });
 
-test("fresh() accepts a head that is older than a commit during its read", async ({ store, heads, write }) => {
+Deno.test("fresh() accepts a head that is older than a commit during its read", async () => {
+  await using opened = await open();
+  const { store, heads, write } = opened;
   const old = await write({ position: 1 });
   store.onGet = async (apply) => {
     const seen = await apply();
@@ -122,7 +125,9 @@ test("fresh() accepts a head that is older than a commit during its read", async
   assertEquals(heads.latest?.head.position, 2, "latest never goes back");
 });
 
-test("recent is the latest head until HEAD_RECENT_MS after it was read or written", async ({ heads, runtime, write }) => {
+Deno.test("recent is the latest head until HEAD_RECENT_MS after it was read or written", async () => {
+  await using opened = await open();
+  const { heads, runtime, write } = opened;
   assertEquals(heads.recent, undefined);
   await write({ position: 1 });
   for (let times = 0; times < 2; times++) {

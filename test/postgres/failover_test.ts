@@ -1,11 +1,14 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { testPostgres as test } from "../support/postgres_server.ts";
+import { POSTGRES } from "../support/postgres_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { until } from "../support/until.ts";
 import { useRealStore } from "../support/real_store.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { runFailover, startPair, untilAdded } from "./failover.ts";
+
+const test = testNeeding(POSTGRES.need);
 
 test("fail-over: nothing acknowledged is lost or stored twice, and additions continue at once", async () => {
   await using pair = await startPair();

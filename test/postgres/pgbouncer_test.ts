@@ -13,12 +13,12 @@ import {
 import { until } from "../support/until.ts";
 import { expectTask, expectTaskFails } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { isInstalled } from "../support/store_server.ts";
-import { testIf } from "../support/test_if.ts";
+import { programAt } from "../support/store_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 
 const PGBOUNCER = "/usr/sbin/pgbouncer";
 
-const test = testIf(!POSTGRES.ignore && isInstalled(PGBOUNCER));
+const test = testNeeding(POSTGRES.need, programAt(PGBOUNCER));
 
 const server = serverOfFile();
 

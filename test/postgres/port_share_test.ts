@@ -1,8 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { serverOfFile, testPostgres as test } from "../support/postgres_server.ts";
+import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { expectTask } from "../support/run_task.ts";
 import { ServiceProcess, SUPERVISED } from "../support/service_process.ts";
 import { until } from "../support/until.ts";
+
+const test = testNeeding(POSTGRES.need);
 
 const server = serverOfFile();
 

@@ -17,8 +17,8 @@ import {
   POSTGRES,
   PostgresServer,
   serverOfFile,
-  testPostgres as test,
 } from "../support/postgres_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { startPair } from "./failover.ts";
 import { until } from "../support/until.ts";
 import { TcpProxy } from "../support/tcp_proxy.ts";
@@ -26,11 +26,13 @@ import { freePort } from "../support/free_port.ts";
 import { put, set, testStoreContract } from "../support/store_contract.ts";
 import { utf8 } from "../support/utf8.ts";
 
+const test = testNeeding(POSTGRES.need);
+
 const server = serverOfFile();
 
 testStoreContract({
   name: "PostgresStore",
-  ignore: POSTGRES.ignore,
+  needs: [POSTGRES.need],
   open: async () => ({ store: await openNew() }),
 });
 

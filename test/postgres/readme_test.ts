@@ -7,17 +7,15 @@ import {
   assertRejects,
 } from "@std/assert";
 import { fillStore } from "../support/fill_store.ts";
-import {
-  holdSnapshot,
-  programFolder,
-  serverOfFile,
-  testPostgres as test,
-} from "../support/postgres_server.ts";
+import { holdSnapshot, POSTGRES, programFolder, serverOfFile } from "../support/postgres_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { expectTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { expectDone } from "../support/third_party_tools.ts";
 import { ROOT } from "../support/with_project_copy.ts";
+
+const test = testNeeding(POSTGRES.need);
 
 const server = serverOfFile();
 

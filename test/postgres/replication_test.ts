@@ -2,11 +2,14 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
-import { PostgresServer, testPostgres as test } from "../support/postgres_server.ts";
+import { POSTGRES, PostgresServer } from "../support/postgres_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { expectTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { until } from "../support/until.ts";
 import { ROOT } from "../support/with_project_copy.ts";
+
+const test = testNeeding(POSTGRES.need);
 
 test("a service on several servers warns and has a gauge if commits wait for no standby", async () => {
   await using primary = await PostgresServer.start();

@@ -1,8 +1,11 @@
 import { assertMatch } from "@std/assert";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { makeCertificates } from "../support/certificates.ts";
-import { openDatabase, PostgresServer, testPostgres as test } from "../support/postgres_server.ts";
+import { openDatabase, POSTGRES, PostgresServer } from "../support/postgres_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { TempStore } from "../support/temp_store.ts";
+
+const test = testNeeding(POSTGRES.need);
 
 test("sslmode and sslrootcert are honoured", async () => {
   await using temp = await TempStore.make();

@@ -4,10 +4,13 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { PostgresSettings } from "../../src/store/postgres/database_url.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { freePort } from "../support/free_port.ts";
-import { openDatabase, serverOfFile, testPostgres as test } from "../support/postgres_server.ts";
+import { openDatabase, POSTGRES, serverOfFile } from "../support/postgres_server.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../support/run_task.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { until } from "../support/until.ts";
+
+const test = testNeeding(POSTGRES.need);
 
 const server = serverOfFile();
 

@@ -36,7 +36,7 @@ import { sampleId } from "../support/sample_log.ts";
 import { putRecord, setRecord } from "../support/set_record.ts";
 import { commit, set } from "../support/store_contract.ts";
 import { openTestService } from "../support/test_service.ts";
-import { SAMPLE_STEP } from "../support/permitted.ts";
+import { SAMPLE_STEP } from "../support/sample_step.ts";
 
 const encoder = new TextEncoder();
 const TIME = "2026-01-01T00:00:00.000Z";

@@ -10,7 +10,7 @@ import { LoadClient } from "../support/load_client.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { testIf } from "../support/test_if.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { expectDone, install, installFromPyPI, run } from "../support/third_party_tools.ts";
 import { ROOT } from "../support/with_project_copy.ts";
 
@@ -20,12 +20,12 @@ const TOOLS = [
 ];
 const CACHE = `${ROOT}.cache/proofs`;
 
-const canRun = await install("litestream and kubeconform", async () => {
+const TOOLS_OF_GO = await install("litestream and kubeconform", async () => {
   const env = { GOBIN: `${CACHE}/bin`, GOFLAGS: "-buildvcs=false" };
   for (const tool of TOOLS) await expectDone("go", ["install", tool], { env });
   await installFromPyPI(CACHE, `${ROOT}test/proofs/requirements.txt`);
 });
-const test = testIf(canRun);
+const test = testNeeding(TOOLS_OF_GO);
 
 test("litestream replicates under load, and restores a sound store after kill -9 of both", async () => {
   await using temp = await TempStore.make();

@@ -10,7 +10,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { runTask } from "../support/run_task.ts";
 import { linesToBytes, rewritten, sampleLog } from "../support/sample_log.ts";
 import { expectDone, install, installFromPyPI, run } from "../support/third_party_tools.ts";
-import { testIf } from "../support/test_if.ts";
+import { testNeeding } from "../support/test_needing.ts";
 
 const FSCK = "github.com/transparency-dev/tessera/cmd/fsck@v1.0.4";
 
@@ -31,13 +31,13 @@ const withGo = await install("Go", async () => {
   };
   for (const what of [FSCK, "."]) await expectDone("go", ["install", what], options);
 });
-const test = testIf(withGo);
+const test = testNeeding(withGo);
 const withPython = await install(
   "proofbundle",
   () => installFromPyPI(CACHE, `${HERE}/requirements.txt`),
 );
 
-const published = withGo || withPython ? await publishSample() : undefined;
+const published = withGo.isMet || withPython.isMet ? await publishSample() : undefined;
 addEventListener(
   "unload",
   () => published && Deno.removeSync(published.folder, { recursive: true }),
@@ -80,16 +80,19 @@ test("Go's tlog and note verify the checkpoint and that the log extends the olde
   assertStringIncludes(forked.output, "invalid transparency proof");
 });
 
-testIf(withPython)("proofbundle accepts a proof and refuses it for an altered line", async () => {
-  const { dir, proof, line } = published!;
-  const vkey = (await Deno.readTextFile(`${dir}/log.vkey`)).trim();
-  const flags = [`--payload-file=${line}`, `--log-vkey=${vkey}`, `--expected-origin=${ORIGIN}`];
-  const verify = () => run(`${BIN}/proofbundle`, ["verify-proof", proof, ...flags]);
-  const accepted = await verify();
-  assertEquals(accepted.code, 0, accepted.output);
-  await Deno.writeTextFile(line, (await Deno.readTextFile(line)).replace("Zoë", "Zoé"));
-  assertEquals((await verify()).code, 1);
-});
+testNeeding(withPython)(
+  "proofbundle accepts a proof and refuses it for an altered line",
+  async () => {
+    const { dir, proof, line } = published!;
+    const vkey = (await Deno.readTextFile(`${dir}/log.vkey`)).trim();
+    const flags = [`--payload-file=${line}`, `--log-vkey=${vkey}`, `--expected-origin=${ORIGIN}`];
+    const verify = () => run(`${BIN}/proofbundle`, ["verify-proof", proof, ...flags]);
+    const accepted = await verify();
+    assertEquals(accepted.code, 0, accepted.output);
+    await Deno.writeTextFile(line, (await Deno.readTextFile(line)).replace("Zoë", "Zoé"));
+    assertEquals((await verify()).code, 1);
+  },
+);
 
 /** Publishes a log in two steps with a proof of one pet, and a forked log with the same key. */
 async function publishSample() {

@@ -16,7 +16,7 @@ import { readLines, ServiceProcess } from "../support/service_process.ts";
 import { isInstalled } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { expectDone, install } from "../support/third_party_tools.ts";
-import { testIf } from "../support/test_if.ts";
+import { testNeeding } from "../support/test_needing.ts";
 
 /** Connections that the configuration allows an address. */
 const CLIENT_CONNECTION_LIMIT = 100;
@@ -26,7 +26,7 @@ const HOSTILE = 1_000;
 
 const HAPROXY = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].find(isInstalled) ?? "haproxy";
 
-const testIfInstalled = testIf(
+const testIfInstalled = testNeeding(
   await install("HAProxy", async () => {
     if (Deno.build.os !== "linux") throw new Error("all of 127.0.0.0/8 is loopback only on Linux");
     await expectDone(HAPROXY, ["-v"]);

@@ -5,8 +5,10 @@ import { splitLines } from "../../src/log/lines.ts";
 import { storeVariables } from "../support/real_store.ts";
 import { DENO_RUN, SUPERVISED } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { ROOT } from "../support/with_project_copy.ts";
+
+const test = testNeeding(PROCESSES);
 
 /** More lines than the pipe and the buffer take. */
 const REQUESTS = 6_000;

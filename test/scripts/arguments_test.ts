@@ -11,14 +11,13 @@ import {
 } from "../../scripts/cli/commands.ts";
 import { GRACE_MS } from "../../scripts/replay/replay.ts";
 import { VERSION } from "../../src/settings/version.ts";
-import { permitted } from "../support/permitted.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { expectTaskFails, runTask } from "../support/run_task.ts";
-import { testIf } from "../support/test_if.ts";
 import { run } from "../support/third_party_tools.ts";
 import { testPublished } from "./publish/with_published.ts";
 import { ROOT } from "../support/with_project_copy.ts";
 
-const isPermitted = permitted("env", "net", "read", "run", "write");
+const test = testNeeding(PROCESSES);
 
 /** A path where even root cannot create a file. */
 const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
@@ -42,7 +41,7 @@ for (const [name, command] of Object.entries<Command>(COMMANDS)) {
     }
   });
 
-  testIf(isPermitted)(
+  test(
     `${name}: --help, --version, and one line about a wrong flag or argument`,
     async () => {
       const help = await runTask([name, "--help"], NO_STORE);
@@ -70,7 +69,7 @@ for (const [name, command] of Object.entries<Command>(COMMANDS)) {
 
   // `schema` reads none; for `prove`, see below.
   if (["schema", "prove"].includes(name)) continue;
-  testIf(isPermitted)(
+  test(
     `${name}: its variables are those that it reads`,
     () => expectVariables(name as CommandName, OPENING[name as CommandName]),
   );
@@ -81,7 +80,7 @@ testPublished(
   ({ dir }) => expectVariables("prove", ["1", "--published", dir]),
 );
 
-testIf(isPermitted)("a wrong flag gets one line, which points to --help", async () => {
+test("a wrong flag gets one line, which points to --help", async () => {
   const cases: [args: string[], fault: string][] = [
     [["log", "--form", "3"], "Unknown option '--form'"],
     [["replay", "--grace", "-1"], "Option '--grace' needs a value that does not begin with a dash"],

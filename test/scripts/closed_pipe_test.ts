@@ -2,13 +2,12 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { petKey, projectionKey } from "../../src/keyspace.ts";
-import { permitted } from "../support/permitted.ts";
-import { hasBash, runRedirected } from "./run_redirected.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
+import { BASH, runRedirected } from "./run_redirected.ts";
 import { runTask } from "../support/run_task.ts";
 import { changeFile, withSampleFile } from "../support/sample_file.ts";
-import { testIf } from "../support/test_if.ts";
 
-const test = testIf(permitted("run", "read", "write", "env", "net") && hasBash());
+const test = testNeeding(PROCESSES, BASH);
 
 test("closed standard output or error: every tool has the same exit code and data as with a reader", () =>
   withSampleFile(async ({ folder, kvPath }) => {

@@ -1,8 +1,10 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS, moduleOf } from "../../scripts/cli/commands.ts";
 import { runTask } from "../support/run_task.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { withProjectCopy } from "../support/with_project_copy.ts";
+
+const test = testNeeding(PROCESSES);
 
 /** Not `schema`, which uses no store. */
 const { dev: _dev, schema: _schema, ...OPENING } = COMMANDS;

@@ -10,7 +10,9 @@ import { expectTask, type Outcome, outcomeOf, spawnTask } from "../support/run_t
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { until } from "../support/until.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
+
+const test = testNeeding(PROCESSES);
 
 /** Enough pets for a rebuild to be interrupted. */
 const PETS = 30_000;

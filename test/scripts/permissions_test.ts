@@ -13,7 +13,9 @@ import {
 import { readLines } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { withProjectCopy } from "../support/with_project_copy.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
+
+const test = testNeeding(PROCESSES);
 
 const { start: _start, dev: _dev, ...OTHERS } = COMMANDS;
 const COMMAND_NAMES = Object.keys(OTHERS);

@@ -1,9 +1,9 @@
 import { type Outcome, outcomeOf } from "../support/run_task.ts";
-import { isInstalled } from "../support/store_server.ts";
+import { programAt } from "../support/store_server.ts";
 import { ROOT } from "../support/with_project_copy.ts";
 
-/** Whether bash, which the redirections need, is installed. */
-export const hasBash = () => isInstalled("/bin/bash");
+/** The redirections need it. */
+export const BASH = programAt("/bin/bash");
 
 /** Runs `deno task ARGS` with a shell redirection. `&3` is a pipe whose read end is closed. */
 export function runRedirected(

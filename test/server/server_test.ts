@@ -5,25 +5,22 @@ import { lastPetIdOf } from "../../src/log/head.ts";
 import { Server } from "../../src/server/server.ts";
 import { type Gauges, NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
-import { permitted } from "../support/permitted.ts";
+import { LINUX, permissions, PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { connect } from "../support/raw_connection.ts";
 import { serveOnSocket } from "../support/test_each_way.ts";
 import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
-import { testIf } from "../support/test_if.ts";
 import { until } from "../support/until.ts";
 
-const test = testIf(permitted("net"));
+const test = testNeeding(permissions("net"));
 
 const REX = '{"name":"Rex","categoryId":1}';
 
 /** More than the socket buffers on both sides can hold. */
 const SWALLOWED_BYTES = 16_000_000;
 
-const testOnLinux = testIf(
-  Deno.build.os === "linux" && permitted("env", "net", "read", "run", "write"),
-);
+const testOnLinux = testNeeding(LINUX, PROCESSES);
 
 /** Declares a test on a service in its own process. `within` may be a command that runs it. */
 function testOnProcess(

@@ -37,8 +37,11 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
     databaseOf,
     ["two", undefined, false],
   ],
-  [{}, (it) => [it.processes, it.process, it.accessLog], [1, undefined, false]],
-  [{ ACCESS_LOG: "true", SUPERVISED_PROCESS: "2" }, (it) => [it.accessLog, it.process], [true, 2]],
+  [{}, (it) => [it.processes, it.processNumber, it.accessLog], [1, undefined, false]],
+  [{ ACCESS_LOG: "true", SUPERVISED_PROCESS: "2" }, (it) => [it.accessLog, it.processNumber], [
+    true,
+    2,
+  ]],
   [{}, (it) => it.trustedProxies, undefined],
   [{ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, clientBehindProxy, "203.0.113.1"],
   [{ TRUSTED_PROXIES: "::1" }, clientBehindProxy, "10.0.0.1"],

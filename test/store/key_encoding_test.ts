@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { decodeKey, encodeKey, formatKey } from "../../src/store/key_encoding.ts";
 import type { Key, KeyPart } from "../../src/store/store.ts";
 import { withSampleFile } from "../support/sample_file.ts";
-import { testPermitted } from "../support/test_permitted.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
 
 /** Parts as this program writes them. Texts with a lone surrogate are not among them: KV replaces it. */
 const PARTS: KeyPart[] = [
@@ -13,7 +13,7 @@ const PARTS: KeyPart[] = [
   ...[[], [0], [0, 0], [0, 255], [255], [1, 0, 255, 2]].map((bytes) => Uint8Array.from(bytes)),
 ];
 
-testPermitted("read", "write", "net", "run")(
+testNeeding(permissions("read", "write", "net", "run"))(
   "encodeKey() encodes keys as Deno KV does, and decodeKey() decodes them",
   () =>
     withSampleFile(async ({ kvPath }) => {

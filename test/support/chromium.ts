@@ -1,11 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { existsSync } from "node:fs";
 import type { RequestHandler } from "../../src/http/handler.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { importTestPackage } from "./import_test_package.ts";
-import { permitted } from "./permitted.ts";
+import { permissions, testNeeding } from "./test_needing.ts";
+import { isInstalled } from "./store_server.ts";
 import { serveOnSocket } from "./test_each_way.ts";
-import { testIf } from "./test_if.ts";
 import { openTestService, type TestService } from "./test_service.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -24,14 +23,16 @@ interface Parts {
   open: (path: string, options?: Record<string, unknown>) => Promise<Page>;
 }
 
-const executablePath = chromiumPath();
+const executablePath = PLACES.find(isInstalled);
+const CHROMIUM = { name: "chromium", isMet: executablePath !== undefined };
+const test = testNeeding(permissions("read", "write", "run", "net", "env", "sys"), CHROMIUM);
+
 let launched: Promise<Page> | undefined;
 Deno.test.afterAll(async () => await (await launched)?.close());
 
 /** Declares a test in a real browser. No page may have errors, break its policy, call others or have two streams. */
 export function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): void {
-  const inBrowser = executablePath === undefined ? " (ignored: no chromium that may be run)" : "";
-  testIf(executablePath !== undefined)(`${name}, in a real browser${inBrowser}`, async () => {
+  test(`${name}, in a real browser`, async () => {
     await using service = await openTestService({ runtime: systemRuntime });
     await using cleanUp = new AsyncDisposableStack();
     const network = { handler: service.handler };
@@ -62,12 +63,6 @@ export function testInBrowser(name: string, check: (parts: Parts) => Promise<voi
     await check({ service, address: own, network, open });
     assertEquals(complaints, []);
   });
-}
-
-/** Path of the browser; `undefined` if it is missing or permissions are missing. */
-function chromiumPath(): string | undefined {
-  if (!permitted("read", "write", "run", "net", "env", "sys")) return undefined;
-  return PLACES.find(existsSync);
 }
 
 /** Starts the browser without background traffic. */

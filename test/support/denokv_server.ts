@@ -1,5 +1,4 @@
-import { isInstalled, isWanted, StoreServer, type StoreServers } from "./store_server.ts";
-import { testIf } from "./test_if.ts";
+import { isWanted, programAt, StoreServer, type StoreServers } from "./store_server.ts";
 import { until } from "./until.ts";
 
 /** The task installs it (https://crates.io/crates/denokv). */
@@ -7,13 +6,10 @@ const PROGRAM = new URL("../../.cache/denokv-0.14.0/bin/denokv", import.meta.url
 
 export const DENOKV: StoreServers = {
   name: "denokv",
-  ignore: !isWanted("TEST_DENOKV") || !isInstalled(PROGRAM),
+  need: isWanted("TEST_DENOKV") ? programAt(PROGRAM) : { name: "TEST_DENOKV=1", isMet: false },
   cutShare: 0.05,
   start: () => DenokvServer.start(),
 };
-
-/** Declares tests that need a server. */
-export const testDenokv = testIf(!DENOKV.ignore);
 
 /** A real `denokv` on loopback, with its own file and token. */
 export class DenokvServer extends StoreServer {

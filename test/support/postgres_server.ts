@@ -6,7 +6,6 @@ import type { PostgresSettings } from "../../src/store/postgres/database_url.ts"
 import { type DatabaseOptions, PostgresStore } from "../../src/store/postgres/postgres_store.ts";
 import { settingsOf } from "./real_store.ts";
 import { isWanted, StoreServer, type StoreServers } from "./store_server.ts";
-import { testIf } from "./test_if.ts";
 import { expectDone } from "./third_party_tools.ts";
 import { HANG_LIMIT_MS, until } from "./until.ts";
 
@@ -170,7 +169,9 @@ export class PostgresServer extends StoreServer {
 
 export const POSTGRES: StoreServers = {
   name: "PostgreSQL",
-  ignore: !isWanted("TEST_POSTGRES") || programFolder() === undefined,
+  need: isWanted("TEST_POSTGRES")
+    ? { name: "the programs of PostgreSQL", isMet: programFolder() !== undefined }
+    : { name: "TEST_POSTGRES=1", isMet: false },
   // A cut ends both connections of an instance, and all calls on them.
   cutShare: 0.01,
   async start() {
@@ -180,13 +181,10 @@ export const POSTGRES: StoreServers = {
   },
 };
 
-/** Declares tests that need a server. */
-export const testPostgres = testIf(!POSTGRES.ignore);
-
 /** Starts a server before the tests of a file, and ends it after them. */
 export function serverOfFile(): () => PostgresServer {
   let server: PostgresServer;
-  if (!POSTGRES.ignore) {
+  if (POSTGRES.need.isMet) {
     Deno.test.beforeAll(async () => void (server = await PostgresServer.start()));
     Deno.test.afterAll(() => server[Symbol.asyncDispose]());
   }

@@ -5,22 +5,22 @@ import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
 import { StoreRefusedError } from "../../src/store/store_errors.ts";
 import { faultyStore } from "./faulty_store.ts";
 import { utf8 } from "./utf8.ts";
-import { testIf } from "./test_if.ts";
+import { type Need, testNeeding } from "./test_needing.ts";
 
 /** An implementation of {@linkcode Store} and how to open it. */
 export interface StoreUnderTest {
   /** The subject in the names of the tests. */
   name: string;
-  /** Whether this run of the tests lacks something that the implementation needs. */
-  ignore?: boolean;
+  needs?: Need[];
   /** Opens an empty store. The contract closes it, and then calls `dispose`. */
   open(): Promise<{ store: Store; dispose?: () => Promise<void> | void }>;
 }
 
 /** Declares the tests that every implementation of {@linkcode Store} passes. */
-export function testStoreContract({ name, ignore = false, open }: StoreUnderTest): void {
+export function testStoreContract({ name, needs = [], open }: StoreUnderTest): void {
+  const test = testNeeding(...needs);
   for (const [criterion, check] of Object.entries(CONTRACT)) {
-    testIf(!ignore)(`${name}: ${criterion}`, async () => {
+    test(`${name}: ${criterion}`, async () => {
       const { store: opened, dispose } = await open();
       // One criterion closes it itself.
       const store = faultyStore(opened);

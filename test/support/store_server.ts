@@ -1,4 +1,5 @@
 import { freePort } from "./free_port.ts";
+import type { Need } from "./test_needing.ts";
 
 /** A real server of a store, on loopback and with a store of its own. */
 export abstract class StoreServer implements AsyncDisposable {
@@ -62,8 +63,8 @@ export abstract class StoreServer implements AsyncDisposable {
 export interface StoreServers {
   /** Names the kind of server in the names of the tests. */
   name: string;
-  /** Whether this run of the tests lacks the server. */
-  ignore: boolean;
+  /** Its program, and a variable that asks for the tests with it. */
+  need: Need;
   /** The share of responses that a proxy cuts off under load. */
   cutShare: number;
   /** Starts a server on an empty store. */
@@ -74,6 +75,11 @@ export interface StoreServers {
 export function isWanted(variable: string): boolean {
   const { state } = Deno.permissions.querySync({ name: "env", variable });
   return state === "granted" && Deno.env.has(variable);
+}
+
+/** The program at a path. */
+export function programAt(path: string): Need {
+  return { name: path, isMet: isInstalled(path) };
 }
 
 export function isInstalled(program: string): boolean {

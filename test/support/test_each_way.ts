@@ -3,37 +3,45 @@ import { readHead } from "../../src/log/head.ts";
 import { Server } from "../../src/server/server.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Client, clientOf, openTestService, type TestService } from "./test_service.ts";
-import { testPermitted } from "./test_permitted.ts";
+import { type Need, permissions, testNeeding } from "./test_needing.ts";
 
-/** Services for {@linkcode testEachWay}, by their names. Tests of another runtime set some, which replace its own. */
-export const OTHER_SERVICES: Record<
-  string,
-  () => Promise<Client & Pick<TestService, "store" | "token"> & AsyncDisposable>
-> = {};
+/** A way to reach a service on an empty store. */
+export interface Way {
+  /** What it adds to the names of the tests. */
+  suffix: string;
+  needs: Need[];
+  open(): Promise<Client & Pick<TestService, "store" | "token"> & AsyncDisposable>;
+}
 
 /**
- * Declares a test twice: on the handler, and over a real socket if the tests may open one. Only the second
- * sees what a server changes, such as HEAD, unread bodies and unusual URLs.
+ * The ways of {@linkcode testEachWay}: on the handler, and over a real socket. Only the second sees what a server
+ * changes, such as HEAD, unread bodies and unusual URLs. Tests of another runtime replace them.
  */
+export const WAYS: Way[] = [
+  { suffix: "", needs: [], open: () => openTestService() },
+  { suffix: " (over a socket)", needs: [permissions("net")], open: openOnSocket },
+];
+
+/** Declares a test once for each of {@linkcode WAYS}. */
 export function testEachWay(name: string, check: (service: TestService) => Promise<void>): void {
-  for (const [other, open] of Object.entries(OTHER_SERVICES)) {
-    Deno.test(`${name} (${other})`, async () => {
+  for (const { suffix, needs, open } of WAYS) {
+    testNeeding(...needs)(`${name}${suffix}`, async () => {
       await using service = await open();
       await check(service as TestService);
     });
   }
-  if (Object.keys(OTHER_SERVICES).length > 0) return;
-  Deno.test(name, async () => {
-    await using service = await openTestService();
-    await check(service);
-  });
-  testPermitted("net")(`${name} (over a socket)`, async () => {
-    await using service = await openTestService();
-    await using server = await serveOnSocket(service);
-    const origin = `http://127.0.0.1:${server.port}`;
-    const client = clientOf(service.token, (path, init) => fetch(`${origin}${path}`, init));
-    await check({ ...service, ...client });
-  });
+}
+
+async function openOnSocket(): Promise<TestService> {
+  const service = await openTestService();
+  const server = serveOnSocket(service);
+  const origin = `http://127.0.0.1:${server.port}`;
+  const client = clientOf(service.token, (path, init) => fetch(`${origin}${path}`, init));
+  const close = async () => {
+    await server[Symbol.asyncDispose]();
+    await service[Symbol.asyncDispose]();
+  };
+  return { ...service, ...client, [Symbol.asyncDispose]: close };
 }
 
 /** Serves on a free port of this machine until disposed of. */

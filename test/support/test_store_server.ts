@@ -13,7 +13,7 @@ import { readLines, ServiceProcess } from "./service_process.ts";
 import type { StoreServer, StoreServers } from "./store_server.ts";
 import { TcpProxy } from "./tcp_proxy.ts";
 import { TempStore } from "./temp_store.ts";
-import { testIf } from "./test_if.ts";
+import { testNeeding } from "./test_needing.ts";
 import { clientOf } from "./test_service.ts";
 import { HANG_LIMIT_MS, until } from "./until.ts";
 
@@ -23,9 +23,9 @@ const LOAD_MS = 5_000;
 const INSTANCES = 4;
 
 /** Declares the tests of a service and of the commands on a store that is reached over a network. */
-export function testStoreServer({ name, ignore, cutShare, start }: StoreServers): void {
+export function testStoreServer({ name, need, cutShare, start }: StoreServers): void {
   const test = (criterion: string, fn: (server: StoreServer) => Promise<void>) =>
-    testIf(!ignore)(`${name}: ${criterion}`, async () => {
+    testNeeding(need)(`${name}: ${criterion}`, async () => {
       await using server = await start();
       await fn(server);
     });

@@ -1,17 +1,16 @@
 /** Installs tools that only some tests need from their registries, once, and runs them. */
 
-import { permitted } from "./permitted.ts";
 import { outcomeOf } from "./run_task.ts";
+import { type Need, PROCESSES } from "./test_needing.ts";
 
-/** Installs tools. Resolves to whether the tests with them can run, and otherwise prints the obstacle. */
-export async function install(what: string, tools: () => Promise<unknown>): Promise<boolean> {
+/** Installs tools. If that fails, the name of the need says why. */
+export async function install(name: string, tools: () => Promise<unknown>): Promise<Need> {
+  if (!PROCESSES.isMet) return PROCESSES;
   try {
-    if (!permitted("run", "read", "write", "net", "env")) throw new Error("all permissions needed");
     await tools();
-    return true;
+    return { name, isMet: true };
   } catch (error) {
-    console.log(`Left out the tests with ${what}: ${(error as Error).message}`);
-    return false;
+    return { name: `${name} (${(error as Error).message})`, isMet: false };
   }
 }
 

@@ -6,13 +6,14 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 import { freePort } from "../support/free_port.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { testIf } from "../support/test_if.ts";
-import { test } from "../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { expectDone, install } from "../support/third_party_tools.ts";
 
 import { ROOT } from "../support/with_project_copy.ts";
 
-const hasPromtool = await install("promtool", () => expectDone("promtool", ["--version"]));
+const test = testNeeding(PROCESSES);
+
+const PROMTOOL = await install("promtool", () => expectDone("promtool", ["--version"]));
 
 test("METRICS_PORT serves the metrics of the manual, with which promtool is content", async () => {
   await using temp = await TempStore.make();
@@ -60,7 +61,7 @@ test("METRICS_PORT serves the metrics of the manual, with which promtool is cont
   ) {
     assertStringIncludes(text, `# TYPE ${name} `);
   }
-  if (!hasPromtool) return;
+  if (!PROMTOOL.isMet) return;
   await Deno.writeTextFile(`${temp.folder}/metrics`, text);
   await expectDone("sh", ["-c", `promtool check metrics < ${temp.folder}/metrics 2>&1`]);
 });
@@ -81,7 +82,7 @@ Deno.test("prometheus() counts durations in buckets, and leaves out what it cann
   assert(!/^animal_store_(file|wal|disk)\w*_bytes/m.test(text));
 });
 
-testIf(hasPromtool)("promtool accepts the configurations of the manuals", async () => {
+testNeeding(PROMTOOL)("promtool accepts the configurations of the manuals", async () => {
   await using temp = await TempStore.make();
   await Deno.copyFile(`${ROOT}scripts/deploy/alerts.yml`, `${temp.folder}/alerts.yml`);
   const file = `${temp.folder}/prometheus.yml`;

@@ -12,7 +12,8 @@ addEventListener("input", ({ target }) => {
 
 addEventListener("DOMContentLoaded", async () => {
   const here = new URL("v1", document.baseURI).href;
-  const text = await (await fetch("openapi.json")).text();
+  const response = await fetch("openapi.json");
+  const text = await response.text();
   // The samples use this service. After a line number, a tab would be hardly visible. In a pattern it is escaped twice.
   const samples = text.replaceAll(/https?:\/\/[^"<> ]+(?=\/(?:pets|events|\.\.\/openapi))/g, here)
     .replaceAll(/(?<!\\)\\t/g, "    ");
@@ -51,5 +52,6 @@ addEventListener("DOMContentLoaded", async () => {
 /** Omits bounds that JavaScript would round, which are those of int64, and patterns, which only programs read. */
 function withoutNoise(name, value) {
   const isBound = name === "minimum" || name === "maximum";
-  return name === "pattern" || (isBound && !Number.isSafeInteger(value)) ? undefined : value;
+  const isRounded = isBound && !Number.isSafeInteger(value);
+  return isRounded || name === "pattern" ? undefined : value;
 }

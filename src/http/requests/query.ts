@@ -75,9 +75,8 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
     parse(value, refuse) {
       const ids = value.split(",").map((id) => INTEGER.test(id) ? Number(id) : NaN);
       const isValid = ids.length <= IDS_MAX && ids.every((id) => id >= 1);
-      return isValid
-        ? [...new Set(ids)]
-        : refuse(`must be 1 to ${IDS_MAX} identifiers, with commas between them`);
+      if (!isValid) refuse(`must be 1 to ${IDS_MAX} identifiers, with commas between them`);
+      return [...new Set(ids)];
     },
   },
 };
@@ -180,9 +179,7 @@ export function parseQuery<Query>(search: string, parameters: Parameters<Query>)
       throw new HttpError("invalid_parameter", `Query parameter ${quoted(name)} ${fault}`);
     };
     if (!Object.hasOwn(parameters, name)) {
-      const names = Object.keys(parameters).join(", ");
-      const use = /^(offset|page)$/.test(name) ? NEXT_PAGE : `use ${names}`;
-      refuse(`is not known: ${names === "" ? "this operation takes none" : use}`);
+      refuse(`is not known: ${adviceOnUnknown(name, Object.keys(parameters))}`);
     }
     const known = name as keyof Query;
     const isList = parameters[known].explode === false;
@@ -193,6 +190,12 @@ export function parseQuery<Query>(search: string, parameters: Parameters<Query>)
     query[known] = parameters[known].parse(text, refuse);
   }
   return query;
+}
+
+function adviceOnUnknown(name: string, known: string[]): string {
+  if (known.length === 0) return "this operation takes none";
+  if (/^(offset|page)$/.test(name)) return NEXT_PAGE;
+  return `use ${known.join(", ")}`;
 }
 
 /** The number of 1 to 19 digits; `NaN` for any other text. */

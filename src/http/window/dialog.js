@@ -33,6 +33,7 @@ export function Dialog(state) {
       ${yes && html`
         <button class="primary">${yes}</button>
       `}
+      ${" "}
       <button type="button" onClick=${closeDialog}>${no}</button>
     </form>
   `;

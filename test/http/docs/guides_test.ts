@@ -4,8 +4,7 @@ import { codeSamples, guides } from "../../../src/http/docs/guides.ts";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
-import { permitted } from "../../support/permitted.ts";
-import { testIf } from "../../support/test_if.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { serveOnSocket } from "../../support/test_each_way.ts";
 import { openTestService } from "../../support/test_service.ts";
@@ -24,21 +23,28 @@ const COMMANDS = {
   Go: { file: "sample.go", run: ["go", "run"], check: ["go", "version"] },
 };
 
+const PROGRAMS_AND_NET = permissions("net", "read", "run", "write");
+
 type Language = keyof typeof COMMANDS;
 
 const LANGUAGES = Object.keys(COMMANDS) as Language[];
 
-function canRun(language: Language): boolean {
+/** A function that declares tests of programs in a language. */
+function testNeedingLanguage(language: Language) {
   const [program, ...args] = COMMANDS[language].check;
+  const command = [program, ...args].join(" ");
+  return testNeeding(PROGRAMS_AND_NET, { name: `a ${command}`, isMet: succeeds(program, args) });
+}
+
+function succeeds(program: string, args: string[]): boolean {
   try {
-    return permitted("run", "read", "write") &&
-      new Deno.Command(program, { args }).outputSync().success;
+    return new Deno.Command(program, { args }).outputSync().success;
   } catch {
     return false;
   }
 }
 
-testIf(permitted("read"))(
+testNeeding(permissions("read"))(
   "src/http/README.md lists every status with its error codes",
   async () => {
     const file = new URL("../../../src/http/README.md", import.meta.url);
@@ -97,7 +103,7 @@ Deno.test("each operation has a sample in each language; one without samples is 
 });
 
 for (const language of LANGUAGES) {
-  testIf(permitted("net") && canRun(language))(`the samples in ${language} run`, async () => {
+  testNeedingLanguage(language)(`the samples in ${language} run`, async () => {
     await using service = await openTestService();
     await using server = serveOnSocket({ handler: endingStreams(service.handler) });
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
@@ -144,7 +150,7 @@ const PROGRAMS: Program[] = [
 ];
 
 for (const [name, mark, language, printed, failure] of PROGRAMS) {
-  testIf(permitted("net") && canRun(language))(
+  testNeedingLanguage(language)(
     `the guide to ${name} has a program in ${language} that works`,
     async () => {
       await using service = await openTestService();

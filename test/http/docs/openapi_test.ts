@@ -3,11 +3,10 @@ import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
-import { permitted } from "../../support/permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { openTestService } from "../../support/test_service.ts";
-import { testIf } from "../../support/test_if.ts";
 
-testIf(permitted("env", "read", "sys"))(
+testNeeding(permissions("env", "read", "sys"))(
   "describeInterface() satisfies the strict rules of Redocly",
   async () => {
     const { createConfig, lintFromString } = await importTestPackage("@redocly/openapi-core");

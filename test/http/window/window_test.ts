@@ -110,6 +110,18 @@ testInBrowser("the window shows what others do, and keeps its place", async ({ s
   assertEquals([page.streams.size, other.streams.size], [1, 1]);
 });
 
+testInBrowser("the dialog about an animal follows its changes", async ({ service, open }) => {
+  await service.add({ name: "Rex", categoryId: 7 });
+  const page = await open(`/window#key=${service.token}`);
+  await press(page, "Rex");
+  const dialog = page.getByRole("dialog").filter({ hasText: "Id 1:" });
+  await dialog.filter({ hasText: "Rex, category 7, no status" }).waitFor();
+  await service.change(1, { categoryId: 8 });
+  const etag = (await service.send("/v1/pets/1")).headers.get("etag");
+  const changed = dialog.filter({ hasText: etag }).filter({ hasText: "Rex, category 8" });
+  await changed.filter({ hasText: "opened: 1" }).waitFor();
+});
+
 testInBrowser("the window asks in a conflict", async ({ service, network, open }) => {
   await service.add({ name: "Rex", categoryId: 7, status: "available" });
   const page = await open(`/window#key=${service.token}`);

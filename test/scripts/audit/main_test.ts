@@ -10,7 +10,9 @@ import { linesToBytes } from "../../support/sample_log.ts";
 import { writeLog } from "../../support/sample_store.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { withPublished } from "../publish/with_published.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+
+const test = testNeeding(PROCESSES);
 
 test("audit: a sound store exits 0, another one 1, and both reports have the result", () =>
   withSampleFile(async ({ kvPath }) => {

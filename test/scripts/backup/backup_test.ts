@@ -7,7 +7,7 @@ import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { setRecord } from "../../support/set_record.ts";
 
 const LENGTH = 40;
@@ -16,7 +16,7 @@ type Sample = Awaited<ReturnType<typeof openSampleStore>>;
 
 /** A test of a backup of a sample into a temporary file. */
 function test(name: string, run: (parts: { sample: Sample; path: string }) => Promise<void>): void {
-  testPermitted("read", "write")(name, async () => {
+  testNeeding(permissions("read", "write"))(name, async () => {
     using sample = await openSampleStore(LENGTH, [1]);
     const path = await Deno.makeTempFile();
     await run({ sample, path }).finally(() => Deno.remove(path));

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { permitted } from "../../support/permitted.ts";
+import { LINUX, PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import {
   denoArgs,
   expectTask,
@@ -9,12 +9,10 @@ import {
   spawnTask,
 } from "../../support/run_task.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
-import { isInstalled } from "../../support/store_server.ts";
+import { programAt } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testIf } from "../../support/test_if.ts";
 
-const isPermitted = permitted("env", "net", "read", "run", "write");
-const test = testIf(isPermitted);
+const test = testNeeding(PROCESSES);
 
 /** The output of a backup: the position and the hash of the last line of a log. */
 function endOf(log: string): string {
@@ -137,9 +135,9 @@ test("backup --follow ends with 1 instead of confirming events that are not in i
 });
 
 // `script` of util-linux makes a terminal.
-const withTerminal = isPermitted && Deno.build.os === "linux" && isInstalled("/usr/bin/script");
+const testOnTerminal = testNeeding(PROCESSES, LINUX, programAt("/usr/bin/script"));
 
-testIf(withTerminal)("backup --follow rewrites one line on a terminal", async () => {
+testOnTerminal("backup --follow rewrites one line on a terminal", async () => {
   await using temp = await TempStore.make();
   const token = await temp.issueKey();
   await using service = await ServiceProcess.start(temp.kvPath);

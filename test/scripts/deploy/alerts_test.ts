@@ -8,21 +8,20 @@ import { ERRORS } from "../../../src/http/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
 import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
 import { keyStateKey, projectionKey } from "../../../src/keyspace.ts";
-import { permitted } from "../../support/permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { commit } from "../../support/store_contract.ts";
 import { freePort } from "../../support/free_port.ts";
 import { samplesOf } from "../../support/samples_of.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { fillDisk, mountDisk } from "../../support/small_disk.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testIf } from "../../support/test_if.ts";
 import { expectDone, install } from "../../support/third_party_tools.ts";
 import { until } from "../../support/until.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
 const RULES = `${ROOT}scripts/deploy/alerts.yml`;
 
-const isPossible = await install("promtool, prlimit and a full disk", async () => {
+const MONITORING = await install("promtool, prlimit and a full disk", async () => {
   for (const tool of ["promtool", "prlimit"]) await expectDone(tool, ["--version"]);
   await using _ = await mountDisk();
 });
@@ -188,7 +187,7 @@ async function flipBit({ temp, token }: Site): Promise<void> {
 }
 
 for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCIES)) {
-  testIf(isPossible)(
+  testNeeding(MONITORING)(
     `alerts.yml: ${title}, and only ${alerts} fires until it is over`,
     async () => {
       await using disk = await mountDisk();
@@ -214,7 +213,7 @@ for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCI
   );
 }
 
-testIf(permitted("read"))(
+testNeeding(permissions("read"))(
   "alerts.yml: each chapter that it names exists, and requests fail with the codes of 5xx",
   async () => {
     const rules = await Deno.readTextFile(RULES);
@@ -234,7 +233,7 @@ testIf(permitted("read"))(
   },
 );
 
-testIf(isPossible)(
+testNeeding(MONITORING)(
   "alerts.yml: with the CronJobs of Kubernetes, an alert fires if none succeeds for a time",
   async () => {
     await using temp = await TempStore.make();

@@ -4,11 +4,10 @@ import { assert, assertEquals } from "@std/assert";
 import dashboard from "../../../scripts/deploy/grafana_dashboard.json" with { type: "json" };
 import { issueKey } from "../../../src/keys/write_key.ts";
 import { freePort } from "../../support/free_port.ts";
-import { permitted } from "../../support/permitted.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { samplesOf } from "../../support/samples_of.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testIf } from "../../support/test_if.ts";
 import { expectDone, install } from "../../support/third_party_tools.ts";
 import { until } from "../../support/until.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
@@ -31,7 +30,7 @@ const COLUMNS = 24;
 const { panels } = dashboard;
 const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 
-const hasPromtool = await install("promtool", () => expectDone("promtool", ["--version"]));
+const PROMTOOL = await install("promtool", () => expectDone("promtool", ["--version"]));
 
 /** The metrics of a real service after a request of each kind, with a key that expires. */
 async function scrape(): Promise<Map<string, number>> {
@@ -52,7 +51,7 @@ async function scrape(): Promise<Map<string, number>> {
   return samplesOf(text);
 }
 
-testIf(hasPromtool)("each query of the dashboard has data of a real service", async () => {
+testNeeding(PROMTOOL)("each query of the dashboard has data of a real service", async () => {
   const samples = await scrape();
   const input_series = [...samples].map(([series, value]) => {
     return { series, values: `${value}+1x10` };
@@ -71,7 +70,7 @@ testIf(hasPromtool)("each query of the dashboard has data of a real service", as
   await check(tests);
 });
 
-testIf(permitted("env", "net", "read", "run", "write"))(
+testNeeding(PROCESSES)(
   "each metric that alerts and dashboard name is one of a real service, or of the other sources",
   async () => {
     const exported = [...(await scrape()).keys()].map((series) => series.replace(/\{.*/, ""));

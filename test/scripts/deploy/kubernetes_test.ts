@@ -1,12 +1,11 @@
 import { assertEquals, assertGreater } from "@std/assert";
-import { permitted } from "../../support/permitted.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testIf } from "../../support/test_if.ts";
 import { expectDone } from "../../support/third_party_tools.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
-testIf(permitted("env", "net", "read", "run", "write"))(
+testNeeding(PROCESSES)(
   "kubernetes.yml: the commands of its jobs back up and audit the store of a running service",
   async () => {
     const text = await Deno.readTextFile(`${ROOT}scripts/deploy/kubernetes.yml`);

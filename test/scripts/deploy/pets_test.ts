@@ -1,8 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 import { Installation } from "./installation.ts";
+
+const test = testNeeding(PROCESSES);
 
 async function withPets(
   settings: string[],

@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { VERSION } from "../../../src/settings/version.ts";
 import { freePort } from "../../support/free_port.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT, withProjectCopy } from "../../support/with_project_copy.ts";
 import { Installation } from "./installation.ts";
+
+const test = testNeeding(PROCESSES);
 
 const FORMAT = parseInt(VERSION);
 const NEXT = `${VERSION}1`;

@@ -1,9 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { permitted } from "../../support/permitted.ts";
+import { permissions, PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
-import { isInstalled } from "../../support/store_server.ts";
+import { programAt } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testIf } from "../../support/test_if.ts";
 import { run } from "../../support/third_party_tools.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
@@ -14,7 +13,7 @@ function read(file: string): Promise<string> {
   return Deno.readTextFile(`${ROOT}scripts/deploy/${file}`);
 }
 
-testIf(permitted("read"))(
+testNeeding(permissions("read"))(
   "The unit refuses to make a store, and only the audit may write the folder of its checkpoint",
   async () => {
     assertMatch(await read("animal-store.service"), /^Environment=NEW_STORE=refuse$/m);
@@ -32,7 +31,7 @@ testIf(permitted("read"))(
   },
 );
 
-testIf(permitted("read"))(
+testNeeding(permissions("read"))(
   "The units and the pods may write only their own folders and volumes, because Deno does not limit that",
   async () => {
     for (const name of ["animal-store", "animal-store-audit", "animal-store-backup"]) {
@@ -52,9 +51,12 @@ testIf(permitted("read"))(
   },
 );
 
-const withSystemd = permitted("run", "read", "write") && isInstalled("/usr/bin/systemd-analyze");
+const testWithSystemd = testNeeding(
+  permissions("run", "read", "write"),
+  programAt("/usr/bin/systemd-analyze"),
+);
 
-testIf(withSystemd)(
+testWithSystemd(
   "systemd accepts the unit, and finds the exposure that the manual names",
   async () => {
     const unit = await read("animal-store.service");
@@ -87,7 +89,7 @@ testIf(withSystemd)(
   },
 );
 
-testIf(permitted("env", "net", "read", "run", "write"))(
+testNeeding(PROCESSES)(
   "The health check of the Containerfile finds a service on any port, and fails without one",
   async () => {
     const [, check] = /^HEALTHCHECK CMD (\[.+\])$/m.exec(await read("Containerfile"))!;
@@ -102,7 +104,7 @@ testIf(permitted("env", "net", "read", "run", "write"))(
   },
 );
 
-testIf(permitted("read"))(
+testNeeding(permissions("read"))(
   "The Containerfile copies what the service needs, and runs as its own user",
   async () => {
     const lines = (await read("Containerfile")).replaceAll("\\\n", "").split("\n");

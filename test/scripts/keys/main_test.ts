@@ -4,7 +4,9 @@ import { withSampleFile } from "../../support/sample_file.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+
+const test = testNeeding(PROCESSES);
 
 const TOKEN_LINE = /^pets_[0-9a-f]{72}\n$/;
 

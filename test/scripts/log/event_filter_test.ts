@@ -1,12 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { permitted } from "../../support/permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { sampleLog } from "../../support/sample_log.ts";
-import { testIf } from "../../support/test_if.ts";
 
 // A module of a command reads the environment when it is loaded.
-const isPermitted = permitted("env");
-const { eventFilter } = isPermitted ? await import("../../../scripts/log/event_filter.ts") : {};
-const test = testIf(isPermitted);
+const ENVIRONMENT = permissions("env");
+const { eventFilter } = ENVIRONMENT.isMet
+  ? await import("../../../scripts/log/event_filter.ts")
+  : {};
+const test = testNeeding(ENVIRONMENT);
 
 // One event a second: at 3 s and 4 s pets of the key of position 1, which position 12 revokes.
 const LINES = sampleLog(30, Date.parse("2026-11-20T00:00:00Z"));

@@ -7,9 +7,11 @@ import { EMPTY_HEAD } from "../../../src/log/head.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { checkedContent } from "../../../src/store/checksum.ts";
 import { setRecord } from "../../support/set_record.ts";
+
+const test = testNeeding(PROCESSES);
 
 /** A temporary store file with one key. */
 async function withStore(use: (kvPath: string, token: string) => Promise<void>): Promise<void> {

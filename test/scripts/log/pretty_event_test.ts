@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { setColorEnabled } from "@std/fmt/colors";
-import { encodeEvent, GENESIS_HASH, OPERATOR } from "../../../events/event.ts";
+import { encodeEvent, GENESIS_HASH, OPERATOR, type RecordedEvent } from "../../../events/event.ts";
 import { type NewPet, reversePatch } from "../../../events/pet.ts";
 import { prettyEvent } from "../../../scripts/log/pretty_event.ts";
 
@@ -27,7 +27,7 @@ Deno.test("prettyEvent() shows of a change only what changed, without characters
   setColorEnabled(false);
   for (const [before, after, shown] of CHANGES) {
     const pet = { id: 7, ...after };
-    const line = encodeEvent({
+    const event: RecordedEvent = {
       type: "PetUpdated",
       data: { ...pet, previous: reversePatch({ id: 7, ...before }, pet) },
       id: "01HZZZZZZZ0000000000000001",
@@ -35,10 +35,10 @@ Deno.test("prettyEvent() shows of a change only what changed, without characters
       actor: OPERATOR,
       position: 12,
       previousHash: GENESIS_HASH,
-    });
-    const stored = { position: 12, line: new TextEncoder().encode(line) };
+    };
+    const line = new TextEncoder().encode(encodeEvent(event));
     assertEquals(
-      prettyEvent(stored, new Map()),
+      prettyEvent({ position: 12, line }, event, new Map()),
       `2026-11-20T08:00:00.000Z       12 PetUpdated    ${"pets/7".padEnd(31)} operator ${shown}`,
     );
   }

@@ -10,7 +10,7 @@ import { encodeVerifierKey } from "../../../scripts/published/signed_note.ts";
 import { TileBuilder, tilePath } from "../../../scripts/published/tile_tree.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { filesIn } from "./with_published.ts";
 import { publish, signer } from "./publish_lines.ts";
 
@@ -19,7 +19,7 @@ const LOG = sampleLog(1_300);
 
 /** Declares a test with the path of a temporary folder. */
 function test(name: string, use: (root: string) => Promise<void>): void {
-  testPermitted("read", "write")(name, async () => {
+  testNeeding(permissions("read", "write"))(name, async () => {
     await using temp = await TempStore.make();
     await use(temp.folder);
   });

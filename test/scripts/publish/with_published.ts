@@ -3,7 +3,9 @@ import { type Outcome, runTask } from "../../support/run_task.ts";
 import { type SampleFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+
+const test = testNeeding(PROCESSES);
 
 export const ORIGIN = ["--origin", "log.shop.example/pets"];
 

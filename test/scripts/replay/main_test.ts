@@ -6,9 +6,11 @@ import { runReplayLoad } from "../../support/replay_load.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectDone } from "../../support/third_party_tools.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
+
+const test = testNeeding(PROCESSES);
 
 test("replay: counts the differences of the old projections, and names them", () =>
   withSampleFile(async ({ kvPath, store }) => {

@@ -20,7 +20,7 @@ import { openSampleStore } from "../../support/sample_store.ts";
 import { atCommit, dyingStore, faultyStore, hold } from "../../support/faulty_store.ts";
 import { setRecord } from "../../support/set_record.ts";
 import { commit } from "../../support/store_contract.ts";
-import { SAMPLE_STEP } from "../../support/permitted.ts";
+import { SAMPLE_STEP } from "../../support/sample_step.ts";
 
 type Sample = Awaited<ReturnType<typeof openSampleStore>>;
 

@@ -3,12 +3,14 @@ import { DatabaseSync } from "node:sqlite";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { HEAD_KEY } from "../../../src/keyspace.ts";
-import { test as testProcess } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { setRecord } from "../../support/set_record.ts";
+
+const testProcess = testNeeding(PROCESSES);
 
 /** A test of the command with a temporary folder. */
 function test(name: string, run: (folder: string) => Promise<void>): void {

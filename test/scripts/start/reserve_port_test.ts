@@ -5,9 +5,11 @@ import { freePort } from "../../support/free_port.ts";
 import { outcomeOf, spawnTask } from "../../support/run_task.ts";
 import { DENO_RUN } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { until } from "../../support/until.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
+
+const test = testNeeding(PROCESSES);
 
 const ROUNDS = 10;
 
@@ -104,12 +106,10 @@ test("A process whose supervisor was killed before it listens does not serve", a
     cwd: ROOT,
     // Its parent is this test, and not a supervisor with that id.
     env: { ...address, NO_COLOR: "1", SUPERVISED_PROCESS: "1", SUPERVISOR_PID: "1" },
-    stdin: "piped",
     stdout: "piped",
     stderr: "piped",
     signal: AbortSignal.timeout(20_000),
   }).spawn();
   const stderr = "error: The supervisor of this process has ended\n";
   assertEquals(await outcomeOf(process), { code: 2, stdout: "", stderr });
-  await process.stdin.close().catch(() => {});
 });

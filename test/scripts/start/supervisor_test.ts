@@ -5,8 +5,10 @@ import { runTask } from "../../support/run_task.ts";
 import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
 import { childrenOf } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { until } from "../../support/until.ts";
+
+const test = testNeeding(PROCESSES);
 
 /** The lines of an event so far. A line that is not JSON is an error. */
 function linesOf({ lines }: ServiceProcess, event: string) {

@@ -5,8 +5,8 @@ import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { encodeHead, readHead } from "../../../src/log/head.ts";
 import { FAULT_KINDS, type FaultKind } from "../../../scripts/verify/advice.ts";
 import type { Key, Mutation } from "../../../src/store/store.ts";
-import { permitted } from "../../support/permitted.ts";
-import { hasBash } from "../run_redirected.ts";
+import { permissions, PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { BASH } from "../run_redirected.ts";
 import { runTask } from "../../support/run_task.ts";
 import { overwritePage } from "../../support/overwrite_page.ts";
 import { changeFile, type SampleFile, withSampleFile } from "../../support/sample_file.ts";
@@ -16,10 +16,9 @@ import { setExpiry } from "../../support/set_expiry.ts";
 import { run } from "../../support/third_party_tools.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
 
-Deno.test({
-  name: "The chapter of the manual about faults has every kind with its action",
-  ignore: !permitted("read"),
-  async fn() {
+testNeeding(permissions("read"))(
+  "The chapter of the manual about faults has every kind with its action",
+  async () => {
     const readme = await Deno.readTextFile(new URL("../../../scripts/README.md", import.meta.url));
     const [, chapter] = /### When an audit finds a fault\n([^]*?)\n##/.exec(readme)!;
     const rows = [...chapter.matchAll(/^\| `(\w+)` +\| (.*?) +\| (\w+) +\|$/gm)];
@@ -28,7 +27,7 @@ Deno.test({
       Object.entries(FAULT_KINDS),
     );
   },
-});
+);
 
 /** A fault of a store, or of an export of it. */
 interface FaultCase {
@@ -102,14 +101,13 @@ const CASES: FaultCase[] = [
 ];
 
 for (const action of new Set(CASES.map(({ kind }) => FAULT_KINDS[kind].action))) {
-  Deno.test({
-    name: `The advice to ${action}, followed word for word, ends with a sound store`,
-    ignore: !permitted("run", "read", "write", "env", "net") || !hasBash(),
-    async fn() {
+  testNeeding(PROCESSES, BASH)(
+    `The advice to ${action}, followed word for word, ends with a sound store`,
+    async () => {
       const cases = CASES.filter(({ kind }) => FAULT_KINDS[kind].action === action);
       await Promise.all(cases.map(followAdvice));
     },
-  });
+  );
 }
 
 function followAdvice(

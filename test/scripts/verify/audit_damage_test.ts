@@ -20,7 +20,7 @@ import { formatKey } from "../../../src/store/key_encoding.ts";
 import { scan } from "../../../src/store/scan.ts";
 import type { Key, Mutation, StoreEntry } from "../../../src/store/store.ts";
 import { ModelStore } from "../../sim/model_store.ts";
-import { SAMPLE_STEP } from "../../support/permitted.ts";
+import { SAMPLE_STEP } from "../../support/sample_step.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 
 /**

@@ -37,9 +37,8 @@ import { commit, set } from "../../support/store_contract.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { createService } from "../../../src/service.ts";
 import { setExpiry } from "../../support/set_expiry.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 Deno.test("audit() finds every foreign record", async () => {
@@ -139,119 +138,146 @@ Deno.test("audit() and auditLines() report the first one of two lines that do no
   assertEquals((await audit(sample)).counts.head, 1);
 });
 
-type Lines = (from: number, to: number) => string;
+/** A record to write, without its checksum; `undefined` deletes it. */
+type Change = [key: Key, content: Uint8Array | string | undefined];
+
+/** What is done to a store of 33 events, and what the audit says. */
+interface Damage {
+  name: string;
+  changes: Change[];
+  messages: string[];
+  firstBadPosition?: number;
+}
+
+const LINES = sampleLog(33);
+
+const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
+const petInCategory = (category: bigint, list: string, id: number) =>
+  projectionKey(1, petByCategoryKey(category, list, id));
+const removal = (id: number) => projectionKey(1, removedPetKey(id));
+const isExtra = (record: string) => `${record} is there, but does not follow from the log`;
+
+// Pet 3 was changed from no status.
+const PET_3 = '5{"id":3,"name":"Zoë, changed at 5","categoryId":5,"status":"sold"}';
+const ALTERED_PET_3 = changed(PET_3, "Zoë", "Zoé");
+const FORMER_PET_3 = '4{"id":3,"name":"Zoë 3 🐈","categoryId":3}';
+
+/** It was removed. */
+const PET_1 = '10{"id":1,"name":"Zoë, changed at 10","categoryId":10,"status":"pending"}';
+
+const NOT_EXACTLY = "The record at position 14 does not hold exactly lines 8 to 14";
 
 /**
- * Records of the log to store, by their keys, the first bad position, and the messages. Lines 8 to 14 of the sample are one
- * record. Line 11 issues a key, line 12 revokes one, the others add pets.
+ * Lines 8 to 14 are one record of the log. Line 11 issues a key, line 12 revokes one, the others add pets.
+ * Pet 19 was only added.
  */
-const DAMAGES: [(lines: Lines) => Record<number, string | undefined>, number, ...string[]][] = [
-  // A line is missing within a record.
-  [
-    (lines) => ({ 14: lines(8, 9) + lines(11, 14) }),
-    10,
-    "Line 10: its sequence says position 11, but 10 was expected",
-  ],
-  // The last record is missing.
-  [
-    () => ({ 33: undefined }),
-    30,
-    "Lines 30 to 33 are missing, although the head is at position 33",
-  ],
-  // A record is cut within a line.
-  [
-    (lines) => ({ 14: lines(8, 12).slice(0, -50) }),
-    8,
-    "The record at position 14 does not hold exactly lines 8 to 14",
-  ],
-  // A line is moved to the next record.
-  [
-    (lines) => ({ 14: lines(8, 13), 15: lines(14, 15) }),
-    14,
-    "The record at position 14 does not hold exactly lines 8 to 14",
-    "Line 15: its sequence says position 14, but 15 was expected",
-  ],
-  // A record is stored under a lower position.
-  [
-    (lines) => ({ 13: lines(8, 14), 14: undefined }),
-    14,
-    "The record at position 13 does not hold exactly lines 8 to 13",
-  ],
-  // A line names a position far beyond it.
-  [
-    (lines) => ({ 14: lines(8, 12) + lines(13, 14).replace('"sequence":"0', '"sequence":"9') }),
-    13,
-    "Line 13: its sequence says position 9000000000000013, but 13 was expected",
-    "Line 9000000000000014: its sequence says position 14, but 9000000000000014 was expected",
-  ],
+const DAMAGES: Damage[] = [
+  {
+    name: "a line is missing within a record",
+    changes: [[logKey(14), textOfLines(8, 9) + textOfLines(11, 14)]],
+    messages: ["Line 10: its sequence says position 11, but 10 was expected"],
+    firstBadPosition: 10,
+  },
+  {
+    name: "the last record is missing",
+    changes: [[logKey(33), undefined]],
+    messages: ["Lines 30 to 33 are missing, although the head is at position 33"],
+    firstBadPosition: 30,
+  },
+  {
+    name: "a record is cut within a line",
+    changes: [[logKey(14), textOfLines(8, 12).slice(0, -50)]],
+    messages: [NOT_EXACTLY],
+    firstBadPosition: 8,
+  },
+  {
+    name: "a line is moved to the next record",
+    changes: [[logKey(14), textOfLines(8, 13)], [logKey(15), textOfLines(14, 15)]],
+    messages: [NOT_EXACTLY, "Line 15: its sequence says position 14, but 15 was expected"],
+    firstBadPosition: 14,
+  },
+  {
+    name: "a record is stored under a lower position",
+    changes: [[logKey(13), textOfLines(8, 14)], [logKey(14), undefined]],
+    messages: ["The record at position 13 does not hold exactly lines 8 to 13"],
+    firstBadPosition: 14,
+  },
+  {
+    name: "a line names a position far beyond it",
+    changes: [[
+      logKey(14),
+      textOfLines(8, 12) + textOfLines(13, 14).replace('"sequence":"0', '"sequence":"9'),
+    ]],
+    messages: [
+      "Line 13: its sequence says position 9000000000000013, but 13 was expected",
+      "Line 9000000000000014: its sequence says position 14, but 9000000000000014 was expected",
+    ],
+    firstBadPosition: 13,
+  },
+  {
+    name: "a pet is altered",
+    changes: [[pet("sold", 3), ALTERED_PET_3]],
+    messages: ["Pet 3 in the list sold of generation 1 is not what the log says"],
+  },
+  {
+    name: "a byte order mark is before a pet, whose reader takes it for digits of the position",
+    changes: [[pet("sold", 3), `\ufeff${PET_3}`]],
+    messages: ["Pet 3 in the list sold of generation 1 is not what the log says"],
+  },
+  {
+    name: "a pet is in its former list",
+    changes: [[pet("none", 3), FORMER_PET_3], [pet("sold", 3), undefined]],
+    messages: [
+      isExtra("Pet 3 in the list none of generation 1"),
+      "Pet 3 in the list sold of generation 1 is missing",
+    ],
+  },
+  {
+    name: "a pet is also in another category",
+    changes: [[petInCategory(8n, "sold", 3), PET_3]],
+    messages: [isExtra("Pet 3 in the list sold of category 8 of generation 1")],
+  },
+  {
+    name: "a pet is missing in its category",
+    changes: [[petInCategory(5n, "none", 19), undefined]],
+    messages: ["Pet 19 in the list none of category 5 of generation 1 is missing"],
+  },
+  {
+    name: "a removed pet is back",
+    changes: [[pet("pending", 1), PET_1], [petInCategory(10n, "pending", 1), PET_1]],
+    messages: [
+      isExtra("Pet 1 in the list pending of generation 1"),
+      isExtra("Pet 1 in the list pending of category 10 of generation 1"),
+    ],
+  },
+  {
+    name: "a removal is missing",
+    changes: [[removal(1), undefined]],
+    messages: ["The removal of pet 1 of generation 1 is missing"],
+  },
+  {
+    name: "a removal names another event",
+    changes: [[removal(1), "16"]],
+    messages: ["The removal of pet 1 of generation 1 is not what the log says"],
+  },
+  {
+    name: "a pet that is there has a removal",
+    changes: [[removal(19), "33"]],
+    messages: [isExtra("The removal of pet 19 of generation 1")],
+  },
 ];
 
-Deno.test("audit() reports a damaged record of the log at the right position", async () => {
-  for (const [records, firstBadPosition, ...messages] of DAMAGES) {
-    using sample = await openSampleStore(33);
-    const stored = records((from, to) =>
-      decoder.decode(linesToBytes(sample.lines.slice(from - 1, to)))
-    );
-    for (const [last, text] of Object.entries(stored)) {
-      await putRecord(sample.store, logKey(Number(last)), text);
-    }
+for (const { name, changes, messages, firstBadPosition } of DAMAGES) {
+  Deno.test(`audit() says what is wrong and where, once for each record, if ${name}`, async () => {
+    using sample = await openSampleStore(LINES.length);
+    for (const [key, content] of changes) await putRecord(sample.store, key, content);
     const report = await audit(sample);
     assertEquals(report.faults.map(({ message }) => message), messages);
-    assertEquals(report.firstBadPosition, firstBadPosition, messages[0]);
-  }
-});
+    assertEquals(report.firstBadPosition, firstBadPosition);
+  });
+}
 
-Deno.test("audit() names the pet and the list that differ, once for each record", async () => {
-  // Pet 19 was only added, pet 3 was changed from no status, and pet 1 was removed.
-  const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
-  const inCategory = (category: bigint, list: string, id: number) =>
-    projectionKey(1, petByCategoryKey(category, list, id));
-  const removal = (id: number) => projectionKey(1, removedPetKey(id));
-  using sound = await openSampleStore(33);
-  const content = checkedContent((await sound.store.get(pet("sold", 3)))!)!;
-  const altered = encoder.encode(changed(decoder.decode(content), "Zoë", "Zoé"));
-  // The reader of the pet would take these bytes for digits of its position.
-  const afterMark = Uint8Array.of(...encoder.encode("\ufeff"), ...content);
-  const former = encoder.encode('4{"id":3,"name":"Zoë 3 🐈","categoryId":3}');
-  const removed = encoder.encode(
-    '10{"id":1,"name":"Zoë, changed at 10","categoryId":10,"status":"pending"}',
-  );
-  const EXTRA = "is there, but does not follow from the log";
-  const cases: [changes: [key: Key, value: Uint8Array | undefined][], messages: string[]][] = [
-    [[[pet("sold", 3), altered]], [
-      "Pet 3 in the list sold of generation 1 is not what the log says",
-    ]],
-    [[[pet("sold", 3), afterMark]], [
-      "Pet 3 in the list sold of generation 1 is not what the log says",
-    ]],
-    [[[pet("none", 3), former], [pet("sold", 3), undefined]], [
-      `Pet 3 in the list none of generation 1 ${EXTRA}`,
-      "Pet 3 in the list sold of generation 1 is missing",
-    ]],
-    [[[inCategory(8n, "sold", 3), content]], [
-      `Pet 3 in the list sold of category 8 of generation 1 ${EXTRA}`,
-    ]],
-    [[[inCategory(5n, "none", 19), undefined]], [
-      "Pet 19 in the list none of category 5 of generation 1 is missing",
-    ]],
-    [[[pet("pending", 1), removed], [inCategory(10n, "pending", 1), removed]], [
-      `Pet 1 in the list pending of generation 1 ${EXTRA}`,
-      `Pet 1 in the list pending of category 10 of generation 1 ${EXTRA}`,
-    ]],
-    [[[removal(1), undefined]], ["The removal of pet 1 of generation 1 is missing"]],
-    [[[removal(1), encoder.encode("16")]], [
-      "The removal of pet 1 of generation 1 is not what the log says",
-    ]],
-    [[[removal(19), encoder.encode("33")]], [`The removal of pet 19 of generation 1 ${EXTRA}`]],
-  ];
-  for (const [changes, messages] of cases) {
-    using sample = await openSampleStore(33);
-    for (const [key, value] of changes) await putRecord(sample.store, key, value);
-    assertEquals((await audit(sample)).faults.map(({ message }) => message), messages);
-  }
-});
-
-testPermitted("read", "write", "net", "run")(
+testNeeding(permissions("read", "write", "net", "run"))(
   "audit() finds each record of a file that is set to expire",
   () =>
     withSampleFile(async ({ kvPath, store }) => {
@@ -518,6 +544,11 @@ async function putLines(store: Store, lines: string[]): Promise<void> {
   for (const [index, line] of lines.entries()) {
     await putRecord(store, logKey(index + 1), `${line}\n`);
   }
+}
+
+/** The text of these lines of {@linkcode LINES}, as a record of the log has it. */
+function textOfLines(from: number, to: number): string {
+  return decoder.decode(linesToBytes(LINES.slice(from - 1, to)));
 }
 
 function auditFile(lines: string[], options?: AuditOptions) {

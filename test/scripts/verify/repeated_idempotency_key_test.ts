@@ -4,7 +4,9 @@ import { expectTask } from "../../support/run_task.ts";
 import { rewritten, sampleLog } from "../../support/sample_log.ts";
 import { writeLog } from "../../support/sample_store.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { test } from "../../support/test_processes.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+
+const test = testNeeding(PROCESSES);
 
 const USED_AT = 33;
 const POSITION = 36;

@@ -6,9 +6,9 @@ import { sampleLog } from "../../support/sample_log.ts";
 import { writeLog } from "../../support/sample_store.ts";
 import { swapCells } from "../../support/swap_cells.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 
-const test = testPermitted("read", "write");
+const test = testNeeding(permissions("read", "write"));
 
 test("checkFile() accepts a file that is written meanwhile, and finds keys in a wrong order", async () => {
   await using temp = await TempStore.make();

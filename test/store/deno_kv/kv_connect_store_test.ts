@@ -10,9 +10,9 @@ import {
 } from "../../../src/store/store_errors.ts";
 import { freePort } from "../../support/free_port.ts";
 import { put } from "../../support/store_contract.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 
-const test = testPermitted("env", "net", "read");
+const test = testNeeding(permissions("env", "net", "read"));
 
 test("openKvConnectStore() rejects with StoreRefusedError if the server is another one", async () => {
   for (

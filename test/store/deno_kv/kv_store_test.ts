@@ -12,13 +12,13 @@ import {
   StoreFullError,
   StoreReadOnlyError,
 } from "../../../src/store/store_errors.ts";
-import { permitted } from "../../support/permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { put, testStoreContract } from "../../support/store_contract.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testIf } from "../../support/test_if.ts";
 import { utf8 } from "../../support/utf8.ts";
 
-const test = testIf(permitted("read", "write"));
+const FILES = permissions("read", "write");
+const test = testNeeding(FILES);
 
 testStoreContract({
   name: "KvStore in memory",
@@ -27,7 +27,7 @@ testStoreContract({
 
 testStoreContract({
   name: "KvStore on a file",
-  ignore: !permitted("read", "write"),
+  needs: [FILES],
   open: openFile,
 });
 

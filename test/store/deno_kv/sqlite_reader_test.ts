@@ -10,9 +10,9 @@ import { encodeKey } from "../../../src/store/key_encoding.ts";
 import { StoreDamagedError } from "../../../src/store/store_errors.ts";
 import { overwritePage, PAGE_BYTES } from "../../support/overwrite_page.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 
-const test = testPermitted("read", "write");
+const test = testNeeding(permissions("read", "write"));
 const runtime = systemRuntime;
 
 const PET_KEY = projectionKey(1, petKey("pending", 6));

@@ -3,11 +3,10 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreDamagedError, type StoreError } from "../../../src/store/store_errors.ts";
 import { expectRisingVersions, watchFile } from "../../../src/store/deno_kv/store_file.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
-import { permitted } from "../../support/permitted.ts";
+import { NOT_WINDOWS, permissions, testNeeding } from "../../support/test_needing.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { testIf } from "../../support/test_if.ts";
 
-const test = testIf(permitted("read", "write") && Deno.build.os !== "windows");
+const test = testNeeding(permissions("read", "write"), NOT_WINDOWS);
 
 test("expectRisingVersions() finds a counter of versions that is behind a record", async () => {
   await using temp = await TempStore.make();

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { readPassfile } from "../../../src/store/postgres/passfile.ts";
-import { testPermitted } from "../../support/test_permitted.ts";
+import { permissions, testNeeding } from "../../support/test_needing.ts";
 
 const OWN = "db.example:5432:pets:me:secret";
 
@@ -16,7 +16,7 @@ const CASES: [lines: string[], password: string | undefined][] = [
   [["*:*:*:*:"], ""],
 ];
 
-testPermitted("read", "write")(
+testNeeding(permissions("read", "write"))(
   "readPassfile() returns the password of the first line that matches, without its backslashes",
   async () => {
     const path = await Deno.makeTempFile();
