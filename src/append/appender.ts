@@ -173,6 +173,7 @@ export class Appender {
     const { batch, settled, deferred, unconfirmed } = plan;
     for (const settlement of settled) settleWithoutCommit(settlement);
     for (const queued of unconfirmed) queued.needsFreshHead = true;
+    // First come, first served: both came before the commands that wait by now.
     this.#waiting.unshift(...deferred, ...unconfirmed);
     this.#inWork = batch === undefined ? [] : batch.members.map(({ queued }) => queued);
     return batch;
