@@ -45,8 +45,9 @@ export class Appender {
   #running: Promise<void> | undefined;
   /** Pending while the settling of a batch is deferred to the next turn. */
   #settling: Promise<void> | undefined;
-  /** The last batch, while it is not known whether it landed. */
-  #unclear: Batch | undefined;
+  #inFlight: Batch | undefined;
+  /** The Idempotency-Keys of commits without a clear outcome since the head has moved: they may still land. */
+  #unclearKeys = new Set<string>();
   /** Whether the last commit landed with one command, and none waited after it. */
   #wasAlone = false;
   #isDraining = false;
@@ -77,6 +78,7 @@ export class Appender {
       throw new ServiceError("overloaded", "Too many requests wait for a commit");
     }
     const queued = new QueuedCommand(command, runtime.monotonicNow() + appendLimitMs);
+    queued.mayHaveLanded = this.#isUnclear(command);
     this.#waiting.push(queued);
     this.#running ??= this.#run();
     return await queued.outcome as Appended<Prepared>;
@@ -195,7 +197,7 @@ export class Appender {
     const { runtime, heads, store } = this.deps;
     const { base, members, firstLogRecord } = batch;
     for (const { queued } of members) queued.mayHaveLanded = true;
-    this.#unclear = batch;
+    this.#inFlight = batch;
     return commitUntilKnown(runtime, {
       guard: base.versionstamp,
       commit: () => this.#writer.commitBatch(batch),
@@ -213,9 +215,10 @@ export class Appender {
 
   #settle(batch: Batch, outcome: CommitOutcome): void {
     const { heads, instrumentation } = this.deps;
-    if (outcome.state !== "unclear") this.#unclear = undefined;
+    this.#inFlight = undefined;
     switch (outcome.state) {
       case "landed":
+        this.#unclearKeys.clear();
         if (heads.latest!.head.position < batch.next.position) {
           throw new Error("A commit landed that the head does not show");
         }
@@ -228,12 +231,20 @@ export class Appender {
       case "check_failed":
       case "not_applied":
         this.#requeue(batch);
+        // Not before: an earlier commit may have moved the head. From now on, none of them can land any more.
+        if (outcome.state === "lost") this.#unclearKeys.clear();
         break;
       case "refused":
-        for (const { queued } of batch.members) queued.reject(outcome.cause);
+        for (const { queued } of batch.members) {
+          queued.mayHaveLanded = this.#isUnclear(queued.command);
+          queued.refuse(outcome.cause);
+        }
         break;
       case "unclear":
         // Its commands were rejected at their deadlines.
+        for (const { queued: { command } } of batch.members) {
+          if (command.idempotencyKey !== undefined) this.#unclearKeys.add(command.idempotencyKey);
+        }
         break;
       default:
         assertNever(outcome);
@@ -252,9 +263,14 @@ export class Appender {
     }
   }
 
+  /** Whether an earlier commit with the Idempotency-Key of a command may still land, or did. */
+  #isUnclear({ idempotencyKey }: Command): boolean {
+    return idempotencyKey !== undefined && this.#unclearKeys.has(idempotencyKey);
+  }
+
   /** Requeues the commands of a batch that did not land and no longer can. */
   #requeue({ members }: Batch): void {
-    for (const { queued } of members) queued.mayHaveLanded = false;
+    for (const { queued } of members) queued.mayHaveLanded = this.#isUnclear(queued.command);
     this.#waiting.unshift(...members.map(({ queued }) => queued));
   }
 
@@ -280,11 +296,11 @@ export class Appender {
     const sweep = () => {
       const now = runtime.monotonicNow();
       const keyOf = ({ command }: QueuedCommand) => command.idempotencyKey;
-      const unclear = new Set(this.#unclear?.members.map(({ queued }) => keyOf(queued)));
-      unclear.delete(undefined);
+      const inFlight = new Set(this.#inFlight?.members.map(({ queued }) => keyOf(queued)));
+      inFlight.delete(undefined);
       for (const queued of this.#waiting) {
         // An event of another command with the same Idempotency-Key is the outcome of this one, too.
-        if (unclear.has(keyOf(queued))) queued.mayHaveLanded = true;
+        if (inFlight.has(keyOf(queued))) queued.mayHaveLanded = true;
       }
       for (const queued of [...this.#inWork, ...this.#waiting]) {
         if (queued.deadline <= now) queued.rejectOverdue(appendLimitMs);

@@ -61,7 +61,8 @@ export class QueuedCommand {
   /** Rejects a command that is refused, or failed. An unclear outcome stays unclear. */
   refuse(reason: unknown): void {
     const code = serviceErrorCode(reason) ?? "store_unavailable";
-    if (!this.mayHaveLanded || code !== "store_unavailable") return this.reject(reason);
+    const saysNothingStored = code === "store_unavailable" || code === "storage_full";
+    if (!this.mayHaveLanded || !saysNothingStored) return this.reject(reason);
     const message = "The store has not answered whether the request was stored before";
     this.reject(new ServiceError("outcome_unknown", message, { cause: reason }));
   }

@@ -17,7 +17,7 @@ import { HEAD_KEY } from "../../src/keyspace.ts";
 import type { SetMutation } from "../../src/store/store.ts";
 import { NotAppliedError, StoreAwayError } from "../../src/store/store_errors.ts";
 import { sleep } from "../../src/runtime/runtime.ts";
-import { ServiceError } from "../../src/service_error.ts";
+import { ServiceError, serviceErrorCode } from "../../src/service_error.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { failing, failingInstrumentation } from "../support/failing.ts";
 import { COMMIT_FAULTS, type CommitFault, hold } from "../support/faulty_store.ts";
@@ -465,6 +465,26 @@ Deno.test("append() rejects commands in every state at their deadlines", async (
     `behind it store_unavailable ${second}`,
   ]);
 });
+
+for (const [how, fault] of [["is locked", isLocked], ["is full", isFull]] as const) {
+  Deno.test(`append() rejects a retry of an unclear request with outcome_unknown if the store ${how}`, async () => {
+    await using opened = await open();
+    const { service, store } = opened;
+    const { appender, runtime } = service;
+    const codeOf = (command: Command) =>
+      runtime.settle(appender.append(command).then(() => "stored", serviceErrorCode));
+    const request = { ...addition(service), idempotencyKey: "one" };
+    store.onCommit = hangs;
+    assertEquals(await codeOf(request), "outcome_unknown");
+    store.onCommit = fault;
+    assertEquals(await codeOf(request), "outcome_unknown");
+    const other = { ...addition(service), idempotencyKey: "two" };
+    const codes = { "is locked": "store_unavailable", "is full": "storage_full" };
+    assertEquals(await codeOf(other), codes[how]);
+    store.onCommit = COMMIT_FAULTS.lands;
+    assertEquals(await codeOf(request), "stored");
+  });
+}
 
 Deno.test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async () => {
   await using opened = await open();

@@ -27,19 +27,20 @@ testNeeding(permissions("net"), LINUX)(
       },
       report: (_level, event) => void events.push(event),
     });
-    const state = { isUnneeded: false };
+    let isUnneeded = false;
     // Neither is ready, so it listens, and stays.
     await share.untilNeeded();
-    void share.untilUnneeded().then(() => state.isUnneeded = true);
+    const unneeded = share.untilUnneeded().then(() => {
+      isUnneeded = true;
+    });
     await pause();
     statuses.own = 200;
     await pause();
     statuses.other = 200;
     await pause();
-    assertEquals([state.isUnneeded, events], [false, []]);
+    assertEquals([isUnneeded, events], [false, []]);
     statuses.own = 503;
-    await pause();
-    assertEquals(state.isUnneeded, true);
+    await unneeded;
     // Its successor listens once it is ready, or once the other one is not.
     for (const [own, other] of [[200, 200], [503, 503]]) {
       Object.assign(statuses, { own: 503, other: 200 });
