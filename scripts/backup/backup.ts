@@ -10,7 +10,7 @@ import { RefusedError } from "../cli/refused_error.ts";
 const MISSING = "events are missing, or this is another log";
 const ADVICE = "Keep the file, and run deno task audit";
 
-/** What the end of a backup's file holds. A torn file has only the beginning of the first event. */
+/** The end of the file of a backup. A torn file has only the beginning of the first event. */
 type FileEnd =
   | { kind: "empty" }
   | { kind: "torn"; bytes: Uint8Array }

@@ -198,11 +198,6 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** The module that runs a command, by its path in the project. */
-export function moduleOf(name: string): string {
-  return `scripts/${name}/main.ts`;
-}
-
 /** The values of the flags of a command, by name. */
 export type FlagValues<C extends Command> = {
   -readonly [Flag in keyof C["flags"] as NameOf<Flag>]?: ValueOf<Flag>;

@@ -28,7 +28,7 @@ export class Processes {
   #count: number;
   #start: (number: number) => Deno.ChildProcess;
   #runs = new Map<number, Run>();
-  /** What waits for the next process of a number. */
+  /** By the number of a process: the function to call with its next run. It is set while the process restarts. */
   #successors = new Map<number, (run: Run) => void>();
   #stopping = new AbortController();
   #begunAt = performance.now();

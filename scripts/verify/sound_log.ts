@@ -1,4 +1,4 @@
-/** What an audit keeps of a log: 16 bytes for each pet, and up to 24 for each event, instead of the records. */
+/** The digest of a log that an audit keeps: 16 bytes for each pet, and up to 24 for each event, instead of the records. */
 
 import { Buffer } from "node:buffer";
 import { isPetEvent, type RecordedLine } from "../../events/event.ts";

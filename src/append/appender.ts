@@ -226,13 +226,14 @@ export class Appender {
         break;
       case "lost":
         instrumentation.count("commit.conflicts");
-        // falls through
+        this.#requeue(batch);
+        // Only after the requeue: an earlier commit may have moved the head. From now on, none of them can land.
+        this.#unclearKeys.clear();
+        break;
       // "check_failed" does not occur, because the head is the only check.
       case "check_failed":
       case "not_applied":
         this.#requeue(batch);
-        // Not before: an earlier commit may have moved the head. From now on, none of them can land any more.
-        if (outcome.state === "lost") this.#unclearKeys.clear();
         break;
       case "refused":
         for (const { queued } of batch.members) {

@@ -138,7 +138,7 @@ function decideAll(
   return { members, settled, deferred, unconfirmed };
 }
 
-/** What a prepared command adds to a commit after `head`, or its outcome if it adds nothing. */
+/** Decides a prepared command on `head`: as a member of the commit, or as its outcome if it adds nothing. */
 function decide(
   head: Head,
   queued: QueuedCommand,

@@ -54,7 +54,7 @@ export interface WrittenPet {
   isDuplicate: boolean;
 }
 
-/** What a request does to a pet. It depends on nothing but its arguments. */
+/** The effect of a request on a pet. Its functions depend only on their arguments. */
 interface PetRule {
   /** Absent for an addition. */
   petId?: number;
@@ -143,7 +143,7 @@ function expectPet(
   throw new ServiceError("precondition_failed", message);
 }
 
-/** What a request reads before it decides. */
+/** The data that a request reads before it decides. */
 interface PreparedWrite {
   /** The id of the API key. */
   actor: string;

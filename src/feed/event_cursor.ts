@@ -17,7 +17,7 @@ export interface PartLimits {
   bytes: number;
 }
 
-/** What a client gets of some consecutive lines of the log. */
+/** The part of some consecutive lines of the log that a client gets. */
 export interface EventPart {
   /** The events that it wants, each encoded. They share the memory of the feed. */
   texts: Uint8Array[];

@@ -181,7 +181,7 @@ export class Follower {
   /** Called after each look at the head, which may be the same as before; `undefined` if the store is away. */
   onLook(entry: HeadEntry | undefined): void {
     if (entry !== undefined) this.entry = entry;
-    // Also if the store is away, so that whoever could not read tries again.
+    // A follower that could not read tries again, even if the store is still away.
     if (this.#isWokenBy(this.entry)) this.#alarm.ring();
   }
 

@@ -172,7 +172,7 @@ class Batch {
     this.#limit = limit;
   }
 
-  /** What the batch has room for. */
+  /** The remaining room of the batch. */
   get room(): { events: number; bytes: number } {
     return { events: this.#limit - this.#texts.length, bytes: BATCH_BYTES - this.#bytes };
   }

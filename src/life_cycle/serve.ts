@@ -92,7 +92,7 @@ async function openConfiguredStore(
   return { store, replication, isNew: () => isFileMissing || hasCreatedSchema };
 }
 
-/** What Prometheus gets, and at which address. */
+/** The metrics for Prometheus, and the address at which it reads them. */
 interface Metrics {
   address: Address;
   handler: RequestHandler;

@@ -1,4 +1,4 @@
-/** Where a store is, and how messages name it. */
+/** The location of a store, and its name in messages. */
 
 import { assertNever } from "../../events/assert_never.ts";
 import { databaseName, type PostgresSettings } from "./postgres/database_url.ts";

@@ -117,7 +117,7 @@ function ruleOf(when: When) {
   return "patch" in when ? changeRule(when) : removalRule(when);
 }
 
-/** What the rule of a request decides on the pets after those events. */
+/** The decision of the rule of a request on the pets after those events. */
 function decideAfter(given: Body[], when: When) {
   const events = given.map((body, index) => {
     return { ...body, ...METADATA, position: index + 1, previousHash: GENESIS_HASH };

@@ -2,13 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { EVENT_TYPES } from "../../events/event.ts";
-import {
-  type Command,
-  type CommandName,
-  COMMANDS,
-  moduleOf,
-  STORE,
-} from "../../scripts/cli/commands.ts";
+import { type Command, type CommandName, COMMANDS, STORE } from "../../scripts/cli/commands.ts";
 import { GRACE_MS } from "../../scripts/replay/replay.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
@@ -98,7 +92,7 @@ Deno.test("--help repeats what the code says: the types of events, and the grace
 
 async function expectVariables(name: CommandName, args: string[] = []): Promise<void> {
   const { variables = STORE }: Command = COMMANDS[name];
-  const read = await variablesReadBy(moduleOf(name), args);
+  const read = await variablesReadBy(`scripts/${name}/main.ts`, args);
   assert(read.size > 0);
   assertEquals([...read].filter((it) => !(variables as string[]).includes(it)), []);
 }

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { COMMANDS, moduleOf } from "../../scripts/cli/commands.ts";
+import { COMMANDS } from "../../scripts/cli/commands.ts";
 import { runTask } from "../support/run_task.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { withProjectCopy } from "../support/with_project_copy.ts";
@@ -50,7 +50,7 @@ test("every command exits with 2 if it could not run or has a defect, and Deno w
       await fails(name, "error: ", { env: { READS: "strict" } });
       await fails(name, "error: ", { env: { KV_PATH: "deno.json/pets.sqlite3" } });
     }
-    const module = `${project}/${moduleOf("log")}`;
+    const module = `${project}/scripts/log/main.ts`;
     for (const defect of DEFECTS) {
       await Deno.writeTextFile(module, programWith(defect));
       await fails("log", "A defect of this test");

@@ -7,7 +7,7 @@ import { type Need, permissions, testNeeding } from "./test_needing.ts";
 
 /** A way to reach a service on an empty store. */
 export interface Way {
-  /** What it adds to the names of the tests. */
+  /** The suffix of the names of the tests. */
   suffix: string;
   needs: Need[];
   open(): Promise<Client & Pick<TestService, "store" | "token"> & AsyncDisposable>;

@@ -13,7 +13,7 @@ export function permissions(...names: Deno.PermissionName[]): Need {
   return { name: `${flags}, as deno task test gives`, isMet: names.every(isGranted) };
 }
 
-/** What a test needs that starts processes. */
+/** The permissions that a test needs to start processes. */
 export const PROCESSES = permissions("env", "net", "read", "run", "write");
 
 export const LINUX: Need = { name: "Linux", isMet: Deno.build.os === "linux" };

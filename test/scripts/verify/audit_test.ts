@@ -141,7 +141,7 @@ Deno.test("audit() and auditLines() report the first one of two lines that do no
 /** A record to write, without its checksum; `undefined` deletes it. */
 type Change = [key: Key, content: Uint8Array | string | undefined];
 
-/** What is done to a store of 33 events, and what the audit says. */
+/** A damage to a store of 33 events, and the messages of the audit. */
 interface Damage {
   name: string;
   changes: Change[];
