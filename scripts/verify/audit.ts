@@ -53,8 +53,8 @@ const ONLY_LOG: Note = {
 };
 
 /**
- * Audits a store, which must retry its reads, up to its current head. Audits only the log if that or the head has a
- * fault, because the other records cannot be compared then. Throws if replays flip the projections during each attempt.
+ * Audits a store, which must retry its reads, up to its current head. Audits only the log if that has a
+ * fault or the head cannot be used, because the other records cannot be compared then. Throws if replays flip the projections during each attempt.
  */
 export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promise<AuditReport> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -61,8 +61,9 @@ export class LogVerifier {
   /** Of the line that is verified. */
   #faults: LineFault[] = [];
   #notes: Note[] = [];
-  /** This and `#lastPetId` are `undefined` after a line that is missing or could not be read. */
+  /** `undefined` after missing lines. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
+  /** `undefined` after lines that are missing or could not be read. */
   #lastPetId: number | undefined = 0;
   /** Whether every line so far could be read. Only then was an unknown key not issued, and an unknown pet not added. */
   #isComplete = true;

@@ -16,9 +16,9 @@ import type { Command, QueuedCommand } from "./command.ts";
 
 const encoder = new TextEncoder();
 
-/** A head to plan a batch on. If one of the waiting commands needs a fresh head, it was read from the store for them. */
+/** A head to plan a batch on. It was read from the store if a waiting command needs a fresh head, or may be a known one. */
 export interface Base extends HeadEntry {
-  /** Monotonic time in milliseconds before that read. */
+  /** Monotonic time in milliseconds before that read, if there was one. */
   readAt: number;
 }
 
@@ -175,11 +175,11 @@ function linesAfter(head: Head, events: ReturnType<Command["decide"]>): HashedLi
 
 /**
  * Whether the outcome of a command that adds nothing counts. No commit checks it, so the head must have been read after
- * the first prepare(): others may have appended, or a replay may have removed records that the command read.
+ * the command came: others may have appended, or a replay may have removed records that the command read. A command may
+ * have come during the read of the base. So it counts only for one that needed a fresh head before that read began.
  */
 function isReliable(queued: QueuedCommand, base: Base, runtime: Runtime): boolean {
   const areRecordsKept = runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
-  // If it needs a fresh head, the appender has read the base for it.
   return queued.needsFreshHead && areRecordsKept;
 }
 

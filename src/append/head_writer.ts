@@ -103,7 +103,7 @@ export class HeadWriter {
         reason,
         remedy: `${sentence}; the service then continues by itself`,
       });
-      // A store that cannot be written again within this time is reported once.
+      // Reports at most once in this time, also if a write lands and the next one meets the fault again.
       for (let probe = 0; probe < PROBES_PER_REPORT; probe++) {
         await sleep(runtime, PROBE_INTERVAL_MS);
         const areCommitsProbes = isCommitting() && !this.#isDiskFailing;

@@ -225,11 +225,13 @@ async function prepareWrite(
   const actor = key.id;
   const readPet = async () => petId === undefined ? undefined : await pets.getProven(petId, base);
   if (logged === undefined) return { actor, before: await readPet() };
-  // The pet is read before the look-up: if it shows that this very request has landed, the look-up finds the event.
+  // 1. The pet is read first: if it shows that this very request has landed, the look-up finds the event.
   const [read] = await Promise.allSettled([readPet()]);
-  // The age is measured at the time of the event, so two events of one Idempotency-Key are a day apart.
+  // 2. An earlier event is the outcome, even if the pet cannot be read now. The age is measured at the time of the event,
+  // so two events of one Idempotency-Key are a day apart.
   const earlier = await findEarlier(store, head, actor, logged, eventTimeMs);
   if (earlier !== undefined) return { actor, earlier };
+  // 3. Only a request without an earlier event fails because of the pet.
   if (read.status === "rejected") throw read.reason;
   return { actor, before: read.value };
 }
