@@ -1,7 +1,7 @@
 /** An animal as clients send it (NewPet) and as the service returns it (Pet). See section 2 of the interface. */
 
 import { z } from "zod";
-import { INT64_MAX, INT64_MIN } from "./int64.ts";
+import { INT64_MAX, INT64_MIN } from "../src/encoding/int64.ts";
 
 /** Longest `name`, in Unicode code points. */
 export const NAME_MAX_LENGTH = 1_000;

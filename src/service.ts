@@ -1,27 +1,27 @@
 import { BodyReader } from "./http/requests/request_body.ts";
 import { type PublicDeps, publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
-import { LargePages } from "./http/large_pages.ts";
+import { LargePages } from "./animals/large_pages.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
-import { BackgroundWork } from "./feed/background_work.ts";
-import { IdempotencyKeySweep } from "./idempotency/idempotency_key_sweep.ts";
+import { BackgroundWork } from "eventstore-less/feed/background_work.ts";
+import { IdempotencyKeySweep } from "eventstore-less/idempotency/idempotency_key_sweep.ts";
 import type { Runtime } from "./runtime/runtime.ts";
-import { APPEND_LIMIT_MS, Appender } from "./append/appender.ts";
-import { HeadReader } from "./log/head_reader.ts";
-import { HEAD_KEY } from "./keyspace.ts";
-import { secondsSinceEvent } from "./log/read_log.ts";
-import { project } from "./projections/project.ts";
-import { EventFeed } from "./feed/event_feed.ts";
-import { Followers } from "./feed/followers.ts";
+import { APPEND_LIMIT_MS, Appender } from "eventstore-less/append/appender.ts";
+import { HeadReader } from "eventstore-less/log/head_reader.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { secondsSinceEvent } from "eventstore-less/log/read_log.ts";
+import { project } from "eventstore-less/projections/project.ts";
+import { EventFeed } from "eventstore-less/feed/event_feed.ts";
+import { Followers } from "eventstore-less/feed/followers.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
 import { NextKeyExpiry } from "./keys/next_key_expiry.ts";
-import { PetReader } from "./projections/pet_reader.ts";
+import { PetReader } from "./animals/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
-import { ResilientStore } from "./store/resilience/resilient_store.ts";
-import type { Store } from "./store/store.ts";
-import { type StoreDamagedError, StoreFullError } from "./store/store_errors.ts";
-import { NO_INSTRUMENTATION, shielded } from "./telemetry/instrumentation.ts";
+import { ResilientStore } from "eventstore-less/store/resilience/resilient_store.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import { type StoreDamagedError, StoreFullError } from "eventstore-less/store/store_errors.ts";
+import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
 
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {

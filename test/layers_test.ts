@@ -99,14 +99,14 @@ const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
     "scripts",
   ]],
   [/\bperformance\.now\(/, ["src/runtime", "scripts"]],
-  [/\bDeno\.openKv\(/, ["src/store/deno_kv/kv_store.ts"]],
+  [/\bDeno\.openKv\(/, ["src/eventstore_less/store/deno_kv/kv_store.ts"]],
   // Another runtime must provide what these use; "Deno Deploy" is a name in messages.
   [/\bDeno\b(?! Deploy)/, [
     "src/runtime/stderr_logger.ts",
     "src/server/server.ts",
     "src/settings/config.ts",
-    "src/store/deno_kv/kv_store.ts",
-    "src/store/deno_kv/kv_connect_store.ts",
+    "src/eventstore_less/store/deno_kv/kv_store.ts",
+    "src/eventstore_less/store/deno_kv/kv_connect_store.ts",
     "scripts",
   ]],
 ];

@@ -4,7 +4,7 @@ import { issueKey, revokeKey, rotateKey } from "../src/keys/write_key.ts";
 import { listApiKeys } from "../src/keys/api_key_reader.ts";
 import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
-import { EMPTY_HEAD, encodeHead } from "../src/log/head.ts";
+import { EMPTY_HEAD, encodeHead } from "eventstore-less/log/head.ts";
 import { expectTaskFails, runTask, spawnTask } from "./support/run_task.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";
 import { TempStore } from "./support/temp_store.ts";

@@ -1,10 +1,10 @@
-import { GENESIS_HASH, MalformedEventError } from "../../events/event.ts";
+import { GENESIS_HASH, MalformedEventError } from "eventstore-less/log/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { LogDamagedError, readLog, type StoredLine } from "../../src/log/read_log.ts";
-import { eventOf, LINE_LIMIT_BYTES, readEvent } from "../../src/log/lines.ts";
-import type { Store } from "../../src/store/store.ts";
+import { LogDamagedError, readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
+import { eventOf, LINE_LIMIT_BYTES, readEvent } from "eventstore-less/log/lines.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 const MISSING = "events are missing, or this is another log";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { readHead } from "../../src/log/head.ts";
-import { HeadLostError } from "../../src/log/head_reader.ts";
-import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { HeadLostError } from "eventstore-less/log/head_reader.ts";
+import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
 import { Backup } from "./backup.ts";
 import type { Service } from "../../src/service.ts";
 import { formatCounted } from "../cli/format.ts";

@@ -1,10 +1,10 @@
-import { serviceErrorCode } from "../../src/service_error.ts";
+import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import { backoffMs, sleep } from "../../src/runtime/runtime.ts";
 import type { Service } from "../../src/service.ts";
-import { StoreRefusedError } from "../../src/store/store_errors.ts";
-import { ForeignStoreError } from "../../src/log/head.ts";
-import { HeadLostError } from "../../src/log/head_reader.ts";
-import { readLog, type StoredLine } from "../../src/log/read_log.ts";
+import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { ForeignStoreError } from "eventstore-less/log/head.ts";
+import { HeadLostError } from "eventstore-less/log/head_reader.ts";
+import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
 
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;

@@ -1,9 +1,9 @@
-import { readHead } from "../../src/log/head.ts";
-import { splitLines } from "../../src/log/lines.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { splitLines } from "eventstore-less/log/lines.ts";
 import { followLog, type FollowRange } from "./follow_log.ts";
-import { readLog, type StoredLine } from "../../src/log/read_log.ts";
+import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
-import { statOf } from "../../src/store/deno_kv/store_file.ts";
+import { statOf } from "eventstore-less/store/deno_kv/store_file.ts";
 import { say, withRetryingStore } from "./run_command.ts";
 
 /** Reads the lines from a position to the last one, in order. */

@@ -6,15 +6,18 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
-import { GUARD_KEYS, HEAD_KEY } from "../../src/keyspace.ts";
-import { acceptLog } from "../../src/log/accept_store.ts";
+import { GUARD_KEYS, HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { acceptLog } from "eventstore-less/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import type { Store } from "../../src/store/store.ts";
-import { type OpenOptions, openStore } from "../../src/store/open_store.ts";
-import { storeName } from "../../src/store/store_location.ts";
-import { isMissingFile } from "../../src/store/deno_kv/store_file.ts";
-import { ResilientStore, RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import { type OpenOptions, openStore } from "eventstore-less/store/open_store.ts";
+import { storeName } from "eventstore-less/store/store_location.ts";
+import { isMissingFile } from "eventstore-less/store/deno_kv/store_file.ts";
+import {
+  ResilientStore,
+  RETRY_LIMIT_MS,
+} from "eventstore-less/store/resilience/resilient_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Command, type FlagValues, optionsOf } from "./commands.ts";
 import { exitWithHelp } from "./help.ts";

@@ -1,7 +1,7 @@
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { commitUntilKnown } from "../../src/store/commit_until_known.ts";
-import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
-import type { Commit, Key, Store, StoreEntry } from "../../src/store/store.ts";
+import { commitUntilKnown } from "eventstore-less/store/commit_until_known.ts";
+import { RETRY_LIMIT_MS } from "eventstore-less/store/resilience/resilient_store.ts";
+import type { Commit, Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
 
 /**
  * Returns a function that commits as the only writer of a record, which was read as `found`. Each commit checks the

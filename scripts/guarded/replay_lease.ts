@@ -1,14 +1,14 @@
 /** The lease of a replay: a record that only one replay at a time can hold. Each of its commits checks it. */
 
 import { z } from "zod";
-import { Instant, Ulid } from "../../events/text_forms.ts";
+import { Instant, Ulid } from "../../src/encoding/text_forms.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../../src/encoding/json.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
-import { REPLAY_KEY } from "../../src/keyspace.ts";
-import { checkedContent, withChecksum } from "../../src/store/checksum.ts";
+import { REPLAY_KEY } from "eventstore-less/keyspace.ts";
+import { checkedContent, withChecksum } from "eventstore-less/store/checksum.ts";
 import { guardRecord } from "./guarded_record.ts";
-import type { Commit, Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+import type { Commit, Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 /** How often a replay renews its lease. */

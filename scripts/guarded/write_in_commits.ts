@@ -1,5 +1,5 @@
-import { groupIntoCommits } from "../../src/store/commit_size.ts";
-import type { Mutation, StoreLimits } from "../../src/store/store.ts";
+import { groupIntoCommits } from "eventstore-less/store/commit_size.ts";
+import type { Mutation, StoreLimits } from "eventstore-less/store/store.ts";
 
 /**
  * Writes items in order, as few commits as the limits allow, one at a time: while one is written, the items of the next

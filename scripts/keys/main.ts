@@ -1,8 +1,8 @@
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { KeyLabel } from "../../events/api_key.ts";
-import { type ApiKey, type ApiKeyState, stateOf } from "../../src/log/api_keys.ts";
-import { acceptAppends } from "../../src/log/accept_store.ts";
-import { eventOf } from "../../src/log/lines.ts";
+import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";
+import { acceptAppends } from "eventstore-less/log/accept_store.ts";
+import { eventOf } from "eventstore-less/log/lines.ts";
 import {
   issueKey,
   revokeKey,
@@ -11,8 +11,8 @@ import {
   UnrotatableKeyError,
 } from "../../src/keys/write_key.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
-import { LogDamagedError, readLog } from "../../src/log/read_log.ts";
-import type { Store } from "../../src/store/store.ts";
+import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { formatMinute, formatSecond, shorten } from "../cli/format.ts";

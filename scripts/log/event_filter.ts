@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { EVENT_TYPES, OPERATOR } from "../../events/event.ts";
+import { EVENT_TYPES, OPERATOR } from "eventstore-less/log/event.ts";
 import { keyIdIn, petIdIn } from "../../events/subject.ts";
-import { Ulid } from "../../events/text_forms.ts";
-import { LogDamagedError, type StoredLine } from "../../src/log/read_log.ts";
+import { Ulid } from "../../src/encoding/text_forms.ts";
+import { LogDamagedError, type StoredLine } from "eventstore-less/log/read_log.ts";
 import { parseDuration } from "../cli/flag_values.ts";
 import { UsageError } from "../cli/run_command.ts";
 import type { COMMANDS, FlagValues } from "../cli/commands.ts";

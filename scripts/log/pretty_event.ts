@@ -1,7 +1,12 @@
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import { dataOf, type EventType, type RecordedEvent, subjectOf } from "../../events/event.ts";
+import {
+  dataOf,
+  type EventType,
+  type RecordedEvent,
+  subjectOf,
+} from "eventstore-less/log/event.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import type { StoredLine } from "../../src/log/read_log.ts";
+import type { StoredLine } from "eventstore-less/log/read_log.ts";
 
 const COLORS: Record<EventType, (text: string) => string> = {
   PetCreated: green,

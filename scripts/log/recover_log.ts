@@ -1,6 +1,6 @@
-import { HEAD_KEY } from "../../src/keyspace.ts";
-import { decodeHeadRecord } from "../../src/log/head.ts";
-import type { Store } from "../../src/store/store.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { decodeHeadRecord } from "eventstore-less/log/head.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 import type { FaultKind } from "../verify/advice.ts";
 import { auditLog, linesOfRecords } from "../verify/audit.ts";
 import { RefusedError } from "../cli/refused_error.ts";

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { assertNever } from "../../events/assert_never.ts";
-import { subjectOf } from "../../events/event.ts";
+import { assertNever } from "../../src/encoding/assert_never.ts";
+import { subjectOf } from "eventstore-less/log/event.ts";
 import { keyIdIn, petIdIn } from "../../events/subject.ts";
-import { eventOf } from "../../src/log/lines.ts";
+import { eventOf } from "eventstore-less/log/lines.ts";
 import { PublishedLog } from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";

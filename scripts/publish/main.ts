@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { LogDamagedError } from "../../src/log/read_log.ts";
+import { LogDamagedError } from "eventstore-less/log/read_log.ts";
 import { publishLog } from "./publish_log.ts";
 import { CHECKPOINT_PATH } from "../published/published_log.ts";
 import { encodeVerifierKey, isKeyName } from "../published/signed_note.ts";

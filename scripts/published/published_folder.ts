@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { LINE_LIMIT_BYTES } from "../../src/log/lines.ts";
+import { LINE_LIMIT_BYTES } from "eventstore-less/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
 

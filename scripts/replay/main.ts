@@ -1,6 +1,6 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
-import { LogDamagedError } from "../../src/log/read_log.ts";
+import { LogDamagedError } from "eventstore-less/log/read_log.ts";
 import type { Findings } from "../verify/findings.ts";
 import { GRACE_MS, replay, type ReplayDeps, type ReplayPhase } from "./replay.ts";
 import { LEASE_LIMIT_MS } from "../guarded/replay_lease.ts";

@@ -3,26 +3,26 @@
  * commits that can be restarted, so after a replay was killed, the next one continues where it stopped.
  */
 
-import type { RecordedLine } from "../../events/event.ts";
+import type { RecordedLine } from "eventstore-less/log/event.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
-import { encodeHead, type Head, readHead } from "../../src/log/head.ts";
-import { HEAD_LIMIT_MS } from "../../src/log/head_reader.ts";
-import { LogDamagedError, logTime } from "../../src/log/read_log.ts";
-import { sealCommit } from "../../src/store/commit_size.ts";
+import { encodeHead, type Head, readHead } from "eventstore-less/log/head.ts";
+import { HEAD_LIMIT_MS } from "eventstore-less/log/head_reader.ts";
+import { LogDamagedError, logTime } from "eventstore-less/log/read_log.ts";
+import { sealCommit } from "eventstore-less/store/commit_size.ts";
 import {
   HEAD_KEY,
   projectionKey,
   projectionMutations,
   retainedRecords,
-} from "../../src/keyspace.ts";
-import { RETRY_LIMIT_MS } from "../../src/store/resilience/resilient_store.ts";
-import { scan } from "../../src/store/scan.ts";
-import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+} from "eventstore-less/keyspace.ts";
+import { RETRY_LIMIT_MS } from "eventstore-less/store/resilience/resilient_store.ts";
+import { scan } from "eventstore-less/store/scan.ts";
+import type { Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import { Comparison } from "../verify/compare.ts";
 import { Findings } from "../verify/findings.ts";
 import { UnsoundError } from "../verify/log_verifier.ts";
 import { SoundLog } from "../verify/sound_log.ts";
-import { project } from "../../src/projections/project.ts";
+import { project } from "eventstore-less/projections/project.ts";
 import { type Filling, NO_FILLING, ReplayLease } from "../guarded/replay_lease.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { formatCounted } from "../cli/format.ts";
-import { followsHash, GENESIS_HASH, type RecordedLine } from "../../events/event.ts";
+import { followsHash, GENESIS_HASH, type RecordedLine } from "eventstore-less/log/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
@@ -15,22 +15,22 @@ import {
   projectionMutations,
   type ProjectionRecord,
   retainedRecords,
-} from "../../src/keyspace.ts";
+} from "eventstore-less/keyspace.ts";
 import {
   changePositionOf,
   decodeHeadRecord,
   encodeHead,
   type Head,
   type RestoreMark,
-} from "../../src/log/head.ts";
-import { eventOf, splitLines } from "../../src/log/lines.ts";
+} from "eventstore-less/log/head.ts";
+import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
 import { LogVerifier } from "../verify/log_verifier.ts";
-import { linesOf } from "../../src/log/read_log.ts";
-import { positionIn, project } from "../../src/projections/project.ts";
+import { linesOf } from "eventstore-less/log/read_log.ts";
+import { positionIn, project } from "eventstore-less/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { guardRecord } from "../guarded/guarded_record.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
-import type { Mutation, Store, StoreEntry } from "../../src/store/store.ts";
+import type { Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 /** Each call reads the export from its first byte. */

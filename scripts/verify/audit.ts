@@ -9,9 +9,15 @@
  * 5. `findings.ts` makes the report, with the next step for each kind of fault from `advice.ts`.
  */
 
-import { GENESIS_HASH } from "../../events/event.ts";
+import { GENESIS_HASH } from "eventstore-less/log/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { HEAD_KEY, isLogKey, isProjectionKey, logKey, REPLAY_KEY } from "../../src/keyspace.ts";
+import {
+  HEAD_KEY,
+  isLogKey,
+  isProjectionKey,
+  logKey,
+  REPLAY_KEY,
+} from "eventstore-less/keyspace.ts";
 import {
   EMPTY_HEAD,
   encodeHead,
@@ -19,16 +25,16 @@ import {
   type Head,
   headEntryOf,
   readHead,
-} from "../../src/log/head.ts";
-import { isHeadBehind } from "../../src/log/accept_store.ts";
-import { readEvent, splitLines } from "../../src/log/lines.ts";
+} from "eventstore-less/log/head.ts";
+import { isHeadBehind } from "eventstore-less/log/accept_store.ts";
+import { readEvent, splitLines } from "eventstore-less/log/lines.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { CHECKSUM_BYTES } from "../../src/store/checksum.ts";
-import { formatKey } from "../../src/store/key_encoding.ts";
-import { scan, scanOutside } from "../../src/store/scan.ts";
-import type { ExpiringRecord } from "../../src/store/deno_kv/sqlite_reader.ts";
-import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
-import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { CHECKSUM_BYTES } from "eventstore-less/store/checksum.ts";
+import { formatKey } from "eventstore-less/store/key_encoding.ts";
+import { scan, scanOutside } from "eventstore-less/store/scan.ts";
+import type { ExpiringRecord } from "eventstore-less/store/deno_kv/sqlite_reader.ts";
+import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { decodeLease } from "../guarded/replay_lease.ts";
 import { Comparison } from "./compare.ts";
 import { type AuditReport, Findings, type Note } from "./findings.ts";

@@ -9,15 +9,15 @@ import {
   isProjectionKey,
   type ProjectionKey,
   projectionKey,
-} from "../../src/keyspace.ts";
-import { readHead } from "../../src/log/head.ts";
-import { eventOf } from "../../src/log/lines.ts";
-import { LogDamagedError, readEventAt, readLog } from "../../src/log/read_log.ts";
-import { project } from "../../src/projections/project.ts";
+} from "eventstore-less/keyspace.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { eventOf } from "eventstore-less/log/lines.ts";
+import { LogDamagedError, readEventAt, readLog } from "eventstore-less/log/read_log.ts";
+import { project } from "eventstore-less/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { checkedContent } from "../../src/store/checksum.ts";
-import { formatKey } from "../../src/store/key_encoding.ts";
-import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
+import { checkedContent } from "eventstore-less/store/checksum.ts";
+import { formatKey } from "eventstore-less/store/key_encoding.ts";
+import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import type { Findings } from "./findings.ts";
 import type { MissingRecords } from "./missing_records.ts";
 import type { SoundLog } from "./sound_log.ts";

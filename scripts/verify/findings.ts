@@ -1,8 +1,8 @@
 /** Collects the faults that an audit finds. */
 
 import { formatCount, formatCounted } from "../cli/format.ts";
-import { type Head, petCount } from "../../src/log/head.ts";
-import type { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { type Head, petCount } from "eventstore-less/log/head.ts";
+import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import {
   adviceFor,
   FAULT_KINDS,

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { RecordedLine } from "../../events/event.ts";
-import { Sha256Hex } from "../../events/text_forms.ts";
+import type { RecordedLine } from "eventstore-less/log/event.ts";
+import { Sha256Hex } from "../../src/encoding/text_forms.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
-import { checkedContent, CHECKSUM_BYTES } from "../../src/store/checksum.ts";
-import type { StoreEntry } from "../../src/store/store.ts";
+import { checkedContent, CHECKSUM_BYTES } from "eventstore-less/store/checksum.ts";
+import type { StoreEntry } from "eventstore-less/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
 import type { Findings } from "./findings.ts";

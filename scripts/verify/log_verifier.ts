@@ -1,6 +1,6 @@
 /** Checks the lines of the log in order, from the first one. An audit and a restore both use it. */
 
-import { assertNever } from "../../events/assert_never.ts";
+import { assertNever } from "../../src/encoding/assert_never.ts";
 import {
   isPetEvent,
   MalformedEventError,
@@ -11,15 +11,15 @@ import {
   type RecordedEvent,
   type RecordedLine,
   subjectOf,
-} from "../../events/event.ts";
+} from "eventstore-less/log/event.ts";
 import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "../../src/keyspace.ts";
-import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/log/api_keys.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "eventstore-less/keyspace.ts";
+import { type ApiKey, issuedKey, revocationOf, revoke } from "../../src/keys/api_key.ts";
 import type { Note } from "./findings.ts";
-import { PetStates } from "./pet_states.ts";
-import { addEvent, draftOf, EMPTY_HEAD } from "../../src/log/head.ts";
-import { readEvent } from "../../src/log/lines.ts";
+import { PetStates } from "./subject_states.ts";
+import { addEvent, draftOf, EMPTY_HEAD } from "eventstore-less/log/head.ts";
+import { readEvent } from "eventstore-less/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-import type { ProjectionKey } from "../../src/keyspace.ts";
+import type { ProjectionKey } from "eventstore-less/keyspace.ts";
 
 type RecordKind = ProjectionKey[0];
 

@@ -1,7 +1,7 @@
 /** The digest of a log that an audit keeps: 16 bytes for each pet, and up to 24 for each event, instead of the records. */
 
 import { Buffer } from "node:buffer";
-import { isPetEvent, type RecordedLine } from "../../events/event.ts";
+import { isPetEvent, type RecordedLine } from "eventstore-less/log/event.ts";
 import { categoryAndStatusOf } from "../../events/pet.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import {
@@ -10,12 +10,12 @@ import {
   petListOf,
   type ProjectionKey,
   type ProjectionRecord,
-} from "../../src/keyspace.ts";
-import { lastPetIdOf } from "../../src/log/head.ts";
-import { readLog } from "../../src/log/read_log.ts";
-import { project, textIn } from "../../src/projections/project.ts";
-import { formatKey } from "../../src/store/key_encoding.ts";
-import type { Store } from "../../src/store/store.ts";
+} from "eventstore-less/keyspace.ts";
+import { lastPetIdOf } from "eventstore-less/log/head.ts";
+import { readLog } from "eventstore-less/log/read_log.ts";
+import { project, textIn } from "eventstore-less/projections/project.ts";
+import { formatKey } from "eventstore-less/store/key_encoding.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 import { DigestTable } from "./digest_table.ts";
 import { LogVerifier } from "./log_verifier.ts";
 import { MissingRecords } from "./missing_records.ts";

@@ -1,25 +1,30 @@
 /** The operation `listEvents`: events of pets as a batch, or as a stream (https://html.spec.whatwg.org/#server-sent-events). */
 
 import { Buffer } from "node:buffer";
-import { EMPTY_HEAD, type HeadEntry } from "../log/head.ts";
-import type { BackgroundWork } from "../feed/background_work.ts";
-import { EventCursor, type EventPart, followedParts, NO_LINES } from "../feed/event_cursor.ts";
+import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/log/head.ts";
+import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
+import {
+  EventCursor,
+  type EventPart,
+  followedParts,
+  NO_LINES,
+} from "eventstore-less/feed/event_cursor.ts";
 import {
   type EventFeed,
   feedPositionOf,
   jsonOf,
   messageOf,
   type Place,
-} from "../feed/event_feed.ts";
-import type { Follower, Followers } from "../feed/followers.ts";
+} from "eventstore-less/feed/event_feed.ts";
+import type { Follower, Followers } from "eventstore-less/feed/followers.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { serviceErrorCode } from "../service_error.ts";
-import { StoreError } from "../store/store_errors.ts";
+import { serviceErrorCode } from "eventstore-less/service_error.ts";
+import { StoreError } from "eventstore-less/store/store_errors.ts";
 import { compressed } from "./compression.ts";
 import { codeOf } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { ApiRequest } from "./pets.ts";
+import type { ApiRequest } from "../animals/pet_operations.ts";
 import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/query.ts";
 
 /** A batch ends after so many lines: with a filter, it may find nothing among them. */

@@ -1,15 +1,15 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import type { ApiKey } from "../log/api_keys.ts";
-import type { HeadEntry } from "../log/head.ts";
-import type { HeadReader } from "../log/head_reader.ts";
-import { expectMayWrite } from "../commands/write_pet.ts";
-import { StoreError } from "../store/store_errors.ts";
-import type { BackgroundWork } from "../feed/background_work.ts";
+import type { ApiKey } from "../keys/api_key.ts";
+import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadReader } from "eventstore-less/log/head_reader.ts";
+import { expectMayWrite } from "../animals/write_pet.ts";
+import { StoreError } from "eventstore-less/store/store_errors.ts";
+import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { andThen } from "../runtime/runtime.ts";
-import type { Instrumentation } from "../telemetry/instrumentation.ts";
+import type { Instrumentation } from "../runtime/instrumentation.ts";
 import { bodyLength, byteStream, type HttpResponse, JSON_HEADERS } from "./http_response.ts";
 import { applyIfNoneMatch } from "./conditional_read.ts";
 import { isPreflight, shareWith } from "./cors.ts";
@@ -25,7 +25,7 @@ import {
   prepareUpdatePet,
   type PrepareWrite,
   type WriteDeps,
-} from "./pets.ts";
+} from "../animals/pet_operations.ts";
 import { type EventsDeps, prepareListEvents } from "./events.ts";
 import type { PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";

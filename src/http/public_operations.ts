@@ -1,14 +1,14 @@
 /** The operations outside of /v1, which need no key. */
 
-import type { Appender } from "../append/appender.ts";
-import type { HeadReader } from "../log/head_reader.ts";
+import type { Appender } from "eventstore-less/append/appender.ts";
+import type { HeadReader } from "eventstore-less/log/head_reader.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { serviceErrorCode } from "../service_error.ts";
-import type { StoreDamagedError } from "../store/store_errors.ts";
+import { serviceErrorCode } from "eventstore-less/service_error.ts";
+import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { docsAssets } from "./docs/docs_page.ts";
 import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { ApiRequest } from "./pets.ts";
+import type { ApiRequest } from "../animals/pet_operations.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
 import { windowAssets } from "./window/window_page.ts";
 

@@ -1,14 +1,14 @@
 import { isToken } from "./token.ts";
-import { ServiceError } from "../service_error.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { type ApiKey, issuedKey, revoke, stateOf } from "../log/api_keys.ts";
-import { type Head, keyPositionOf } from "../log/head.ts";
+import { type ApiKey, issuedKey, revoke, stateOf } from "./api_key.ts";
+import { type Head, keyPositionOf } from "eventstore-less/log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { issuedKeyKey, keyStateKey, kindPrefix, projectionKey } from "../keyspace.ts";
+import { issuedKeyKey, keyStateKey, kindPrefix, projectionKey } from "eventstore-less/keyspace.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
-import { damagedError, decodeRecord, proveRecord } from "../projections/project.ts";
-import { scan } from "../store/scan.ts";
-import type { Key, Store, StoreEntry } from "../store/store.ts";
+import { damagedError, decodeRecord, proveRecord } from "eventstore-less/projections/project.ts";
+import { scan } from "eventstore-less/store/scan.ts";
+import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
 
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;

@@ -1,7 +1,7 @@
-import { type Head, keyPositionOf } from "../log/head.ts";
-import type { HeadReader } from "../log/head_reader.ts";
+import { type Head, keyPositionOf } from "eventstore-less/log/head.ts";
+import type { HeadReader } from "eventstore-less/log/head_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 import { listApiKeys } from "./api_key_reader.ts";
 
 interface NextKeyExpiryDeps {

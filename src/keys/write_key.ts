@@ -1,17 +1,17 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
 import type { KeyIssuedData } from "../../events/api_key.ts";
-import { type EventBody, type EventMetadata, OPERATOR } from "../../events/event.ts";
-import type { Appender } from "../append/appender.ts";
-import type { Command } from "../append/command.ts";
+import { type EventBody, type EventMetadata, OPERATOR } from "eventstore-less/log/event.ts";
+import type { Appender } from "eventstore-less/append/appender.ts";
+import type { Command } from "eventstore-less/append/command.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { type ApiKey, stateOf } from "../log/api_keys.ts";
-import { isTimeOfLog } from "../log/time_of_log.ts";
+import { type ApiKey, stateOf } from "./api_key.ts";
+import { isTimeOfLog } from "eventstore-less/log/time_of_log.ts";
 import { newToken } from "./token.ts";
 import { findApiKey } from "./api_key_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { ServiceError } from "../service_error.ts";
-import type { Store } from "../store/store.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 
 interface WriteKeyDeps {
   appender: Appender;

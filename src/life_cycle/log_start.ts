@@ -1,13 +1,13 @@
-import { ForeignStoreError, petCount } from "../log/head.ts";
-import { stateOf } from "../log/api_keys.ts";
+import { ForeignStoreError, petCount } from "eventstore-less/log/head.ts";
+import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { sleep } from "../runtime/runtime.ts";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
-import { serviceErrorCode } from "../service_error.ts";
-import { StoreDamagedError } from "../store/store_errors.ts";
-import { type StoreLocation, storeName } from "../store/store_location.ts";
+import { serviceErrorCode } from "eventstore-less/service_error.ts";
+import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { type StoreLocation, storeName } from "eventstore-less/store/store_location.ts";
 import { VERSION } from "../settings/version.ts";
 
 /** Time after which a store that is away is read again, in milliseconds. */

@@ -5,8 +5,8 @@ import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../http/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
-import { parseDatabaseUrl } from "../store/postgres/database_url.ts";
-import type { StoreLocation } from "../store/store_location.ts";
+import { parseDatabaseUrl } from "eventstore-less/store/postgres/database_url.ts";
+import type { StoreLocation } from "eventstore-less/store/store_location.ts";
 import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
 
 const PORT_MAX = 65_535;

@@ -3,7 +3,13 @@
 import { stat, statfs } from "node:fs/promises";
 import process from "node:process";
 import type { Runtime } from "../runtime/runtime.ts";
-import { COUNTERS, DURATIONS, GAUGES, type Instrumentation, kindOf } from "./instrumentation.ts";
+import {
+  COUNTERS,
+  DURATIONS,
+  GAUGES,
+  type Instrumentation,
+  kindOf,
+} from "../runtime/instrumentation.ts";
 
 /** Time between two samples of the delay of the event loop, in milliseconds. */
 const SAMPLE_MS = 100;

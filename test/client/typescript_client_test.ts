@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { lastPetIdOf, readHead } from "../../src/log/head.ts";
+import { lastPetIdOf, readHead } from "eventstore-less/log/head.ts";
 import { guides } from "../../src/http/docs/guides.ts";
 import { describeInterface, EXAMPLE_BASE } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";

@@ -2,13 +2,13 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { parseExactJson } from "../../events/int64.ts";
+import { parseExactJson } from "../../src/encoding/int64.ts";
 import { NewPet } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
-import { readHead } from "../../src/log/head.ts";
-import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { linesToBytes } from "../support/sample_log.ts";

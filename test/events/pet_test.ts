@@ -1,5 +1,5 @@
 import { assertEquals, assertGreater } from "@std/assert";
-import { INT64_MAX, INT64_MIN, parseExactJson } from "../../events/int64.ts";
+import { INT64_MAX, INT64_MIN, parseExactJson } from "../../src/encoding/int64.ts";
 import {
   categoryAndStatusOf,
   encodePet,

@@ -6,14 +6,14 @@
  */
 
 import { copyFile, readFile, writeFile } from "node:fs/promises";
-import { splitLines } from "../../src/log/lines.ts";
+import { splitLines } from "eventstore-less/log/lines.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
-import { GUARD_KEYS } from "../../src/keyspace.ts";
-import { acceptAppends } from "../../src/log/accept_store.ts";
+import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
+import { acceptAppends } from "eventstore-less/log/accept_store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
-import { openStore } from "../../src/store/open_store.ts";
+import { openStore } from "eventstore-less/store/open_store.ts";
 import { Random } from "../sim/random.ts";
 import { PAGE_BYTES } from "../support/overwrite_page.ts";
 import { DENO_RUN } from "../support/service_process.ts";

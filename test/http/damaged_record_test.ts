@@ -2,10 +2,10 @@
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { audit } from "../../scripts/verify/audit.ts";
-import { PET_LISTS, petKey, projectionKey, removedPetKey } from "../../src/keyspace.ts";
-import { checkedContent } from "../../src/store/checksum.ts";
-import { scan } from "../../src/store/scan.ts";
-import type { Key, Mutation, StoreEntry } from "../../src/store/store.ts";
+import { PET_LISTS, petKey, projectionKey, removedPetKey } from "eventstore-less/keyspace.ts";
+import { checkedContent } from "eventstore-less/store/checksum.ts";
+import { scan } from "eventstore-less/store/scan.ts";
+import type { Key, Mutation, StoreEntry } from "eventstore-less/store/store.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { setRecord } from "../support/set_record.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";

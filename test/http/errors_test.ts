@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/append/appender.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
-import { lastPetIdOf, readHead } from "../../src/log/head.ts";
+import { lastPetIdOf, readHead } from "eventstore-less/log/head.ts";
 import { newToken } from "../../src/keys/token.ts";
 import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
-import { petKey, projectionKey } from "../../src/keyspace.ts";
-import { type KeyRange, STORE_LIMITS } from "../../src/store/store.ts";
+import { petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { type KeyRange, STORE_LIMITS } from "eventstore-less/store/store.ts";
 import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";

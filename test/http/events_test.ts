@@ -1,14 +1,14 @@
 /** The operation `listEvents`: events of pets as batches, and as an event stream. */
 
 import { assert, assertEquals } from "@std/assert";
-import { PET_EVENT_TYPES } from "../../events/event.ts";
+import { PET_EVENT_TYPES } from "eventstore-less/log/event.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
-import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "../../src/feed/followers.ts";
-import { readLog } from "../../src/log/read_log.ts";
+import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
+import { readLog } from "eventstore-less/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
-import { StoreAwayError } from "../../src/store/store_errors.ts";
+import { StoreAwayError } from "eventstore-less/store/store_errors.ts";
 import { isDescribed } from "../support/assert_described.ts";
 import { hold } from "../support/faulty_store.ts";
 import {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
-import { StoreDamagedError } from "../../src/store/store_errors.ts";
+import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { type Faults, faultyStore } from "../support/faulty_store.ts";

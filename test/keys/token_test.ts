@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { stateOf } from "../../src/log/api_keys.ts";
+import { stateOf } from "../../src/keys/api_key.ts";
 import { isToken, newToken } from "../../src/keys/token.ts";
 
 const TOKEN = newToken((length) => new Uint8Array(length).fill(7));

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { readHead } from "../../src/log/head.ts";
-import { eventOf } from "../../src/log/lines.ts";
-import { readLog } from "../../src/log/read_log.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { eventOf } from "eventstore-less/log/lines.ts";
+import { readLog } from "eventstore-less/log/read_log.ts";
 import { issueKey, revokeKey, rotateKey, UnrotatableKeyError } from "../../src/keys/write_key.ts";
 import { createService } from "../../src/service.ts";
-import { ServiceError } from "../../src/service_error.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 

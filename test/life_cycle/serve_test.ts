@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import { lastPetIdOf } from "../../src/log/head.ts";
+import { lastPetIdOf } from "eventstore-less/log/head.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
-import { ServiceError } from "../../src/service_error.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect } from "../support/raw_connection.ts";

@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { HEAD_KEY } from "../../src/keyspace.ts";
-import { CREATE_SCHEMA, grantTo } from "../../src/store/postgres/schema.ts";
-import type { Key, Store } from "../../src/store/store.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { CREATE_SCHEMA, grantTo } from "eventstore-less/store/postgres/schema.ts";
+import type { Key, Store } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
   StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,
-} from "../../src/store/store_errors.ts";
+} from "eventstore-less/store/store_errors.ts";
 import {
   holdSnapshot,
   openDatabase,

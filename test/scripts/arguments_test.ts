@@ -1,7 +1,7 @@
 /** The common part of all commands: help, version and the refusal of wrong arguments. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { EVENT_TYPES } from "../../events/event.ts";
+import { EVENT_TYPES } from "eventstore-less/log/event.ts";
 import { type Command, type CommandName, COMMANDS, STORE } from "../../scripts/cli/commands.ts";
 import { GRACE_MS } from "../../scripts/replay/replay.ts";
 import { VERSION } from "../../src/settings/version.ts";

@@ -1,7 +1,7 @@
 /** A reader that ends early, as in `deno task audit | true`, changes no exit code. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { petKey, projectionKey } from "../../src/keyspace.ts";
+import { petKey, projectionKey } from "eventstore-less/keyspace.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { BASH, runRedirected } from "./run_redirected.ts";
 import { runTask } from "../support/run_task.ts";

@@ -2,9 +2,9 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { decodeLease } from "../../scripts/guarded/replay_lease.ts";
-import { decodeHeadRecord } from "../../src/log/head.ts";
-import { HEAD_KEY, REPLAY_KEY } from "../../src/keyspace.ts";
-import type { Key } from "../../src/store/store.ts";
+import { decodeHeadRecord } from "eventstore-less/log/head.ts";
+import { HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
+import type { Key } from "eventstore-less/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
 import { expectTask, type Outcome, outcomeOf, spawnTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";

@@ -1,9 +1,9 @@
 import http2 from "node:http2";
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
-import { lastPetIdOf } from "../../src/log/head.ts";
+import { lastPetIdOf } from "eventstore-less/log/head.ts";
 import { Server } from "../../src/server/server.ts";
-import { type Gauges, NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
+import { type Gauges, NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { LINUX, permissions, PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { connect } from "../support/raw_connection.ts";

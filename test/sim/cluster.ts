@@ -1,6 +1,6 @@
-import { HEAD_KEY, kindPrefix } from "../../src/keyspace.ts";
+import { HEAD_KEY, kindPrefix } from "eventstore-less/keyspace.ts";
 import type { Service } from "../../src/service.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
   type Exchange,

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { decodeKey, encodeKey, encodeRange } from "../../src/store/key_encoding.ts";
+import { decodeKey, encodeKey, encodeRange } from "eventstore-less/store/key_encoding.ts";
 import {
   type Commit,
   type Key,
@@ -10,8 +10,8 @@ import {
   type StoreEntry,
   type StoreLimits,
   VALUE_BYTES_LIMIT,
-} from "../../src/store/store.ts";
-import { StoreRefusedError } from "../../src/store/store_errors.ts";
+} from "eventstore-less/store/store.ts";
+import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
 
 interface Row {
   key: Uint8Array;

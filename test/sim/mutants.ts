@@ -16,12 +16,12 @@ export const MUTANT_SEEDS = 5_000;
 
 /** The edits of each mutant, by file and name. */
 const EDITS: Record<string, Record<string, Record<string, string>>> = {
-  "src/append/head_writer.ts": {
+  "src/eventstore_less/append/head_writer.ts": {
     "a commit does not check the head": {
       "store.commit({ checks, mutations })": "store.commit({ checks: [], mutations })",
     },
   },
-  "src/append/appender.ts": {
+  "src/eventstore_less/append/appender.ts": {
     "an unclear commit counts as landed if the head moved, without comparing the record": {
       "bytesEqual(entry?.value, firstLogRecord.value)": "true",
     },
@@ -40,15 +40,15 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "this.#waiting.unshift(...members.map(({ queued }) => queued));": "",
     },
   },
-  "src/store/commit_until_known.ts": {
+  "src/eventstore_less/store/commit_until_known.ts": {
     "an unclear commit counts as lost without a read-back": {
       "if (versionstamp !== guarded.guard) {": 'if (true) {\n          return { state: "lost" };',
     },
   },
-  "src/append/command.ts": {
+  "src/eventstore_less/append/command.ts": {
     "an unclear outcome is reported as nothing stored": { "if (this.mayHaveLanded)": "if (false)" },
   },
-  "src/append/batch.ts": {
+  "src/eventstore_less/append/batch.ts": {
     "a command is not prepared again after the head changed": {
       "await command.prepare(base)": "await ((command as any).prepared ??= command.prepare(base))",
     },
@@ -68,7 +68,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "return queued.needsFreshHead && areRecordsKept;": "return true;",
     },
   },
-  "src/log/head.ts": {
+  "src/eventstore_less/log/head.ts": {
     "a pet that was sold still counts under its former status": {
       "addTo(draft.counts, petListOf(previous.status), -1);": "",
     },
@@ -83,7 +83,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "types.ApiKeyRevoked?.last ?? 0);": "0);",
     },
   },
-  "src/log/head_reader.ts": {
+  "src/eventstore_less/log/head_reader.ts": {
     "a request joins a head read that is already in flight": {
       "    this.#next = undefined;\n": "",
       "return await reading;": "return await reading.finally(() => this.#next = undefined);",
@@ -102,10 +102,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "const isCurrent = cached !== undefined;",
     },
   },
-  "src/log/api_keys.ts": {
+  "src/keys/api_key.ts": {
     "an immediate revocation waits for the clock": { "if (isAtOnce) key.isRevoked = true;": "" },
   },
-  "src/projections/pet_reader.ts": {
+  "src/animals/pet_reader.ts": {
     "the cached newest page is used after pets were added": {
       "newestOf(query, head);\n    // Node": '""\n    // Node',
     },
@@ -130,7 +130,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     },
     "pages of all categories share the cache": { "${categoryId}/": "" },
   },
-  "src/projections/page_reader.ts": {
+  "src/animals/page_reader.ts": {
     "a pet that was removed after the head counts as lost": {
       "removals[index], newerHead": "removals[index], head",
     },
@@ -165,7 +165,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "        categoryId === undefined\n          ?": "        true\n          ?",
     },
   },
-  "src/projections/page.ts": {
+  "src/animals/page.ts": {
     "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "a page that does not show all pets of a category counts those that it shows": {
       "isWhole && !isCountedByHead ?": "!isCountedByHead ?",
@@ -174,12 +174,12 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "(cursor - 1, lastPetIdOf(head))": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
     },
   },
-  "src/feed/event_feed.ts": {
+  "src/eventstore_less/feed/event_feed.ts": {
     "the id of an event is not checked against the hash of the line": {
       "if (logId !== clientId) throw": "if (false) throw",
     },
   },
-  "src/http/pets.ts": {
+  "src/animals/pet_operations.ts": {
     "a list names the head of its request although the page is later": {
       "headOf(page, entry)": "entry.head",
     },
@@ -211,7 +211,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "isWokenBy: (look) => cursor.isBehind(look) || isQuiet(),": "isWokenBy: () => isQuiet(),",
     },
   },
-  "src/feed/followers.ts": {
+  "src/eventstore_less/feed/followers.ts": {
     "streams and waits of a revoked key go on": {
       "if (!(error instanceof StoreError)) this.#end(token, error);\n      return;": "",
     },
@@ -220,7 +220,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "const entry = await heads.read().catch(() => undefined);\n      (this as any).#alarm = new Alarm();",
     },
   },
-  "src/commands/write_pet.ts": {
+  "src/animals/write_pet.ts": {
     "an Idempotency-Key never expires": {
       "if (entry === undefined || Date.parse(decodeRecord(entry).expiresAt) <= now)":
         "if (entry === undefined)",
@@ -253,7 +253,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "if (earlier !== undefined && rule.petId === undefined) return [];",
     },
   },
-  "src/projections/project.ts": {
+  "src/eventstore_less/projections/project.ts": {
     "an Idempotency-Key is not recorded": {
       "(event.data)) records.push({ key, content });\n        if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));":
         "(event.data)) records.push({ key, content });",
@@ -276,15 +276,15 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "for (const key of petKeysOf(data, data.previous)) records.push({ key });": "",
     },
   },
-  "src/store/commit_size.ts": {
+  "src/eventstore_less/store/commit_size.ts": {
     "a commit takes items beyond its limits": { "if (fill <= 1 || count === 1)": "if (true)" },
   },
-  "src/keyspace.ts": {
+  "src/eventstore_less/keyspace.ts": {
     "idempotency records are removed without a margin for wrong clocks": {
       "RETENTION_MARGIN_MS = 60 * 60 * 1_000": "RETENTION_MARGIN_MS = 0",
     },
   },
-  "src/idempotency/idempotency_key_sweep.ts": {
+  "src/eventstore_less/idempotency/idempotency_key_sweep.ts": {
     "the sweep follows the wall clock alone": {
       "const time = await logTime(store, runtime, position);":
         "void [logTime, position];\n    const time = runtime.now();",
@@ -294,13 +294,13 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "void [movedMs, CLOCK_JUMP_MS];\n    if (true) return;",
     },
   },
-  "src/store/store_errors.ts": {
+  "src/eventstore_less/store/store_errors.ts": {
     "an unclear commit counts as not applied": {
       "return !(error instanceof StoreError) || error instanceof UnclearOutcomeError;":
         "return !(error instanceof StoreError);",
     },
   },
-  "src/store/resilience/circuit_breaker.ts": {
+  "src/eventstore_less/store/resilience/circuit_breaker.ts": {
     "a store that was unavailable stays unavailable": { '      this.#state = "closed";\n': "" },
     "a store call has no time limit": { "CALL_LIMIT_MS = 2_000": "CALL_LIMIT_MS = 20_000" },
   },
@@ -346,7 +346,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "lastHash === head.lastHash) return restored + 1;",
     },
   },
-  "src/log/read_log.ts": {
+  "src/eventstore_less/log/read_log.ts": {
     "a log read from within a record begins with the record": {
       "position >= next && position <= to)": "position <= to)",
     },

@@ -53,7 +53,7 @@ export async function expectSound(seed: number): Promise<void> {
 
 const CODE = new URL("code_under_test.ts", import.meta.url).href;
 
-const SPECIFIER = /"(\.{1,2}\/[^"]+)"/g;
+const SPECIFIER = /"((?:\.{1,2}|eventstore-less)\/[^"]+)"/g;
 
 /** The sources of the code under test and of what it imports, and the modules that import each of them, by URL. */
 const sources = new Map<string, string>();
@@ -74,7 +74,7 @@ export async function importMutant(
     for (const [url, copy] of copies) {
       const source = url === faulty ? mutated(mutant, sources.get(url)!) : sources.get(url)!;
       const text = source.replace(SPECIFIER, (_, path) => {
-        const { href } = new URL(path, url);
+        const href = resolved(path, url);
         return JSON.stringify(copies.get(href) ?? href);
       });
       await Deno.writeTextFile(new URL(copy), text);
@@ -97,10 +97,15 @@ export async function importWithColor(): Promise<typeof code> {
 async function readSources(url: string): Promise<void> {
   sources.set(url, await Deno.readTextFile(new URL(url)));
   for (const [, path] of sources.get(url)!.matchAll(SPECIFIER)) {
-    const { href } = new URL(path, url);
+    const href = resolved(path, url);
     importers.getOrInsertComputed(href, () => []).push(url);
     if (href.endsWith(".ts") && !sources.has(href)) await readSources(href);
   }
+}
+
+/** The URL of a specifier in the module at `url`. */
+function resolved(specifier: string, url: string): string {
+  return specifier.startsWith(".") ? new URL(specifier, url).href : import.meta.resolve(specifier);
 }
 
 /** The URLs of a module and of all that import it, directly or not. */

@@ -6,7 +6,7 @@ import {
   type Store,
   STORE_LIMITS,
   type StoreEntry,
-} from "../../src/store/store.ts";
+} from "eventstore-less/store/store.ts";
 import type { Code } from "./code_under_test.ts";
 import { type CallFault, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
 import { ModelStore } from "./model_store.ts";

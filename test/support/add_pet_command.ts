@@ -1,7 +1,7 @@
-import type { EventBody, EventMetadata } from "../../events/event.ts";
+import type { EventBody, EventMetadata } from "eventstore-less/log/event.ts";
 import type { NewPet, Pet } from "../../events/pet.ts";
-import { type Head, lastPetIdOf } from "../../src/log/head.ts";
-import type { Command } from "../../src/append/command.ts";
+import { type Head, lastPetIdOf } from "eventstore-less/log/head.ts";
+import type { Command } from "eventstore-less/append/command.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 
 /** A command that appends the creation of a pet, without a request. */

@@ -1,4 +1,4 @@
-import { type Instrumentation, NO_INSTRUMENTATION } from "../../src/telemetry/instrumentation.ts";
+import { type Instrumentation, NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 
 /** A function that throws before or after it did its work, if `whenFailing` says so. */
 export function failing<Args extends unknown[], T>(

@@ -1,7 +1,7 @@
 import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
-import { lastPetIdOf } from "../../src/log/head.ts";
-import type { Appended, Command } from "../../src/append/command.ts";
+import { lastPetIdOf } from "eventstore-less/log/head.ts";
+import type { Appended, Command } from "eventstore-less/append/command.ts";
 import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
 import { useRealStore } from "./real_store.ts";
 

@@ -1,6 +1,6 @@
-import { readHead } from "../../src/log/head.ts";
-import { PetReader, type PetReaderDeps } from "../../src/projections/pet_reader.ts";
-import type { Store } from "../../src/store/store.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { PetReader, type PetReaderDeps } from "../../src/animals/pet_reader.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 
 /** A reader of pets without limits, whose clock stands still. */
 export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): PetReader {

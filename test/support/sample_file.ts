@@ -1,5 +1,5 @@
-import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Mutation, Store } from "../../src/store/store.ts";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import type { Mutation, Store } from "eventstore-less/store/store.ts";
 import { liveKeyOf, sampleLog } from "./sample_log.ts";
 import { writeLog } from "./sample_store.ts";
 import { TempStore } from "./temp_store.ts";

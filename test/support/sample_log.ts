@@ -5,7 +5,7 @@ import {
   GENESIS_HASH,
   OPERATOR,
   subjectOf,
-} from "../../events/event.ts";
+} from "eventstore-less/log/event.ts";
 import { patchPet, type Pet, PET_STATUSES, type PetPatch, reversePatch } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { utf8 } from "./utf8.ts";

@@ -1,9 +1,9 @@
-import { decodeEvent } from "../../events/event.ts";
-import { type Head, readHead } from "../../src/log/head.ts";
+import { decodeEvent } from "eventstore-less/log/event.ts";
+import { type Head, readHead } from "eventstore-less/log/head.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { createService } from "../../src/service.ts";
-import { KvStore } from "../../src/store/deno_kv/kv_store.ts";
-import type { Store } from "../../src/store/store.ts";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
 import { liveKeyOf, sampleLog } from "./sample_log.ts";
 

@@ -1,4 +1,4 @@
-import { splitLines } from "../../src/log/lines.ts";
+import { splitLines } from "eventstore-less/log/lines.ts";
 import { storeVariables } from "./real_store.ts";
 import { SERVICE, SUPERVISOR } from "./run_task.ts";
 import { type Client, clientOf } from "./test_service.ts";

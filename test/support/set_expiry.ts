@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import { encodeKey } from "../../src/store/key_encoding.ts";
-import type { Key } from "../../src/store/store.ts";
+import { encodeKey } from "eventstore-less/store/key_encoding.ts";
+import type { Key } from "eventstore-less/store/store.ts";
 
 /** Sets when Deno KV removes a record of a file, in milliseconds since the Unix epoch, as a flipped bit can. */
 export function setExpiry(kvPath: string, key: Key, expiresAt: number): void {

@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
-import { decodeEvent, GENESIS_HASH } from "../../events/event.ts";
+import { decodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { projectionKey } from "../../src/keyspace.ts";
-import { readHead } from "../../src/log/head.ts";
-import { readLog } from "../../src/log/read_log.ts";
-import { checkedContent } from "../../src/store/checksum.ts";
-import { scan } from "../../src/store/scan.ts";
-import type { Key, Store, StoreEntry } from "../../src/store/store.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { readLog } from "eventstore-less/log/read_log.ts";
+import { checkedContent } from "eventstore-less/store/checksum.ts";
+import { scan } from "eventstore-less/store/scan.ts";
+import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
 
 /** Asserts that lines are numbered and chained, and pets have the ids 1, 2, 3 … Returns the pets in the end. */
 export function assertSoundLog(lines: string[]): Pet[] {

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { scan } from "../../src/store/scan.ts";
-import type { Key, KeyRange, Mutation, SetMutation, Store } from "../../src/store/store.ts";
-import { VALUE_BYTES_LIMIT } from "../../src/store/store.ts";
-import { StoreRefusedError } from "../../src/store/store_errors.ts";
+import { scan } from "eventstore-less/store/scan.ts";
+import type { Key, KeyRange, Mutation, SetMutation, Store } from "eventstore-less/store/store.ts";
+import { VALUE_BYTES_LIMIT } from "eventstore-less/store/store.ts";
+import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
 import { faultyStore } from "./faulty_store.ts";
 import { utf8 } from "./utf8.ts";
 import { type Need, testNeeding } from "./test_needing.ts";

@@ -1,8 +1,8 @@
 /** The texts of the description that are not about one operation: guides, and samples of requests. */
 
 import { ERRORS } from "../errors.ts";
-import { DEPRECATION_HEADERS } from "../pets.ts";
-import { FOLLOWERS_OF_KEY_LIMIT } from "../../feed/followers.ts";
+import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
+import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../requests/idempotency_key.ts";
 import * as QUERY from "../requests/query.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";

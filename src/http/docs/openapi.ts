@@ -1,11 +1,11 @@
 /** The OpenAPI 3.1 description, generated from the schemas and tables of the code itself. */
 
 import { z } from "zod";
-import { EVENT_SOURCE, PET_EVENT_TYPES, schemaOf, sequenceOf } from "../../../events/event.ts";
+import { EVENT_SOURCE, PET_EVENT_TYPES, schemaOf, sequenceOf } from "eventstore-less/log/event.ts";
 import { petSubject } from "../../../events/subject.ts";
-import { INT64_MAX, INT64_MIN } from "../../../events/int64.ts";
+import { INT64_MAX, INT64_MIN } from "../../encoding/int64.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
-import { FEED_ID_PATTERN } from "../../feed/event_feed.ts";
+import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
 import { NEVER_STORED } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
 import { type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
@@ -17,7 +17,7 @@ import {
 import { IF_MATCH_PATTERN } from "../requests/if_match.ts";
 import * as QUERY from "../requests/query.ts";
 import { ACCEPT_PATCH, PATCH_TYPES } from "../requests/request_body.ts";
-import { DEPRECATION_HEADERS, READ_HEADERS } from "../pets.ts";
+import { DEPRECATION_HEADERS, READ_HEADERS } from "../../animals/pet_operations.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
 import { type ApiOperation, BASE_PATH, EVENTS_PATH, PETS_PATH, ROUTES } from "../routes.ts";
 

@@ -1,11 +1,11 @@
 /** The queries of the operations: each parameter with its description and its parser. */
 
 import { z } from "zod";
-import { PET_EVENT_TYPES } from "../../../events/event.ts";
-import { INT64_MAX, INT64_MIN, int64Of } from "../../../events/int64.ts";
+import { PET_EVENT_TYPES } from "eventstore-less/log/event.ts";
+import { INT64_MAX, INT64_MIN, int64Of } from "../../encoding/int64.ts";
 import { PET_STATUSES } from "../../../events/pet.ts";
-import { FEED_ID_PATTERN } from "../../feed/event_feed.ts";
-import type { PageQuery } from "../../projections/page.ts";
+import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
+import type { PageQuery } from "../../animals/page.ts";
 import { HttpError, quoted } from "../errors.ts";
 
 /** Section 8 of the interface. */

@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { petKey, projectionKey } from "../../../src/keyspace.ts";
-import { readHead } from "../../../src/log/head.ts";
-import { HeadLostError, HeadReader } from "../../../src/log/head_reader.ts";
+import { petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { HeadLostError, HeadReader } from "eventstore-less/log/head_reader.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
-import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";

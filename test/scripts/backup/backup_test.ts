@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { LogDamagedError, readLog } from "../../../src/log/read_log.ts";
-import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
-import { logKey } from "../../../src/keyspace.ts";
+import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { logKey } from "eventstore-less/keyspace.ts";
 import { Backup } from "../../../scripts/backup/backup.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";

@@ -7,7 +7,7 @@ import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
 import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
-import { keyStateKey, projectionKey } from "../../../src/keyspace.ts";
+import { keyStateKey, projectionKey } from "eventstore-less/keyspace.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { commit } from "../../support/store_contract.ts";
 import { freePort } from "../../support/free_port.ts";

@@ -35,7 +35,11 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
       ]);
       await edit(nextFormat, [
         ["src/settings/version.ts", version, `VERSION = "${NEXT_FORMAT}"`],
-        ["src/log/head.ts", `STORE_FORMAT = ${FORMAT}`, `STORE_FORMAT = ${FORMAT + 1}`],
+        [
+          "src/eventstore_less/log/head.ts",
+          `STORE_FORMAT = ${FORMAT}`,
+          `STORE_FORMAT = ${FORMAT + 1}`,
+        ],
       ]);
       await using installation = await Installation.make([]);
       const { folder } = installation;
@@ -123,7 +127,11 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
   withProjectCopy(async (next) => {
     await edit(next, [
       ["src/settings/version.ts", `VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
-      ["src/log/head.ts", `STORE_FORMAT = ${FORMAT}`, `STORE_FORMAT = ${FORMAT + 1}`],
+      [
+        "src/eventstore_less/log/head.ts",
+        `STORE_FORMAT = ${FORMAT}`,
+        `STORE_FORMAT = ${FORMAT + 1}`,
+      ],
       [
         "scripts/restore/main.ts",
         "await runCommand(",

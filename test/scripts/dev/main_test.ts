@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { HEAD_KEY } from "../../../src/keyspace.ts";
-import { decodeHeadRecord, EMPTY_HEAD, encodeHead, type Head } from "../../../src/log/head.ts";
-import { KvStore } from "../../../src/store/deno_kv/kv_store.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { decodeHeadRecord, EMPTY_HEAD, encodeHead, type Head } from "eventstore-less/log/head.ts";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import { expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";

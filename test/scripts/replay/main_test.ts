@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
-import { logKey, petKey, projectionKey } from "../../../src/keyspace.ts";
-import { readHead } from "../../../src/log/head.ts";
+import { logKey, petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { readHead } from "eventstore-less/log/head.ts";
 import { fillStore } from "../../support/fill_store.ts";
 import { runReplayLoad } from "../../support/replay_load.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";

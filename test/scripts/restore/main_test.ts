@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { HEAD_KEY } from "../../../src/keyspace.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
-import { ServiceError } from "../../../src/service_error.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import {
   decodeHeadRecord,
@@ -8,7 +8,7 @@ import {
   petCount,
   readHead,
   type RestoreMark,
-} from "../../../src/log/head.ts";
+} from "eventstore-less/log/head.ts";
 import {
   type Export,
   restore as restoreVerified,
@@ -16,8 +16,8 @@ import {
 } from "../../../scripts/restore/restore.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
-import { HEAD_KEY, isLogKey, logKey } from "../../../src/keyspace.ts";
-import type { Key, Mutation, Store } from "../../../src/store/store.ts";
+import { HEAD_KEY, isLogKey, logKey } from "eventstore-less/keyspace.ts";
+import type { Key, Mutation, Store } from "eventstore-less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { HEAD_KEY, logKey, petKey, projectionKey } from "../../../src/keyspace.ts";
+import { HEAD_KEY, logKey, petKey, projectionKey } from "eventstore-less/keyspace.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { encodeHead, readHead } from "../../../src/log/head.ts";
+import { encodeHead, readHead } from "eventstore-less/log/head.ts";
 import { FAULT_KINDS, type FaultKind } from "../../../scripts/verify/advice.ts";
-import type { Key, Mutation } from "../../../src/store/store.ts";
+import type { Key, Mutation } from "eventstore-less/store/store.ts";
 import { permissions, PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { BASH } from "../run_redirected.ts";
 import { runTask } from "../../support/run_task.ts";

@@ -1,7 +1,7 @@
 /** Damages each record of a store in every way, one at a time, and groups the same content into other records. */
 
 import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
-import { decodeEvent, isPetEvent, petTextOf } from "../../../events/event.ts";
+import { decodeEvent, isPetEvent, petTextOf } from "eventstore-less/log/event.ts";
 import { encodePet } from "../../../events/pet.ts";
 import { bytesEqual } from "../../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../../src/encoding/pack_lines.ts";
@@ -14,11 +14,11 @@ import {
   petKeysOf,
   projectionKey,
   removedPetKey,
-} from "../../../src/keyspace.ts";
-import { checkedContent, CHECKSUM_BYTES, withChecksum } from "../../../src/store/checksum.ts";
-import { formatKey } from "../../../src/store/key_encoding.ts";
-import { scan } from "../../../src/store/scan.ts";
-import type { Key, Mutation, StoreEntry } from "../../../src/store/store.ts";
+} from "eventstore-less/keyspace.ts";
+import { checkedContent, CHECKSUM_BYTES, withChecksum } from "eventstore-less/store/checksum.ts";
+import { formatKey } from "eventstore-less/store/key_encoding.ts";
+import { scan } from "eventstore-less/store/scan.ts";
+import type { Key, Mutation, StoreEntry } from "eventstore-less/store/store.ts";
 import { ModelStore } from "../../sim/model_store.ts";
 import { SAMPLE_STEP } from "../../support/sample_step.ts";
 import { openSampleStore } from "../../support/sample_store.ts";

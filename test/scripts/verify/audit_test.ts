@@ -2,18 +2,18 @@ import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } fro
 import { audit, auditLines } from "../../../scripts/verify/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
 import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
-import { OPERATOR } from "../../../events/event.ts";
-import { splitLines } from "../../../src/log/lines.ts";
-import { acceptLog } from "../../../src/log/accept_store.ts";
-import { encodeHead, type Head, readHead } from "../../../src/log/head.ts";
+import { OPERATOR } from "eventstore-less/log/event.ts";
+import { splitLines } from "eventstore-less/log/lines.ts";
+import { acceptLog } from "eventstore-less/log/accept_store.ts";
+import { encodeHead, type Head, readHead } from "eventstore-less/log/head.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
-import { checkedContent } from "../../../src/store/checksum.ts";
-import { formatKey } from "../../../src/store/key_encoding.ts";
+import { checkedContent } from "eventstore-less/store/checksum.ts";
+import { formatKey } from "eventstore-less/store/key_encoding.ts";
 import {
   eventByIdempotencyKeyKey,
   HEAD_KEY,
@@ -24,10 +24,10 @@ import {
   projectionKey,
   removedPetKey,
   REPLAY_KEY,
-} from "../../../src/keyspace.ts";
-import { scan } from "../../../src/store/scan.ts";
-import { StoreRefusedError } from "../../../src/store/store_errors.ts";
-import type { Key, Mutation, Store } from "../../../src/store/store.ts";
+} from "eventstore-less/keyspace.ts";
+import { scan } from "eventstore-less/store/scan.ts";
+import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import type { Key, Mutation, Store } from "eventstore-less/store/store.ts";
 import { linesOf, linesToBytes, rewritten, sampleId, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../../support/sample_store.ts";
 import { openTestService } from "../../support/test_service.ts";

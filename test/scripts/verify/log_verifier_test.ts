@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type EventBody, type EventMetadata, OPERATOR } from "../../../events/event.ts";
+import { type EventBody, type EventMetadata, OPERATOR } from "eventstore-less/log/event.ts";
 import { type Pet, type PetPatch } from "../../../events/pet.ts";
-import { LINE_LIMIT_BYTES } from "../../../src/log/lines.ts";
+import { LINE_LIMIT_BYTES } from "eventstore-less/log/lines.ts";
 import { LogVerifier, messageOf, RecentUses } from "../../../scripts/verify/log_verifier.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { linesOf, sampleId, sampleLog } from "../../support/sample_log.ts";

@@ -1,0 +1,89 @@
+/** A page of pets: what a client asks for, and what it gets. */
+
+import type { PetStatus } from "../../events/pet.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
+import { petListOf } from "eventstore-less/keyspace.ts";
+import {
+  countOf,
+  type Head,
+  type HeadEntry,
+  lastPetIdOf,
+  petCount,
+} from "eventstore-less/log/head.ts";
+import type { PetRecord } from "eventstore-less/projections/project.ts";
+
+export interface PageQuery {
+  /** Maximum number of pets, 1 to 100. */
+  limit: number;
+  status?: PetStatus;
+  categoryId?: bigint;
+  /** Only pets with a smaller id than this one. */
+  cursor?: number;
+  /** Only these, 1 to 100; without any other condition. */
+  ids?: readonly number[];
+}
+
+export interface Page {
+  /** A JSON array of Pet, newest first. */
+  text: string;
+  /** The cursor of the page after this one; absent on the last. */
+  next?: number;
+  /** SHA-256 (hex) of the text and the cursor. */
+  hash: string;
+  /** The page is as of this head, and as of later ones for which it is cached. */
+  head: Head;
+  /** Number of pets that match the query, if only the page shows it. */
+  total?: number;
+  /** The text in gzip, once a client has asked for it. */
+  cachedGzip?: Promise<Uint8Array>;
+  /** The headers of the last response with this page. Responses as of the same head share them. */
+  cachedHeaders?: { head: Head; baseUrl: string; headers: Record<string, string> };
+}
+
+/** A page is large from so many UTF-16 code units on. */
+export const LARGE_PAGE_LENGTH = 64 * 1024;
+
+/** A page of pets that match a query, newest first. One pet more than its limit says that there is a page after it. */
+export function pageOf(
+  pets: readonly PetRecord[],
+  { limit, cursor, categoryId, ids }: PageQuery,
+  head: Head,
+): Page {
+  const shown = pets.slice(0, limit);
+  const text = `[${shown.map((pet) => pet.text).join(",")}]`;
+  const next = pets.length > limit ? shown.at(-1)!.id : undefined;
+  const isWhole = next === undefined && cursor === undefined;
+  const isCountedByHead = categoryId === undefined && ids === undefined;
+  const total = isWhole && !isCountedByHead ? pets.length : undefined;
+  return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head, total };
+}
+
+/** The head that a page shows: the later one of its own and that of the request, for which a cached page is valid. */
+export function headOf(page: Page, { head }: HeadEntry): Head {
+  return page.head.position > head.position ? page.head : head;
+}
+
+/** How many pets match a query at the head that its page shows; `undefined` if only a scan could tell. */
+export function totalOf(query: PageQuery, { total }: Page, head: Head): number | undefined {
+  const isCountedByHead = query.categoryId === undefined && query.ids === undefined;
+  return isCountedByHead ? countFor(query, head) : total;
+}
+
+/** Number of pets of the status of a query, or of all, at a head. */
+export function countFor({ status }: PageQuery, head: Head): number {
+  return status === undefined ? petCount(head) : countOf(head, petListOf(status));
+}
+
+/** The id of the newest pet that a page may have at a head. */
+export function newestOf({ cursor = Infinity }: PageQuery, head: Head): number {
+  return Math.min(cursor - 1, lastPetIdOf(head));
+}
+
+/** Whether a page may have every pet. */
+export function isOfAll({ status, categoryId, ids }: PageQuery): boolean {
+  return status === undefined && categoryId === undefined && ids === undefined;
+}
+
+export function newestFirst(pets: readonly PetRecord[]): PetRecord[] {
+  return pets.toSorted((one, other) => other.id - one.id);
+}

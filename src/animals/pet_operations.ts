@@ -1,0 +1,229 @@
+/** The operations of the interface (section 4). */
+
+import { Buffer } from "node:buffer";
+import {
+  createPet,
+  removePet,
+  updatePet,
+  type WritePetDeps,
+  type WrittenPet,
+} from "./write_pet.ts";
+import type { ForegroundRequest } from "eventstore-less/feed/background_work.ts";
+import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
+import type { Head, HeadEntry } from "eventstore-less/log/head.ts";
+import { andThen } from "../runtime/runtime.ts";
+import { headOf, LARGE_PAGE_LENGTH, type Page, type PageQuery, totalOf } from "./page.ts";
+import { type HttpResponse, JSON_HEADERS, NEVER_STORED } from "../http/http_response.ts";
+import { compressed } from "../http/compression.ts";
+import {
+  applyIfNoneMatch,
+  entityTag,
+  entityTagOfHash,
+  gzipTagOf,
+} from "../http/conditional_read.ts";
+import type { LargePages } from "./large_pages.ts";
+import { ERRORS, HttpError } from "../http/errors.ts";
+import {
+  IDEMPOTENCY_REPLAYED_HEADER,
+  parseIdempotencyKey,
+} from "../http/requests/idempotency_key.ts";
+import { parseIfMatch } from "../http/requests/if_match.ts";
+import { parsePageQuery, parseQuery, queryOf } from "../http/requests/query.ts";
+import { parseNewPet, parsePetPatch } from "./pet_body.ts";
+import type { BodyReader } from "../http/requests/request_body.ts";
+
+/** getPet is deprecated since the first release (RFC 9745), and removed on that day (RFC 8594). */
+export const DEPRECATION_HEADERS = {
+  deprecation: `@${Date.UTC(2026, 10, 1) / 1_000}`,
+  sunset: new Date(Date.UTC(2030, 11, 5)).toUTCString(),
+};
+
+/** Only the client may cache a read, and it revalidates each time: pets may change. */
+export const READ_HEADERS = { "cache-control": "private, no-cache" };
+
+/** The text of a page without animals. */
+const NO_PETS = "[]";
+
+export interface ApiRequest extends ForegroundRequest {
+  request: Request;
+  requestId: string;
+  path: string;
+  search: string;
+  /** The address of the interface in links. */
+  baseUrl: string;
+}
+
+export interface ListDeps extends WritePetDeps {
+  largePages: LargePages;
+}
+
+export function listPets(
+  deps: ListDeps,
+  exchange: ApiRequest,
+  entry: HeadEntry,
+): HttpResponse | Promise<HttpResponse> {
+  const { pets, largePages } = deps;
+  const query = parsePageQuery(exchange.search);
+  const listed = pets.list(query, entry);
+  if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
+  if (largePages.expects(query.limit)) largePages.leave(exchange);
+  return listed.then((page) => {
+    largePages.noteRead(page, query.limit);
+    return showPage(page, query, deps, exchange, entry);
+  });
+}
+
+function showPage(
+  page: Page,
+  query: PageQuery,
+  { largePages }: ListDeps,
+  exchange: ApiRequest,
+  entry: HeadEntry,
+): HttpResponse | Promise<HttpResponse> {
+  const { request, baseUrl } = exchange;
+  const head = headOf(page, entry);
+  const cached = page.cachedHeaders;
+  const isValid = cached?.head === head && cached.baseUrl === baseUrl;
+  const headers = isValid ? cached.headers : headersOf(page, query, head, baseUrl);
+  if (!isValid) page.cachedHeaders = { head, baseUrl, headers };
+  const response = { status: 200, body: page.text, headers };
+  if (page.text.length < LARGE_PAGE_LENGTH) {
+    return compressed(response, request.headers, largePages.turn, page);
+  }
+  return showLargePage(page, response, largePages, exchange);
+}
+
+async function showLargePage(
+  page: Page,
+  response: HttpResponse & { body: string },
+  largePages: LargePages,
+  exchange: ApiRequest,
+): Promise<HttpResponse> {
+  const { request } = exchange;
+  // A client that has the page needs nothing of the thread.
+  const unchanged = applyIfNoneMatch(response, request);
+  if (unchanged.status === 304) return unchanged;
+  largePages.leave(exchange);
+  await largePages.turn();
+  const coded = await compressed(response, request.headers, largePages.turn, page);
+  const body = coded.body as string | Uint8Array;
+  const contentHeaders = {
+    ...coded.contentHeaders ?? JSON_HEADERS,
+    "content-length": String(Buffer.byteLength(body)),
+  };
+  return { ...coded, body: largePages.stream(page, body), contentHeaders };
+}
+
+function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
+  const headers: HttpResponse["headers"] = {
+    ...READ_HEADERS,
+    vary: "accept-encoding",
+    etag: tagOfPage(page, query),
+    "x-feed-position": feedPositionOf(head).id,
+  };
+  const total = totalOf(query, page, head);
+  if (total !== undefined) headers["x-total-count"] = String(total);
+  if (page.next !== undefined) {
+    // Absolute (RFC 8288), because many clients do not resolve it.
+    const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
+    headers.link = `<${next}>; rel="next"`;
+  }
+  return headers;
+}
+
+/** The page of one id has the tag of its animal, so a client can send it as `If-Match`. */
+function tagOfPage({ text, hash }: Page, { ids }: PageQuery): string {
+  const isOneAnimal = ids?.length === 1 && text !== NO_PETS;
+  return isOneAnimal ? entityTag(text.slice(1, -1)) : entityTagOfHash(hash);
+}
+
+export function getPet(
+  { pets }: WritePetDeps,
+  { path, search, baseUrl }: ApiRequest,
+  entry: HeadEntry,
+): HttpResponse | Promise<HttpResponse> {
+  if (search !== "") parseQuery(search, {});
+  const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
+  const deprecation = { ...DEPRECATION_HEADERS, link };
+  return andThen(pets.get(petIdOf(path, deprecation), entry), (pet) => {
+    if (pet === undefined) {
+      throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, deprecation);
+    }
+    // The hash costs more than all else that a read from the caches does.
+    pet.cachedTag ??= entityTag(pet.text);
+    const headers = { ...deprecation, ...READ_HEADERS, etag: pet.cachedTag };
+    return { status: 200, body: pet.text, headers };
+  });
+}
+
+export interface WriteDeps extends WritePetDeps {
+  bodies: BodyReader;
+}
+
+/** Resolves to the function that carries out a request. Rejects with {@linkcode HttpError} if it is not valid. */
+export type PrepareWrite = (
+  deps: WriteDeps,
+  request: ApiRequest,
+  token: string,
+) => Promise<() => Promise<HttpResponse>>;
+
+export const prepareCreatePet: PrepareWrite = async (deps, { request, search, baseUrl }, token) => {
+  if (search !== "") parseQuery(search, {});
+  const idempotencyKey = parseIdempotencyKey(request.headers);
+  const pet = parseNewPet(await deps.bodies.readJson(request));
+  return async () => {
+    const created = await createPet(deps, { pet, token, idempotencyKey });
+    return written(201, created, { location: `${baseUrl}/pets/${created.id}` });
+  };
+};
+
+export const prepareUpdatePet: PrepareWrite = async (deps, { request, path, search }, token) => {
+  const target = parseTarget(request, path, search);
+  const patch = parsePetPatch(await deps.bodies.readJson(request));
+  return async () => written(200, await updatePet(deps, { ...target, patch, token }));
+};
+
+export const prepareRemovePet: PrepareWrite = async (deps, { request, path, search }, token) => {
+  const target = parseTarget(request, path, search);
+  await deps.bodies.skip(request);
+  return async () => {
+    const { isDuplicate } = await removePet(deps, { ...target, token });
+    return { status: 204, body: null, headers: writtenHeaders(isDuplicate) };
+  };
+};
+
+/** The pet to change or to remove, with the conditions of the request. */
+function parseTarget(request: Request, path: string, search: string) {
+  if (search !== "") parseQuery(search, {});
+  const petId = petIdOf(path);
+  const idempotencyKey = parseIdempotencyKey(request.headers);
+  const matches = parseIfMatch(request.headers);
+  if (matches === undefined) return { petId, idempotencyKey };
+  const isExpected = (petText: string) => {
+    const tag = entityTag(petText);
+    return matches(tag) || matches(gzipTagOf(tag));
+  };
+  return { petId, idempotencyKey, isExpected };
+}
+
+function written(
+  status: number,
+  { text, isDuplicate }: WrittenPet,
+  more: HttpResponse["headers"] = {},
+): HttpResponse {
+  const headers = { ...writtenHeaders(isDuplicate), etag: entityTag(text), ...more };
+  return { status, body: text, headers };
+}
+
+function writtenHeaders(isDuplicate: boolean): HttpResponse["headers"] {
+  return isDuplicate ? { ...NEVER_STORED, [IDEMPOTENCY_REPLAYED_HEADER]: "true" } : NEVER_STORED;
+}
+
+/** The id at the end of a path. Throws `pet_not_found`, with these headers, if it is not an integer. */
+function petIdOf(path: string, headers: Record<string, string> = {}): number {
+  const petId = path.slice(path.lastIndexOf("/") + 1);
+  // An integer that is too large exceeds every id, so it is harmless.
+  if (/^(0|-?[1-9]\d*)$/.test(petId)) return Number(petId);
+  const message = "The identifier of an animal is an integer without leading zeros, such as 42";
+  throw new HttpError("pet_not_found", message, headers);
+}

@@ -1,0 +1,131 @@
+import type { PetEvent } from "eventstore-less/log/event.ts";
+import { encodePet } from "../../events/pet.ts";
+import {
+  changePositionOf,
+  type Head,
+  type HeadEntry,
+  lastPetIdOf,
+} from "eventstore-less/log/head.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import { BoundedCache } from "../runtime/bounded_cache.ts";
+import { LARGE_PAGE_LENGTH, newestOf, type Page, type PageQuery } from "./page.ts";
+import { PageReader, type PageReaderDeps } from "./page_reader.ts";
+import { expectRemoval, petKeyOf, readPet, readRemovals, readUnremovedPet } from "./pet_records.ts";
+import { damagedError, type PetRecord, readProof } from "eventstore-less/projections/project.ts";
+
+/** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
+const PAGES_LIMIT = 20_000;
+const PETS_LIMIT = 50_000;
+const TEXT_LIMIT = 32 * 1024 * 1024;
+
+/** The size of a code unit of a large page in the cache: up to two bytes of text, and as much in gzip. */
+const LARGE_PAGE_UNIT = 4;
+
+const lengthOf = ({ text }: PetRecord) => text.length;
+
+function pageSize({ text: { length } }: Page): number {
+  return length < LARGE_PAGE_LENGTH ? length : LARGE_PAGE_UNIT * length;
+}
+
+/** The pets and pages that were read at one generation and `changePosition`. They are valid until a pet changes. */
+function newCaches(generation: number, changePosition: number) {
+  const pets = new BoundedCache<PetRecord>(PETS_LIMIT, TEXT_LIMIT, lengthOf);
+  const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, pageSize);
+  return { generation, changePosition, pets, pages, reading: new Map<string, Promise<Page>>() };
+}
+
+export interface PetReaderDeps extends Omit<PageReaderDeps, "findPet"> {
+  /** Resolves when a page of so many pets may be read, or returns `undefined`. */
+  beforeRead: (limit: number) => Promise<void> | undefined;
+}
+
+/** Reads pets and pages of pets as of a head, or as of a later moment. Any change of a pet begins new caches. */
+export class PetReader {
+  #store: Store;
+  #deps: PetReaderDeps;
+  #pages: PageReader;
+  #caches = newCaches(0, 0);
+
+  constructor(deps: PetReaderDeps) {
+    const findPet = (id: number, head: Head) =>
+      this.#cachesFor(head).pets.get(id) ?? this.#findPet(id, head);
+    this.#deps = deps;
+    this.#store = deps.store;
+    this.#pages = new PageReader({ ...deps, findPet });
+  }
+
+  /** Returns the pet with an id, or `undefined` if that pet does not exist. Rejects with `projection_damaged`. */
+  get(id: number, { head }: { head: Head }) {
+    if (id < 1 || id > lastPetIdOf(head)) return undefined;
+    return this.#cachesFor(head).pets.get(id) ?? this.#readPet(id, head);
+  }
+
+  /**
+   * The event that made the pet as it is, for a change, and never from a cache: the line at the position that the pet's
+   * record names. No record may say that the pet was removed.
+   */
+  async getProven(id: number, { head }: { head: Head }): Promise<PetEvent | undefined> {
+    if (id < 1 || id > lastPetIdOf(head)) return undefined;
+    const pet = await readUnremovedPet(this.#store, head, id) ?? await this.#readPet(id, head);
+    if (pet === undefined) return undefined;
+    const { event } = await readProof(this.#store, pet.position);
+    const isProven = (event.type === "PetCreated" || event.type === "PetUpdated") &&
+      event.data.id === id && encodePet(event.data) === pet.text;
+    if (isProven) return event;
+    throw damagedError(petKeyOf(head, "", id), "does not follow from its event");
+  }
+
+  /** A page of pets, all as of one moment. Rejects with `projection_damaged`, and if they are changed during each attempt. */
+  list(query: PageQuery, { head }: HeadEntry): Page | Promise<Page> {
+    const { pages, reading } = this.#cachesFor(head);
+    // An addition outdates only the pages that begin with the newest pets.
+    const { limit, status, categoryId, cursor, ids } = query;
+    const name = `${head.generation}/${status}/${categoryId}/${limit}/${cursor}/${ids}/` +
+      newestOf(query, head);
+    // Node 24 has no Map.getOrInsertComputed().
+    const known = pages.get(name) ?? reading.get(name);
+    if (known !== undefined) return known;
+    const page = this.#readPage(query, head)
+      .then((it) => pages.set(name, it))
+      .finally(() => reading.delete(name));
+    reading.set(name, page);
+    return page;
+  }
+
+  async #readPage(query: PageQuery, head: Head): Promise<Page> {
+    const turn = this.#deps.beforeRead(query.limit);
+    if (turn !== undefined) await turn;
+    return await this.#pages.read(query, head);
+  }
+
+  /** Returns the caches, after it has replaced those of an older head. A request may see a later state than its head. */
+  #cachesFor(head: Head) {
+    const { generation, changePosition } = this.#caches;
+    const isOlder = generation < head.generation ||
+      generation === head.generation && changePosition < changePositionOf(head);
+    if (isOlder) this.#caches = newCaches(head.generation, changePositionOf(head));
+    return this.#caches;
+  }
+
+  async #readPet(id: number, head: Head): Promise<PetRecord | undefined> {
+    const pet = await this.#findPet(id, head);
+    if (pet !== undefined) return pet;
+    // A pet that was removed between the two reads has the record of its removal by now.
+    const [position] = await readRemovals(this.#store, head, [id]);
+    if (position !== undefined && position <= changePositionOf(head)) return undefined;
+    const { head: now } = await this.#deps.readNewestHead();
+    // A replay removes the records of an earlier generation.
+    if (now.generation !== head.generation) return await this.#readPet(id, now);
+    expectRemoval(id, position, now);
+    return undefined;
+  }
+
+  /** Resolves to `undefined` if the pet is in none of the lists. */
+  async #findPet(id: number, head: Head): Promise<PetRecord | undefined> {
+    const { pets, generation } = this.#cachesFor(head);
+    const pet = await readPet(this.#store, head, id);
+    // A record of an earlier generation may be outdated.
+    if (pet !== undefined && generation === head.generation) pets.set(id, pet);
+    return pet;
+  }
+}

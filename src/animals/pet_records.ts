@@ -1,0 +1,84 @@
+/** The records of single pets. Each id up to the last pet id is in exactly one list, or has the record of its removal. */
+
+import { PET_LISTS, petKey, projectionKey, removedPetKey } from "eventstore-less/keyspace.ts";
+import { changePositionOf, type Head } from "eventstore-less/log/head.ts";
+import {
+  GET_MANY_LIMIT,
+  type Key,
+  type Store,
+  type StoreEntry,
+} from "eventstore-less/store/store.ts";
+import {
+  damagedError,
+  petOf,
+  type PetRecord,
+  removalPositionOf,
+} from "eventstore-less/projections/project.ts";
+
+/** The pet with an id; `undefined` if it is in none of the lists. Rejects with `projection_damaged`. */
+export async function readPet(
+  store: Store,
+  head: Head,
+  id: number,
+): Promise<PetRecord | undefined> {
+  // All are read at one moment, so one of the lists has the pet, unless it was removed.
+  return onlyPetOf(await store.getMany(listKeysOf(head, id)));
+}
+
+/** The pet with an id, as readPet(). Rejects with `projection_damaged` if it is in a list although it was removed. */
+export async function readUnremovedPet(
+  store: Store,
+  head: Head,
+  id: number,
+): Promise<PetRecord | undefined> {
+  const removedKey = removedPetKeyOf(head, id);
+  // All are read at one moment, so exactly one of them is there.
+  const [removal, ...inLists] = await store.getMany([removedKey, ...listKeysOf(head, id)]);
+  const pet = onlyPetOf(inLists);
+  if (pet === undefined || removal === null) return pet;
+  throw damagedError(removedKey, "is in a list, although the pet was removed");
+}
+
+/** The positions of the removals of pets; `undefined` for a pet without such a record. */
+export async function readRemovals(
+  store: Store,
+  head: Head,
+  ids: readonly number[],
+): Promise<(number | undefined)[]> {
+  const keys = ids.map((id) => removedPetKeyOf(head, id));
+  const reads: Promise<(StoreEntry | null)[]>[] = [];
+  for (let start = 0; start < keys.length; start += GET_MANY_LIMIT) {
+    reads.push(store.getMany(keys.slice(start, start + GET_MANY_LIMIT)));
+  }
+  const entries = (await Promise.all(reads)).flat();
+  return entries.map((entry) => entry === null ? undefined : removalPositionOf(entry));
+}
+
+/**
+ * Throws `projection_damaged` unless the record of a removal was there, and names a position of the log at a head that
+ * was read after it.
+ */
+export function expectRemoval(id: number, position: number | undefined, head: Head): void {
+  const key = removedPetKeyOf(head, id);
+  if (position === undefined) throw damagedError(key, "is missing");
+  if (position > changePositionOf(head)) throw damagedError(key, "names no position of a removal");
+}
+
+export function petKeyOf({ generation }: Head, list: string, id: number): Key {
+  return projectionKey(generation, petKey(list, id));
+}
+
+function listKeysOf(head: Head, id: number): Key[] {
+  return PET_LISTS.map((list) => petKeyOf(head, list, id));
+}
+
+function removedPetKeyOf({ generation }: Head, id: number): Key {
+  return projectionKey(generation, removedPetKey(id));
+}
+
+/** The pet that at most one of the lists has. Throws `projection_damaged`. */
+function onlyPetOf(inLists: readonly (StoreEntry | null)[]): PetRecord | undefined {
+  const [entry, other] = inLists.filter((it) => it !== null);
+  if (other !== undefined) throw damagedError(other.key, "is there twice");
+  return entry && petOf(entry);
+}

@@ -1,0 +1,78 @@
+import type { EventBody, EventMetadata, RecordedEvent } from "../log/event.ts";
+import type { Head, HeadEntry } from "../log/head.ts";
+import { ServiceError, serviceErrorCode } from "../service_error.ts";
+
+/** A request to append events. `Prepared` is what it reads before it decides. */
+export interface Command<Prepared = unknown> {
+  /** The subject of the event that the command may decide, unless it is a new one: pets/7. */
+  readonly subject?: string;
+  /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
+  readonly idempotencyKey?: string;
+  /** Commands after one with events must be prepared on the head with these: an API key may have changed. */
+  readonly isLast?: true;
+  /** Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. */
+  prepare(base: HeadEntry): Promise<Prepared> | Prepared;
+  /**
+   * May run again, so ids and times must be fixed. `last` is the event of the subject that the commit already has; a
+   * command without events after it is prepared again, after that commit.
+   */
+  decide(
+    head: Head,
+    prepared: Prepared,
+    last?: RecordedEvent,
+  ): readonly (EventBody & EventMetadata)[];
+}
+
+/** The outcome of a command: its events, and what it read before it decided them. */
+export interface Appended<Prepared = unknown> {
+  events: readonly RecordedEvent[];
+  prepared: Prepared;
+}
+
+/** A command that waits for its outcome. Only the first outcome counts. */
+export class QueuedCommand {
+  readonly command: Command;
+  /** Monotonic time in milliseconds at which the command is rejected. */
+  readonly deadline: number;
+  /** Whether it produced no events, or was refused, on a possibly stale head. */
+  needsFreshHead = false;
+  /** Whether a batch with this command, or with another one of its Idempotency-Key, may have landed. */
+  mayHaveLanded = false;
+  /** A flag and not a set of commands: dead entries of a long-lived set keep others alive (measured). */
+  isSettled = false;
+  #settlers = Promise.withResolvers<Appended>();
+  readonly outcome = this.#settlers.promise;
+
+  constructor(command: Command, deadline: number) {
+    this.command = command;
+    this.deadline = deadline;
+  }
+
+  resolve(appended: Appended): void {
+    this.isSettled = true;
+    this.#settlers.resolve(appended);
+  }
+
+  reject(reason: unknown): void {
+    this.isSettled = true;
+    this.#settlers.reject(reason);
+  }
+
+  /** Rejects a command that is refused, or failed. An unclear outcome stays unclear. */
+  refuse(reason: unknown): void {
+    const code = serviceErrorCode(reason) ?? "store_unavailable";
+    const saysNothingStored = code === "store_unavailable" || code === "storage_full";
+    if (!this.mayHaveLanded || !saysNothingStored) return this.reject(reason);
+    const message = "The store has not answered whether the request was stored before";
+    this.reject(new ServiceError("outcome_unknown", message, { cause: reason }));
+  }
+
+  /** Rejects a command that has waited for `limitMs`. */
+  rejectOverdue(limitMs: number): void {
+    const unclear =
+      `The store gave no clear answer within ${limitMs} ms, so it may or may not have been stored`;
+    const nothing = `The store could not take it within ${limitMs} ms, so nothing was stored`;
+    if (this.mayHaveLanded) this.reject(new ServiceError("outcome_unknown", unclear));
+    else this.reject(new ServiceError("store_unavailable", nothing));
+  }
+}

@@ -1,0 +1,127 @@
+/** Every commit of an instance, and what follows if the file of the store cannot be written. */
+
+import { HEAD_KEY } from "../keyspace.ts";
+import { encodeHead, type Head, type HeadEntry } from "../log/head.ts";
+import type { HeadReader } from "../log/head_reader.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { type Runtime, sleep } from "../../runtime/runtime.ts";
+import {
+  isWriteFault,
+  StoreFailingError,
+  StoreRefusedError,
+  type WriteFaultError,
+} from "../store/store_errors.ts";
+import { type Mutation, type Store, WRITE_PROBE } from "../store/store.ts";
+
+/** Time between two probes of a store that cannot be written, and number of probes between two reports. */
+const PROBE_INTERVAL_MS = 1_000;
+const PROBES_PER_REPORT = 10;
+
+/** The commit was not sent, because the last one met a failing disk. */
+export class WithheldError extends StoreRefusedError {
+  constructor() {
+    super("The disk of the store fails, so nothing was stored", { isLogged: true });
+  }
+}
+
+/** Mutations that replace the head `base` by `next`. */
+interface HeadChange {
+  base: HeadEntry;
+  next: Head;
+  mutations: Mutation[];
+}
+
+export interface HeadWriterDeps {
+  heads: HeadReader;
+  report: Logger;
+  runtime: Runtime;
+  store: Store;
+  /** Whether commits are attempted, so that they show by themselves when the store can be written again. */
+  isCommitting: () => boolean;
+  onLanded: () => void;
+}
+
+/** Commits with a check on the head. If the file cannot be written, it says so, and probes until it can. */
+export class HeadWriter {
+  #deps: HeadWriterDeps;
+  /** The error of the last commit if the store's file could not be written. */
+  #fault: WriteFaultError | undefined;
+  #watching: Promise<void> | undefined;
+
+  constructor(deps: HeadWriterDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why the file cannot be written; `undefined` if the last commit met no such fault. */
+  get fault(): WriteFaultError | undefined {
+    return this.#fault;
+  }
+
+  /** Commits a batch; resolves to `null` if the head is not `base` any more. Rejects without a call if the disk fails. */
+  commitBatch(change: HeadChange): Promise<string | null> {
+    // A commit that fails so is unclear, and its commands would wait until their deadlines.
+    return this.#isDiskFailing ? Promise.reject(new WithheldError()) : this.#commit(change);
+  }
+
+  /** Rewrites the head unchanged, so that commits in flight on other instances fail and this one is next. */
+  async touch(base: HeadEntry): Promise<void> {
+    if (base.versionstamp === null) return;
+    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];
+    await this.#commit({ base, next: base.head, mutations });
+  }
+
+  async #commit({ base, next, mutations }: HeadChange): Promise<string | null> {
+    const { heads, onLanded, store } = this.#deps;
+    try {
+      const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
+      const versionstamp = await store.commit({ checks, mutations });
+      if (versionstamp === null) return null;
+      this.#fault = undefined;
+      onLanded();
+      heads.advance({ head: next, versionstamp });
+      return versionstamp;
+    } catch (error) {
+      if (isWriteFault(error)) {
+        this.#fault = error;
+        this.#watching ??= this.#watchFault();
+      }
+      throw error;
+    }
+  }
+
+  get #isDiskFailing(): boolean {
+    return this.#fault instanceof StoreFailingError;
+  }
+
+  /** Reports why nothing can be written, and probes until a write lands: an instance that is not ready may get no requests. */
+  async #watchFault(): Promise<void> {
+    const { isCommitting, report, runtime } = this.#deps;
+    while (this.#fault !== undefined) {
+      const { event, reason, remedy } = this.#fault;
+      const sentence = `${remedy[0].toUpperCase()}${remedy.slice(1)}`;
+      report("error", event, {
+        reason,
+        remedy: `${sentence}; the service then continues by itself`,
+      });
+      // Reports at most once in this time, also if a write lands and the next one meets the fault again.
+      for (let probe = 0; probe < PROBES_PER_REPORT; probe++) {
+        await sleep(runtime, PROBE_INTERVAL_MS);
+        const areCommitsProbes = isCommitting() && !this.#isDiskFailing;
+        if (this.#fault === undefined || areCommitsProbes) continue;
+        // A probe that fails for another reason says nothing about the disk.
+        await this.#probe().catch(() => {});
+      }
+    }
+    report("info", "storage_available");
+    this.#watching = undefined;
+  }
+
+  /** Writes the head unchanged. A store without a head has no record that could be written so. */
+  async #probe(): Promise<void> {
+    const { heads, store } = this.#deps;
+    const base = await heads.read();
+    if (base.versionstamp !== null) return await this.touch(base);
+    await store.commit(WRITE_PROBE);
+    this.#fault = undefined;
+  }
+}

@@ -1,0 +1,111 @@
+import { type Runtime, sleep } from "../../runtime/runtime.ts";
+
+/** Maximum time of work between two rests, and the rest after it if there was a request meanwhile, in milliseconds. */
+export const TURN_MS = 3;
+export const REST_MS = 9;
+
+/** After this time without a turn, in milliseconds, the thread has rested. */
+export const IDLE_MS = 100;
+
+/** Followers that catch up and sweeps of the store, and large pages. */
+export type BackgroundWorkKind = "events" | "pages";
+
+/** A request, and what {@linkcode BackgroundWork} notes about it. */
+export interface ForegroundRequest {
+  /** Whether the thread is kept free for it; absent until it began. */
+  isForeground?: boolean;
+}
+
+/** Work that may take long and must not delay requests: in short turns, between which everything else can run. */
+export class BackgroundWork {
+  #runtime: Runtime;
+  #waiting: Record<BackgroundWorkKind, (() => void)[]> = { events: [], pages: [] };
+  #nextKind: BackgroundWorkKind = "events";
+  #isRunning = false;
+  #restedAt = -Infinity;
+  #lastTurnAt = -Infinity;
+  /** Requests in work. */
+  #requests = 0;
+  /** Requests since the last rest, with those that were in work then. */
+  #requestsSinceRest = 0;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  /** Resolves when it is the caller's turn, which lasts until the caller waits for anything, or {@linkcode isRestDue}. */
+  turn(kind: BackgroundWorkKind): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting[kind].push(resolve);
+      if (!this.#isRunning) this.#run();
+    });
+  }
+
+  /** Whether the owner of a turn has to end it, because the thread has not rested for so long. */
+  get isRestDue(): boolean {
+    return this.#runtime.monotonicNow() - this.#restedAt >= TURN_MS;
+  }
+
+  /**
+   * Keeps most of the thread free for a request, until {@linkcode requestEnded} or {@linkcode requestLeft}. A promise
+   * would cost each request more.
+   */
+  requestBegan(request: ForegroundRequest): void {
+    request.isForeground = true;
+    this.#requests++;
+    this.#requestsSinceRest++;
+  }
+
+  /** Has no effect after {@linkcode requestLeft}, nor a second time. */
+  requestEnded(request: ForegroundRequest): void {
+    if (!request.isForeground) return;
+    request.isForeground = false;
+    this.#requests--;
+  }
+
+  /** A request became work that has turns, so nothing is kept free for it. Has no effect a second time. */
+  requestLeft(request: ForegroundRequest): void {
+    if (!request.isForeground) return;
+    request.isForeground = false;
+    this.#requests--;
+    this.#requestsSinceRest--;
+  }
+
+  async #run(): Promise<void> {
+    const { monotonicNow, nextTurn } = this.#runtime;
+    this.#isRunning = true;
+    if (monotonicNow() - this.#lastTurnAt >= IDLE_MS) this.#noteRested();
+    let begin = this.#takeNext();
+    while (begin !== undefined) {
+      // A caller also keeps requests waiting after its turn, for example while it reads the log. So all time counts.
+      if (this.isRestDue) await this.#rest();
+      begin();
+      await nextTurn();
+      this.#lastTurnAt = monotonicNow();
+      begin = this.#takeNext();
+    }
+    this.#isRunning = false;
+  }
+
+  /** Takes the next caller, of each kind in turn. */
+  #takeNext(): (() => void) | undefined {
+    const kind = this.#nextKind;
+    const other = kind === "events" ? "pages" : "events";
+    this.#nextKind = other;
+    const queue = this.#waiting[kind].length > 0 ? this.#waiting[kind] : this.#waiting[other];
+    return queue.shift();
+  }
+
+  async #rest(): Promise<void> {
+    // Always, because Deno seldom looks for what has arrived while it has other work, and new turns are work.
+    await sleep(this.#runtime, 0);
+    // A request that has just arrived may have become work with turns meanwhile.
+    if (this.#requestsSinceRest > 0) await sleep(this.#runtime, REST_MS);
+    this.#noteRested();
+  }
+
+  #noteRested(): void {
+    this.#restedAt = this.#runtime.monotonicNow();
+    this.#requestsSinceRest = this.#requests;
+  }
+}

@@ -1,0 +1,121 @@
+import type { PetEvent } from "../log/event.ts";
+import type { PetStatus } from "../../../events/pet.ts";
+import type { HeadEntry } from "../log/head.ts";
+import type { EventFeed, FeedEvent, FeedLine, Place } from "./event_feed.ts";
+import type { Follower } from "./followers.ts";
+
+/** The events that a client wants; without a member, whatever it is. */
+export interface EventFilter {
+  type?: PetEvent["type"];
+  /** A status that a pet enters, keeps or leaves. */
+  status?: PetStatus;
+}
+
+/** A part is complete once it has so many events, or so many bytes. */
+export interface PartLimits {
+  events: number;
+  bytes: number;
+}
+
+/** The part of some consecutive lines of the log that a client gets. */
+export interface EventPart {
+  /** The events that it wants, each encoded. They share the memory of the feed. */
+  texts: Uint8Array[];
+  /** Their size. */
+  bytes: number;
+  /** Number of lines, with those that it does not want. */
+  lineCount: number;
+  /** The id of the last line if the client does not want that line. */
+  passedId?: string;
+}
+
+/** A part when there is nothing new. */
+export const NO_LINES: EventPart = { texts: [], bytes: 0, lineCount: 0 };
+
+/** How far a client has read the log. */
+export class EventCursor {
+  /** The last line that the client knows, or has passed. */
+  place: Place;
+  #feed: EventFeed;
+  #filter: EventFilter;
+  #encode: (event: FeedEvent) => Uint8Array;
+
+  constructor(
+    feed: EventFeed,
+    place: Place,
+    filter: EventFilter,
+    encode: (event: FeedEvent) => Uint8Array,
+  ) {
+    this.#feed = feed;
+    this.place = place;
+    this.#filter = filter;
+    this.#encode = encode;
+  }
+
+  /** Whether there are more lines up to a head. */
+  isBehind({ head }: HeadEntry): boolean {
+    return this.place.position < head.position;
+  }
+
+  /**
+   * Reads the next lines up to a head, and moves behind them. Resolves to a part without lines at the head. Rejects
+   * with `feed_reset` if the log is another one now.
+   */
+  async read(entry: HeadEntry, limits: PartLimits): Promise<EventPart> {
+    if (!this.isBehind(entry)) return NO_LINES;
+    const lines = await this.#feed.linesAfter(this.place, entry);
+    const part = partOf(lines, this.#filter, this.#encode, limits);
+    const { position, id } = lines[part.lineCount - 1];
+    // Not the line itself, whose event refers to the memory of many.
+    this.place = { position, id };
+    return part;
+  }
+}
+
+/** The part of the first lines, up to its limits. */
+function partOf(
+  lines: readonly FeedLine[],
+  filter: EventFilter,
+  encode: (event: FeedEvent) => Uint8Array,
+  limits: PartLimits,
+): EventPart {
+  const part: EventPart = { texts: [], bytes: 0, lineCount: 0 };
+  for (const { id, event } of lines) {
+    part.lineCount++;
+    if (event === undefined || !isWanted(event, filter)) {
+      part.passedId = id;
+      continue;
+    }
+    part.passedId = undefined;
+    const text = encode(event);
+    part.texts.push(text);
+    part.bytes += text.length;
+    if (part.texts.length >= limits.events || part.bytes >= limits.bytes) break;
+  }
+  return part;
+}
+
+function isWanted(event: FeedEvent, { type, status }: EventFilter): boolean {
+  const isOfType = type === undefined || event.type === type;
+  const isOfStatus = status === undefined || event.statuses.includes(status);
+  return isOfType && isOfStatus;
+}
+
+/**
+ * Yields what `read` reads by the cursor, part by part, and waits whenever the cursor has not moved, until the follower
+ * ends. After each wait comes a part, which may be without lines.
+ */
+export async function* followedParts(
+  cursor: EventCursor,
+  follower: Follower,
+  read: (cursor: EventCursor) => Promise<EventPart>,
+): AsyncGenerator<EventPart, void> {
+  while (!follower.isEnded) {
+    const { position } = cursor.place;
+    // No variable has the part: it would keep the part's memory while a slow client or this generator waits (measured).
+    // The yield awaits the part.
+    yield read(cursor);
+    const hasMoved = cursor.place.position > position;
+    if (!hasMoved) await follower.wait();
+  }
+}

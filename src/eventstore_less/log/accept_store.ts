@@ -1,0 +1,111 @@
+/** Checks of a store that was just opened. Each rejects with `StoreRefusedError` if the store must not be used. */
+
+import type { EventType } from "./event.ts";
+import { sha256Hex } from "../../encoding/sha256.ts";
+import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
+import { noStoreReason, StoreRefusedError } from "../store/store_errors.ts";
+import type { Store } from "../store/store.ts";
+import {
+  decodeHeadRecord,
+  EMPTY_HEAD,
+  type Head,
+  lastPetIdOf,
+  petCount,
+  readHead,
+} from "./head.ts";
+import { linesOf, readEventAt } from "./read_log.ts";
+
+/** Accepts a store to which events can be appended: as {@linkcode acceptLog}, if the head follows from the end of the log. */
+export async function acceptAppends(store: Store): Promise<void> {
+  await acceptLog(store);
+  const { head } = await readHead(store);
+  // A wrong head would break the chain of hashes with the next commit, or give the id of a pet again.
+  const fault = await faultOfHead(store, head);
+  if (fault === undefined) return;
+  throw new StoreRefusedError(`its head record is wrong: ${fault}; run deno task audit`);
+}
+
+/** Accepts a store with a head, and an empty store. */
+export async function acceptLog(store: Store): Promise<void> {
+  await acceptUnlessRestoring(store);
+  // This read comes first, because another instance may write the first event meanwhile.
+  const [anyRecord] = await store.list({ prefix: [] }, { limit: 1 });
+  if (anyRecord === undefined) return;
+  const entry = await store.get(HEAD_KEY);
+  const record = decodeHeadRecord(entry?.value);
+  if (record.kind === "head" && await isHeadBehind(store, record.head)) {
+    throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
+  }
+  if (record.kind !== "foreign") return;
+  const damaged = "its head record is damaged, or not one of Animal Store; run deno task audit";
+  if (entry !== null) throw new StoreRefusedError(damaged);
+  const [anyLine] = await store.list({ prefix: LOG_PREFIX }, { limit: 1 });
+  if (anyLine !== undefined) {
+    throw new StoreRefusedError("its head record is missing; run deno task audit");
+  }
+  throw new StoreRefusedError("it holds the data of another program");
+}
+
+/** Accepts a store as {@linkcode acceptAppends} does, if its log has events. */
+export async function acceptFilledLog(store: Store): Promise<void> {
+  await acceptAppends(store);
+  const { position } = (await readHead(store)).head;
+  if (position === 0) throw new StoreRefusedError(noStoreReason("it has no events"));
+}
+
+/** Accepts any data but an unfinished restore and another format, so that a tool can examine it. */
+export async function acceptUnlessRestoring(store: Store): Promise<void> {
+  const entry = await store.get(HEAD_KEY);
+  const record = decodeHeadRecord(entry?.value);
+  if (record.kind === "other_format") throw new StoreRefusedError(record.message);
+  if (record.kind !== "restore_mark") return;
+  throw new StoreRefusedError(
+    "a restore into it is under way or was interrupted; run it again to its end, with the same export",
+  );
+}
+
+/** The reason why a head does not follow from the log, as far as the last line of each type tells. */
+async function faultOfHead(store: Store, head: Head): Promise<string | undefined> {
+  const { position, lastHash, types } = head;
+  if (position === 0) {
+    const isEmpty = lastHash === EMPTY_HEAD.lastHash && Object.keys(types).length === 0;
+    return isEmpty ? undefined : "it names events, but the log has none";
+  }
+  const last = await readEventAt(store, position);
+  if (last === undefined) return `the log has no sound line at position ${position}`;
+  if (sha256Hex(last.line) !== lastHash) return "it does not have the hash of the last line";
+  let newestPetId = 0;
+  for (const [type, { last: at }] of Object.entries(types)) {
+    const found = at === position ? last : await readEventAt(store, at);
+    if (found?.event.type !== type) return `position ${at} of the log has no ${type}`;
+    if (found.event.type === "PetCreated") newestPetId = found.event.data.id;
+  }
+  if (types[last.event.type]?.last !== position) {
+    return "it does not have the type of the last line";
+  }
+  const countOfEvents = Object.values(types).reduce((sum, { count }) => sum + count, 0);
+  if (countOfEvents !== position) return `it counts ${countOfEvents} events of ${position}`;
+  return faultOfCounts(head, newestPetId);
+}
+
+function faultOfCounts(head: Head, newestPetId: number): string | undefined {
+  const countOf = (type: EventType) => head.types[type]?.count ?? 0;
+  const additions = lastPetIdOf(head);
+  if (newestPetId !== additions) {
+    return `it counts ${additions} additions, but the newest pet has the id ${newestPetId}`;
+  }
+  const left = countOf("PetCreated") - countOf("PetRemoved");
+  if (petCount(head) !== left) return `its lists have ${petCount(head)} pets instead of ${left}`;
+}
+
+/** Whether the log has lines after the head, although nobody appends. Such a head was put back, or garbled. */
+export async function isHeadBehind(store: Store, { position }: Head): Promise<boolean> {
+  const range = { start: logKey(position + 1), end: logKey(Number.MAX_SAFE_INTEGER) };
+  const [entry] = await store.list(range, { limit: 1 });
+  if (entry === undefined || !isLogKey(entry.key)) return false;
+  // If the lines do not follow, another program wrote the record.
+  const [first] = linesOf(entry) ?? [];
+  if (first === undefined || first.position > position + 1) return false;
+  // An append stores its lines and a new head in one commit.
+  return (await readHead(store)).head.position <= position;
+}

@@ -1,0 +1,244 @@
+/** The head of the log: the record that every append checks and replaces. */
+
+import { z } from "zod";
+import { assertNever } from "../../encoding/assert_never.ts";
+import {
+  EVENT_TYPES,
+  type EventType,
+  GENESIS_HASH,
+  isKnownSchema,
+  isLaterSchema,
+  type RecordedEvent,
+  schemaOf,
+  schemaVersionOf,
+} from "./event.ts";
+import { Sha256Hex, Ulid } from "../../encoding/text_forms.ts";
+import { decodeJson, encodeJson } from "../../encoding/json.ts";
+import { ServiceError } from "../service_error.ts";
+import { HEAD_KEY, PET_LISTS, petListOf } from "../keyspace.ts";
+import { checkedContent, withChecksum } from "../store/checksum.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
+import { otherVersionReason } from "../store/store_errors.ts";
+
+/** The version of the keyspace that this service reads and writes. */
+const STORE_FORMAT = 6;
+
+const Count = z.int().min(0);
+
+/** The events of one type. */
+const TypeSummary = z.strictObject({
+  /** The highest version of the schema. */
+  version: z.string(),
+  count: z.int().min(1),
+  /** Position of the last one. */
+  last: z.int().min(1),
+});
+
+const Head = z.strictObject({
+  format: z.literal(STORE_FORMAT),
+  /** Position of the last event; 0 in an empty log. */
+  position: Count,
+  /** SHA-256 (hex) of the last line. */
+  lastHash: Sha256Hex,
+  /** The events of each type, without the types that have none. */
+  types: z.partialRecord(z.enum(EVENT_TYPES), TypeSummary),
+  /** Number of pets in each list, without the empty lists. */
+  counts: z.partialRecord(z.enum(PET_LISTS), z.int()),
+  /** Generation of the projections that requests read. */
+  generation: Count,
+  /** The generation that was served before, while it still has records. */
+  removing: Count.optional(),
+});
+export type Head = z.infer<typeof Head>;
+
+/** The record that replaces the head while a log is restored into a store. */
+export const RestoreMark = z.strictObject({
+  format: z.literal("restore"),
+  storeFormat: z.literal(STORE_FORMAT),
+  /** Id of the command run that wrote the mark last. */
+  run: Ulid,
+  /** Position and hash of the last line of the log to restore. */
+  position: z.int().min(1),
+  lastHash: Sha256Hex,
+  /** The last position that the store already has. */
+  restored: Count,
+});
+export type RestoreMark = z.infer<typeof RestoreMark>;
+
+/** A head as read from the store; `versionstamp` is `null` if the store has no head yet. */
+export interface HeadEntry {
+  head: Head;
+  versionstamp: string | null;
+}
+
+export const EMPTY_HEAD: Head = {
+  format: STORE_FORMAT,
+  position: 0,
+  lastHash: GENESIS_HASH,
+  types: {},
+  counts: {},
+  generation: 1,
+};
+
+/** Id of the newest pet; 0 without pets. Each addition has the next id. */
+export function lastPetIdOf({ types }: Pick<Head, "types">): number {
+  return types.PetCreated?.count ?? 0;
+}
+
+/** Position of the last change or removal of a pet; 0 without one. */
+export function changePositionOf({ types }: Pick<Head, "types">): number {
+  return Math.max(types.PetUpdated?.last ?? 0, types.PetRemoved?.last ?? 0);
+}
+
+/** Position of the last event of an API key; 0 without one. */
+export function keyPositionOf({ types }: Pick<Head, "types">): number {
+  return Math.max(types.ApiKeyIssued?.last ?? 0, types.ApiKeyRevoked?.last ?? 0);
+}
+
+/** Number of pets in a list. */
+export function countOf({ counts }: Pick<Head, "counts">, list: string): number {
+  return counts[list] ?? 0;
+}
+
+/** Number of pets. Ids have gaps if it is smaller than the id of the newest pet. */
+export function petCount({ counts }: Pick<Head, "counts">): number {
+  let sum = 0;
+  for (const list in counts) sum += counts[list]!;
+  return sum;
+}
+
+/** Reads the head. Rejects as {@linkcode headEntryOf} throws. */
+export async function readHead(store: Store): Promise<HeadEntry> {
+  return headEntryOf(await store.get(HEAD_KEY));
+}
+
+/** Throws `ForeignStoreError` if this version did not write the record, `store_unavailable` until a restore ends. */
+export function headEntryOf(entry: StoreEntry | null): HeadEntry {
+  if (entry === null) return { head: EMPTY_HEAD, versionstamp: null };
+  const record = decodeHeadRecord(entry.value);
+  const code = "store_unavailable";
+  switch (record.kind) {
+    case "head":
+      return { head: record.head, versionstamp: entry.versionstamp };
+    case "restore_mark":
+      throw new ServiceError(code, "A log is being restored into the store");
+    case "other_format":
+      throw new ForeignStoreError(code, `The store cannot be used: ${record.message}`);
+    case "foreign":
+      throw new ForeignStoreError(code, "The head record is damaged, or not one of Animal Store");
+    default:
+      return assertNever(record);
+  }
+}
+
+export function encodeHead(head: Head | RestoreMark): Uint8Array {
+  return withChecksum(HEAD_KEY, encodeJson(head));
+}
+
+/** A copy of a head, to which {@linkcode addEvent} adds events. */
+export function draftOf(head: Head): Head {
+  const types: Head["types"] = {};
+  for (const [type, summary] of Object.entries(head.types)) {
+    types[type as EventType] = { ...summary };
+  }
+  return { ...head, types, counts: { ...head.counts } };
+}
+
+/** Adds an event, whose line has that SHA-256 (hex), to a draft. In place, because a log has many events. */
+export function addEvent(draft: Head, event: RecordedEvent, lastHash: string): void {
+  const { type, position } = event;
+  draft.position = position;
+  draft.lastHash = lastHash;
+  const version = schemaVersionOf(event);
+  let summary = draft.types[type];
+  if (summary === undefined) {
+    summary = { version, count: 0, last: 0 };
+    draft.types[type] = summary;
+  }
+  if (isLaterSchema(type, version, summary.version)) summary.version = version;
+  summary.count++;
+  summary.last = position;
+  switch (type) {
+    case "PetCreated":
+      addTo(draft.counts, petListOf(event.data.status), 1);
+      break;
+    case "PetUpdated": {
+      const { status, previous } = event.data;
+      if (previous.status === undefined) break;
+      addTo(draft.counts, petListOf(previous.status), -1);
+      addTo(draft.counts, petListOf(status), 1);
+      break;
+    }
+    case "PetRemoved":
+      addTo(draft.counts, petListOf(event.data.status), -1);
+      break;
+    case "ApiKeyIssued":
+    case "ApiKeyRevoked":
+      break;
+    default:
+      assertNever(type);
+  }
+}
+
+function addTo(counts: Head["counts"], list: string, change: number): void {
+  const count = (counts[list] ?? 0) + change;
+  if (count === 0) delete counts[list];
+  else counts[list] = count;
+}
+
+type HeadRecord =
+  | { kind: "head"; head: Head }
+  | { kind: "restore_mark"; mark: RestoreMark }
+  | { kind: "other_format"; message: string }
+  | { kind: "foreign" };
+
+/** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
+export function decodeHeadRecord(value: unknown): HeadRecord {
+  try {
+    const content = checkedContent({ key: HEAD_KEY, value });
+    const record = content === undefined ? decodeUnchecked(value) : decodeJson(content);
+    const message = otherFormatReason(record);
+    if (message !== undefined) return { kind: "other_format", message };
+    if (content === undefined) return { kind: "foreign" };
+    if (record.format === "restore") {
+      return { kind: "restore_mark", mark: RestoreMark.parse(record) };
+    }
+    const newerMessage = newerSchemaReason(record);
+    if (newerMessage !== undefined) return { kind: "other_format", message: newerMessage };
+    return { kind: "head", head: Head.parse(record) };
+  } catch {
+    return { kind: "foreign" };
+  }
+}
+
+/** Decodes a record without a checksum, as stores of another format have it, to find the number of that format. */
+function decodeUnchecked(value: unknown) {
+  return typeof value === "string" ? JSON.parse(value) : decodeJson(value);
+}
+
+/** The reason to refuse a record that names another format; `undefined` if it does not. */
+function otherFormatReason({ format, storeFormat }: Record<string, unknown>): string | undefined {
+  if (format === "restore") {
+    if (storeFormat === STORE_FORMAT) return undefined;
+    return "it holds an unfinished restore of another version; use a new store";
+  }
+  if (!Number.isSafeInteger(format) || format === STORE_FORMAT) return undefined;
+  // The first number of a version is the format of its store.
+  const newer = format as number > STORE_FORMAT ? String(format) : undefined;
+  return otherVersionReason(`it has format ${format}`, newer);
+}
+
+/**
+ * The reason to refuse a head that names a schema of events that this version does not know; `undefined` if it names
+ * none. A newer version that adds to the head or to its counts must also add a schema version, or use another format.
+ */
+function newerSchemaReason({ types }: { types: Record<string, { version: string }> }) {
+  for (const [type, { version }] of Object.entries(types)) {
+    if (isKnownSchema(type, version)) continue;
+    const shown = `its log has events of the schema ${schemaOf(type)}:${version}`;
+    return otherVersionReason(shown, version);
+  }
+}
+
+/** The store was opened, but another program or another version of this one wrote its data. */
+export class ForeignStoreError extends ServiceError {}

@@ -1,0 +1,138 @@
+import { ServiceError } from "../service_error.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { HEAD_KEY } from "../keyspace.ts";
+import type { Store } from "../store/store.ts";
+import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
+
+/** Time for which a head may be used after it was read: shorter than `GRACE_MS` of a replay. */
+export const HEAD_LIMIT_MS = 9_000;
+
+/** How long a head counts as recent after the last read or write that confirmed it. */
+export const HEAD_RECENT_MS = 1_000;
+
+/** The head is missing, older than one that was seen, or of another log, so no data of the store can be trusted. */
+export class HeadLostError extends ServiceError {}
+
+/** An audit without the checkpoint would find an older copy of a store sound. */
+const REMEDY =
+  "Stop the service, write the value of checkpoint into seen.json, and run deno task audit --checkpoint seen.json. " +
+  "If the log does not extend it, restore the newest backup that does: with --file BACKUP, the audit exits with 0";
+
+/** Reads the head, and shares fresh reads between callers, as `src/README.md` explains. */
+export class HeadReader {
+  #store: Store;
+  #runtime: Runtime;
+  #report: Logger;
+  #latest: HeadEntry | undefined;
+  /** When the store was last known to hold the latest head. */
+  #latestSeenAt = -Infinity;
+  #isLost = false;
+  #inFlight: Promise<unknown> | undefined;
+  #next: Promise<HeadEntry> | undefined;
+
+  constructor(store: Store, runtime: Runtime, report: Logger = () => {}) {
+    this.#store = store;
+    this.#runtime = runtime;
+    this.#report = report;
+  }
+
+  /** The newest head that this instance knows. It may be stale, but a commit can be tried on it. */
+  get latest(): HeadEntry | undefined {
+    return this.#latest;
+  }
+
+  /** The latest head, if the store was known to hold it within the last {@linkcode HEAD_RECENT_MS}. */
+  get recent(): Head | undefined {
+    const isRecent = this.#runtime.monotonicNow() - this.#latestSeenAt <= HEAD_RECENT_MS;
+    return isRecent ? this.#latest?.head : undefined;
+  }
+
+  /** Reads the head after this call, in a shared read. Rejects as {@linkcode read} does. */
+  fresh(): Promise<HeadEntry> {
+    return this.#next ??= this.#readNext();
+  }
+
+  /**
+   * Runs `work` on a fresh head. Rejects with `store_unavailable` if this took too long, as on a suspended machine: a
+   * replay may have removed the records meanwhile, so neither a result nor an error of `work` is reliable.
+   */
+  use<T>(work: (entry: HeadEntry) => T | Promise<T>): Promise<T> {
+    const start = this.#runtime.monotonicNow();
+    const expectInTime = () => {
+      if (this.#runtime.monotonicNow() - start <= HEAD_LIMIT_MS) return;
+      const message = "The answer took so long that it may be out of date";
+      throw new ServiceError("store_unavailable", message);
+    };
+    return this.fresh().then(work).then((result) => {
+      expectInTime();
+      return result;
+    }, (error) => {
+      expectInTime();
+      throw error;
+    });
+  }
+
+  /** Records a head that was read or written, if it is newer than the latest one. */
+  advance(entry: HeadEntry): void {
+    const latest = this.#latest;
+    if (latest && (entry.versionstamp ?? "") <= (latest.versionstamp ?? "")) return;
+    this.#latest = entry;
+    this.#latestSeenAt = this.#runtime.monotonicNow();
+  }
+
+  /** Reads the head, unshared. Rejects with `HeadLostError`, and with the errors of {@linkcode headEntryOf}. */
+  async read(): Promise<HeadEntry> {
+    const known = this.#latest;
+    const entry = await this.#store.get(HEAD_KEY);
+    if (entry !== null && entry.versionstamp === this.#latest?.versionstamp) {
+      this.#latestSeenAt = this.#runtime.monotonicNow();
+      this.#noteFound();
+      return this.#latest;
+    }
+    const read = headEntryOf(entry);
+    if (known !== undefined && known.versionstamp !== null) this.#expectToFollow(read, known);
+    this.advance(read);
+    return read;
+  }
+
+  /** `known` is the latest head from before the read, because a commit may move the head meanwhile. */
+  #expectToFollow(read: HeadEntry, known: HeadEntry): void {
+    const reason = whyNotAfter(read, known);
+    if (reason === undefined) return this.#noteFound();
+    const { position, lastHash: hash } = known.head;
+    const details = { reason, checkpoint: { position, hash }, remedy: REMEDY };
+    if (!this.#isLost) this.#report("error", "head_lost", details);
+    this.#isLost = true;
+    throw new HeadLostError("store_unavailable", reason);
+  }
+
+  #noteFound(): void {
+    if (this.#isLost) this.#report("info", "head_found");
+    this.#isLost = false;
+  }
+
+  async #readNext(): Promise<HeadEntry> {
+    await this.#inFlight;
+    // Yield once so that requests arriving together share a read.
+    await this.#runtime.nextTurn();
+    this.#next = undefined;
+    const reading = this.read();
+    this.#inFlight = reading.catch(() => {});
+    return await reading;
+  }
+}
+
+/** Why a head cannot come after one that was read earlier; `undefined` if it can. */
+function whyNotAfter({ head, versionstamp }: HeadEntry, known: HeadEntry): string | undefined {
+  const { position, lastHash } = known.head;
+  const seen = `this instance has seen version ${known.versionstamp} at position ${position}`;
+  if (versionstamp === null) return `The store's head record is missing, and ${seen}`;
+  if (head.position < position || versionstamp < known.versionstamp!) {
+    return `The store's head record is an older one, version ${versionstamp} at position ` +
+      `${head.position}, and ${seen}`;
+  }
+  if (head.position === position && head.lastHash !== lastHash) {
+    return `The store's head record is that of another log, and ${seen}`;
+  }
+}

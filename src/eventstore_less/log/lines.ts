@@ -1,0 +1,71 @@
+/** The lines of an export or of the stored log: their events, and a stream split into them. */
+
+import { Buffer, isAscii } from "node:buffer";
+import { decodeEvent, MalformedEventError, type RecordedEvent } from "./event.ts";
+import { LINE_FEED } from "../../encoding/pack_lines.ts";
+import { CHECKSUM_BYTES } from "../store/checksum.ts";
+import { VALUE_BYTES_LIMIT } from "../store/store.ts";
+
+/** Longest line, in bytes: it fits into a value of the store, with its line feed and the checksum. */
+export const LINE_LIMIT_BYTES = VALUE_BYTES_LIMIT - CHECKSUM_BYTES - 1;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The event of a line, or the reason why it has none. */
+export function readEvent(line: Uint8Array): RecordedEvent | MalformedEventError {
+  try {
+    return decodeEvent(decodeUtf8(line));
+  } catch (error) {
+    if (error instanceof MalformedEventError) return error;
+    throw error;
+  }
+}
+
+/** The event of a line; `undefined` if it is not one that this version knows. */
+export function eventOf(line: Uint8Array): RecordedEvent | undefined {
+  const read = readEvent(line);
+  return read instanceof MalformedEventError ? undefined : read;
+}
+
+function decodeUtf8(line: Uint8Array): string {
+  if (line.length > LINE_LIMIT_BYTES) {
+    throw new MalformedEventError(`The line is longer than ${LINE_LIMIT_BYTES} bytes`);
+  }
+  // TextDecoder takes three times as long.
+  if (isAscii(line)) {
+    return Buffer.from(line.buffer, line.byteOffset, line.length).toString("latin1");
+  }
+  try {
+    return decoder.decode(line);
+  } catch {
+    throw new MalformedEventError("The line is not valid UTF-8");
+  }
+}
+
+/**
+ * Yields the lines of each chunk of a stream together, without line feeds. The last line needs no line feed. A line
+ * over {@linkcode LINE_LIMIT_BYTES} is cut to one byte more than that, so that it still counts as too long.
+ */
+export async function* splitLines(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+  let open = new Uint8Array();
+  for await (const chunk of stream) {
+    const bytes = new Uint8Array(open.length + chunk.length);
+    bytes.set(open);
+    bytes.set(chunk, open.length);
+    const lines: Uint8Array[] = [];
+    let start = 0;
+    let end = bytes.indexOf(LINE_FEED);
+    while (end !== -1) {
+      lines.push(cutLine(bytes, start, end));
+      start = end + 1;
+      end = bytes.indexOf(LINE_FEED, start);
+    }
+    open = cutLine(bytes, start, bytes.length);
+    if (lines.length > 0) yield lines;
+  }
+  if (open.length > 0) yield [open];
+}
+
+function cutLine(bytes: Uint8Array<ArrayBuffer>, start: number, end: number) {
+  return bytes.subarray(start, Math.min(end, start + LINE_LIMIT_BYTES + 1));
+}

@@ -1,0 +1,158 @@
+/** The file of a store: a SQLite database that Deno KV opens. */
+
+import type { Stats } from "node:fs";
+import { mkdir, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { pid } from "node:process";
+import type { Logger } from "../../../runtime/logger.ts";
+import { type Runtime, sleep } from "../../../runtime/runtime.ts";
+import type { Key } from "../store.ts";
+import {
+  noStoreReason,
+  StoreDamagedError,
+  type StoreError,
+  StoreRefusedError,
+} from "../store_errors.ts";
+import type { FileLocation, StoreLocation } from "../store_location.ts";
+import { SqliteReader, versionstampOf } from "./sqlite_reader.ts";
+
+/**
+ * Makes sure that a file can be opened as a store. Creates only the folder of the default path: any other missing one
+ * is usually a mistyped path. Rejects with {@linkcode StoreRefusedError}, or the system's error.
+ */
+export async function prepareFile(location: FileLocation, create: boolean): Promise<void> {
+  const { path, isDefault } = location;
+  const file = await statOf(path);
+  if (file === undefined) {
+    if (!create) throw new StoreRefusedError(noStoreReason("there is no such file"));
+    await expectFolder(location);
+    if (isDefault) await mkdir(dirname(path), { recursive: true });
+    // Only for its owner: SQLite would let all users read it. The files next to it get its mode.
+    const created = await open(path, "a", 0o600);
+    await created.close();
+    return;
+  }
+  if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
+  if (file.size === 0 && !create) throw new StoreRefusedError(noStoreReason("it is empty"));
+  if (file.size === 0) return;
+  // Read-only: opening another program's database as KV would add KV's tables to it.
+  using reader = new SqliteReader(path);
+  const tables = reader.query("select name from sqlite_master where type = 'table'");
+  if (tables.length === 0 || tables.some(({ name }) => name === "kv")) return;
+  throw new StoreRefusedError("it is a database of another program");
+}
+
+/** Rejects with {@linkcode StoreRefusedError} if the folder of a file does not exist. */
+export async function expectFolder({ path, isDefault }: FileLocation): Promise<void> {
+  if (isDefault || await statOf(dirname(path)) !== undefined) return;
+  throw new StoreRefusedError("its folder does not exist; create it, or correct the path");
+}
+
+/** Whether opening the store would create its file. A path under which nothing can exist is an error of the opening. */
+export async function isMissingFile(location: StoreLocation): Promise<boolean> {
+  return location.kind === "file" && await statOf(location.path).catch(() => null) === undefined;
+}
+
+/** Resolves to `undefined` if the file does not exist. */
+export function statOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error) => error.code === "ENOENT" ? undefined : Promise.reject(error));
+}
+
+/** Queries that Deno KV makes when it opens a file. If one fails, Deno panics, which ends the process. */
+const OPENING_QUERIES = [
+  "select expiration_ms from kv where expiration_ms >= 0 order by expiration_ms limit 1",
+  "select ts from queue order by ts limit 1",
+];
+
+/** Throws `StoreDamagedError` if an index is damaged that Deno KV reads when it opens the file. */
+export function expectUsableIndexes(path: string): void {
+  using reader = new SqliteReader(path);
+  const isNew = reader.query("select 1 from sqlite_master").length === 0;
+  if (!isNew) OPENING_QUERIES.forEach((query) => reader.query(query));
+}
+
+/**
+ * Throws `StoreDamagedError` if one of the records has a later version than the counter of versions, because that counts
+ * on from an older copy: a later commit would get an earlier version, and look as if it had not been made.
+ */
+export async function expectRisingVersions(path: string, keys: readonly Key[]): Promise<void> {
+  using reader = new SqliteReader(path);
+  const isNew = reader.query("select 1 from sqlite_master").length === 0;
+  if (isNew) return;
+  // Read the counter last, because another process may commit meanwhile.
+  const entries = await reader.getMany([...keys]);
+  const [{ version: counted }] = reader.query("select version from data_version");
+  const counter = versionstampOf(counted as number);
+  if (entries.every((entry) => entry === null || entry.versionstamp <= counter)) return;
+  throw new StoreDamagedError("A part of it is an older copy: its counter of versions is behind");
+}
+
+const WATCH_INTERVAL_MS = 1_000;
+
+/**
+ * Watches whether the path of an open store still leads to the files that SQLite has open: the database and its
+ * write-ahead log. If not, what is stored vanishes with the process, and `onChange` is called with the fault; with
+ * `undefined` when the files are back. Resolves to a function that ends the watch.
+ */
+export async function watchFile(
+  path: string,
+  runtime: Runtime,
+  report: Logger,
+  onChange: (fault: StoreError | undefined) => void,
+): Promise<() => void> {
+  const paths = [path, `${path}-wal`];
+  const opened = await Promise.all(paths.map(statOf));
+  let isLost = false;
+  let isStopped = false;
+  const look = async () => {
+    const found = await Promise.all(paths.map(statOf));
+    if (isStopped) return;
+    const lost = opened.findIndex((file, index) => !isStillThere(file, found[index]));
+    const wasLost = isLost;
+    isLost = lost !== -1;
+    if (isLost === wasLost) return;
+    if (!isLost) {
+      report("info", "store_file_found", { store: path });
+      onChange(undefined);
+      return;
+    }
+    report("error", "store_file_lost", {
+      store: path,
+      reason: `${paths[lost]} was ${found[lost] === undefined ? "deleted or moved" : "replaced"}`,
+      remedy: LOST_REMEDY,
+      saveCommand: saveCommand(opened),
+    });
+    const message = "The store's file was deleted, moved or replaced, so nothing was stored";
+    onChange(new StoreRefusedError(message, { isLogged: true }));
+  };
+  const watch = async () => {
+    while (!isStopped) {
+      await sleep(runtime, WATCH_INTERVAL_MS);
+      // A file that cannot be looked at may still be there.
+      await look().catch(() => {});
+    }
+  };
+  watch();
+  return () => {
+    isStopped = true;
+  };
+}
+
+/** Whether a path leads to the file that was opened there, if there was one. */
+function isStillThere(opened: Stats | undefined, found: Stats | undefined): boolean {
+  if (opened === undefined) return true;
+  return opened.dev === found?.dev && opened.ino === found?.ino;
+}
+
+const LOST_REMEDY =
+  "If the file was moved, move it back. Otherwise, before the service stops, run " +
+  "saveCommand as its user and in its folder. Check the copy: KV_PATH=saved.sqlite3 deno task audit. " +
+  "If it is sound, stop the service, and start it with KV_PATH=saved.sqlite3";
+
+/** A command for Linux that copies both files as of one moment, by this process's descriptors. Deno may not read /proc. */
+function saveCommand([database, log]: (Stats | undefined)[]): string {
+  const copy = (info: Stats | undefined, to: string) =>
+    `cp $(find -L /proc/${pid}/fd -inum ${info?.ino} | head -n 1) ${to}`;
+  const copies = [copy(database, "saved.sqlite3"), copy(log, "saved.sqlite3-wal")];
+  return [`kill -STOP ${pid}`, ...copies, `kill -CONT ${pid}`].join("; ");
+}

@@ -1,0 +1,160 @@
+import { versions } from "node:process";
+import { reasonOf } from "../../runtime/logger.ts";
+import { KvStore, openKv, writeFaultOf } from "./deno_kv/kv_store.ts";
+import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
+import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
+import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
+import type { DatabaseOptions } from "./postgres/postgres_store.ts";
+import { type Store, WRITE_PROBE } from "./store.ts";
+import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  type StoreDamagedError,
+  StoreRefusedError,
+} from "./store_errors.ts";
+
+/** The store cannot be opened, or it is not ours. The message names the store and the reason, on one line. */
+export class OpenStoreError extends Error {
+  override name = "OpenStoreError";
+  readonly damage: StoreDamagedError | undefined;
+
+  constructor(location: StoreLocation, reason: string, damage?: StoreDamagedError) {
+    const [what, setting] = location.kind === "postgres"
+      ? ["the", "DATABASE_URL"]
+      : ["the store", "KV_PATH"];
+    const line = reason.replaceAll("\n", " ");
+    super(`Cannot open ${what} ${storeName(location)} (${setting}): ${line}`);
+    this.damage = damage;
+  }
+}
+
+/** Time limit of the first connection to a remote store. */
+const CONNECT_LIMIT_MS = 3_000;
+
+export interface OpenOptions extends DatabaseOptions {
+  /** Whether a missing file, or the tables in an empty database, are created. */
+  create: boolean;
+  /** Decides whether an opened store may be used, by its content. Rejects with `StoreRefusedError` if not. */
+  accept: (store: Store) => Promise<void>;
+  /** Set if a service opens the store: its reads do not wait for its commits, and it can wait for a remote store. */
+  service?: ServiceOpening;
+}
+
+/** How a service opens a store: it starts although a remote store is away, and expects to be able to write. */
+export interface ServiceOpening {
+  /** Called if a remote store that was away at the start turns out to be unusable. */
+  onRefused: (error: OpenStoreError) => void;
+}
+
+/** Opens a store. Rejects with `OpenStoreError`. It does not change files or databases of other programs. */
+export async function openStore(location: StoreLocation, options: OpenOptions): Promise<Store> {
+  const { accept, service } = options;
+  const connect = await connectorOf(location, options);
+  if (connect === undefined) return await openLocalStore(location, options);
+  let isWaiting = false;
+  const store = reconnectingStore(connect, accept, ({ message }) => {
+    if (isWaiting) service?.onRefused(new OpenStoreError(location, message));
+  });
+  const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  signal.onabort = () => reject(new Error(`it does not answer within ${CONNECT_LIMIT_MS} ms`));
+  try {
+    await Promise.race([store.reopen(signal), late]);
+  } catch (error) {
+    isWaiting = service !== undefined && !(error instanceof StoreRefusedError);
+    if (!isWaiting) throw new OpenStoreError(location, reasonOf(error));
+  }
+  return store;
+}
+
+async function openLocalStore(
+  location: StoreLocation,
+  { create, accept, guardKeys, service }: OpenOptions,
+): Promise<Store> {
+  let store: Store | undefined;
+  try {
+    if (location.kind === "file") {
+      await prepareFile(location, create);
+      expectUsableIndexes(location.path);
+      await expectRisingVersions(location.path, guardKeys);
+    }
+    // Reads of a service do not wait for commits. Without a reader, the scans of a tool take less processor time. A
+    // wait for a lock would block the thread, so the service retries instead. On another runtime, Deno KV has a SQLite
+    // of its own, and two in one process do not see each other's locks.
+    const hasReader = location.kind === "file" && service !== undefined && versions.deno;
+    const kv = await openKv(storeName(location));
+    store = new KvStore(kv);
+    if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
+    await accept(store);
+    if (service !== undefined) await expectWritable(store);
+    return store;
+  } catch (error) {
+    store?.close();
+    throw openError(location, error, "it is damaged, or not a store", "; run deno task audit");
+  }
+}
+
+/** Rejects if a commit fails. A lock is not a fault: another process writes. */
+async function expectWritable(store: Store): Promise<void> {
+  try {
+    await store.commit(WRITE_PROBE);
+  } catch (error) {
+    if (!(error instanceof NotAppliedError)) throw error;
+  }
+}
+
+/** Opens the file of a store only to read it, without Deno KV. Rejects with `OpenStoreError`. */
+export async function openFileToRead(location: FileLocation): Promise<SqliteReader> {
+  try {
+    await prepareFile(location, false);
+    return new SqliteReader(location.path);
+  } catch (error) {
+    throw openError(location, error, "its file is damaged, and none of it can be read");
+  }
+}
+
+function openError(location: StoreLocation, error: unknown, damaged: string, advice = "") {
+  const damage = damageOf(error);
+  if (damage !== undefined) {
+    return new OpenStoreError(location, `${damaged}: ${damage.reason}${advice}`, damage);
+  }
+  const writeFault = location.kind === "file" ? writeFaultOf(error) : undefined;
+  const reason = writeFault && `${writeFault.reason}; ${writeFault.remedy}`;
+  return new OpenStoreError(location, reason ?? reasonOf(error));
+}
+
+/** How to connect to a store over a network; `undefined` for a local one. Clients are loaded only if they are used. */
+async function connectorOf(
+  location: StoreLocation,
+  options: OpenOptions,
+): Promise<Connect | undefined> {
+  if (location.kind === "attached") return openAttachedStore;
+  if (location.kind === "kv_connect") {
+    const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
+    return (signal) => openKvConnectStore(location.address, signal);
+  }
+  if (location.kind === "postgres") {
+    const { PostgresStore } = await import("./postgres/postgres_store.ts");
+    return (signal) => PostgresStore.open(location.settings, options, signal);
+  }
+}
+
+/** Maximum number of attempts under way: none can be given up, and the client repeats it for a quarter of an hour. */
+const ATTEMPTS_LIMIT = 16;
+let attempts = 0;
+
+async function openAttachedStore(): Promise<Store> {
+  if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
+  attempts++;
+  try {
+    return new KvStore(await openKv());
+  } catch (error) {
+    // The client's errors have no type of their own.
+    const { message } = error as Error;
+    const isAway = /failed to connect|status 5\d\d/.test(message);
+    throw isAway ? new StoreAwayError(message) : new StoreRefusedError(message);
+  } finally {
+    attempts--;
+  }
+}

@@ -1,0 +1,218 @@
+import { bytesEqual } from "../../../encoding/bytes_equal.ts";
+import type { Runtime } from "../../../runtime/runtime.ts";
+import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
+import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
+import {
+  type Commit,
+  type Key,
+  type Mutation,
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
+  VALUE_BYTES_LIMIT,
+} from "../store.ts";
+import { closeUnlessOpened, type Connection, type Parameter, type Row } from "./connection.ts";
+import { databaseName, type PostgresSettings } from "./database_url.ts";
+import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
+import { prepareSchema } from "./schema.ts";
+import * as SQL from "./statements.ts";
+
+/** How long a server counts as the primary after a commit has proved it. */
+const PROVEN_MS = 2_000;
+
+/** Versions of missing records. The sequence begins at 1. */
+const MISSING = "0";
+
+/** The key of the head, which has its own table, and whether each read of it proves that the server is the primary. */
+type Head = { key: Uint8Array; strictReads: boolean };
+
+export interface DatabaseOptions {
+  /** Whether the tables are created in an empty database. */
+  create: boolean;
+  /**
+   * Every commit that adds a record also checks and writes one of these records. The first is the head: a read of it must
+   * come from the primary, and most commits replace it.
+   */
+  guardKeys: readonly Key[];
+  runtime: Runtime;
+  /** Called after the tables were created in a database, which it names. */
+  onSchemaCreated?: (database: string) => void;
+  /** Called at each connection to one of several servers, which a function then asks about its standbys. */
+  onReplicated?: (waitsForStandby: WaitsForStandby) => void;
+}
+
+/** Whether a commit that succeeds is stored by a synchronous standby, too. */
+export type WaitsForStandby = () => Promise<boolean>;
+
+/** A store in the tables of a PostgreSQL database, over two connections to its primary. */
+export class PostgresStore implements Store {
+  readonly limits = STORE_LIMITS;
+  #primary: PrimaryConnections;
+  #runtime: Runtime;
+  #head: Head;
+  /** Monotonic time in milliseconds at which the server was certainly still the primary. */
+  #provenAt = -Infinity;
+
+  private constructor(primary: PrimaryConnections, runtime: Runtime, head: Head) {
+    this.#primary = primary;
+    this.#runtime = runtime;
+    this.#head = head;
+  }
+
+  /** Connects to the primary. Rejects with `StoreAwayError`, or `StoreRefusedError` if waiting does not help. */
+  static async open(
+    settings: PostgresSettings,
+    { create, onSchemaCreated, onReplicated, guardKeys, runtime }: DatabaseOptions,
+    signal: AbortSignal,
+  ): Promise<PostgresStore> {
+    const encodedKeys = guardKeys.map(encodeKey);
+    const primary = await connectToPrimary(settings, runtime, signal);
+    return await closeUnlessOpened(signal, () => closeBoth(primary), async () => {
+      const isCreated = await prepareSchema(primary.commits, create);
+      if (isCreated) onSchemaCreated?.(databaseName(settings));
+      // Every commit that writes a record also writes one of these, so the largest of their versions is the largest of all.
+      await advanceVersions(primary.commits, encodedKeys);
+      const head = { key: encodedKeys[0], strictReads: settings.strictReads };
+      const { reads } = primary;
+      const waitsForStandby = async () => {
+        const [[waits]] = await reads.read(SQL.WAITS_FOR_STANDBY);
+        return waits === "t";
+      };
+      if (settings.hosts.length > 1) onReplicated?.(waitsForStandby);
+      return new PostgresStore(primary, runtime, head);
+    });
+  }
+
+  get: Store["get"] = async (key) => {
+    const isHead = bytesEqual(encodeKey(key), this.#head.key);
+    if (isHead) return await this.#getHead(key);
+    const [entry] = await this.getMany([key]);
+    return entry;
+  };
+
+  async #getHead(key: Key): Promise<StoreEntry | null> {
+    const sentAt = this.#runtime.monotonicNow();
+    const mustProve = this.#head.strictReads || sentAt - this.#provenAt >= PROVEN_MS;
+    const statement = mustProve ? SQL.PROVE_AND_GET_HEAD : SQL.GET_HEAD;
+    const [row] = await this.#primary.reads.read(statement, []);
+    if (mustProve) this.#provenAt = sentAt;
+    const [, value] = row;
+    return value === null ? null : entryOf(key, row);
+  }
+
+  getMany: Store["getMany"] = async (keys) => {
+    const encoded = keys.map(encodeKey);
+    const parameters = [SQL.encodeArray(encoded), this.#head.key];
+    const rows = await this.#primary.reads.read(SQL.GET_MANY, parameters);
+    return keys.map((key, index) => {
+      const row = rows.find((row) => bytesEqual(bytesOf(row[2]), encoded[index]));
+      return row === undefined ? null : entryOf(key, row);
+    });
+  };
+
+  list: Store["list"] = async (range, { limit, reverse = false }) => {
+    if (limit > this.limits.listEntries) {
+      throw new StoreRefusedError("The limit of a list is too large");
+    }
+    const { start, end } = encodeRange(range);
+    const statement = reverse ? SQL.LIST_REVERSE : SQL.LIST;
+    const rows = await this.#primary.reads.read(statement, [start, end, limit, this.#head.key]);
+    return rows.map((row) => entryOf(decodeKey(bytesOf(row[2])), row));
+  };
+
+  async commit({ checks, mutations }: Commit): Promise<string | null> {
+    const checkedKeys = checks.map(({ key }) => encodeKey(key));
+    const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
+    const missing = checkedKeys.filter((key, index) =>
+      versions[index] === MISSING && !bytesEqual(key, this.#head.key)
+    );
+    const checked = [SQL.encodeArray(checkedKeys), versions];
+    const parameters = [...checked, ...parametersOf(mutations), this.#head.key];
+    const sentAt = this.#runtime.monotonicNow();
+    // Both are sent at once. Placeholders have no effect that a reader sees.
+    const reserving = this.#reserve(missing);
+    const committing = this.#primary.commits.write(SQL.COMMIT, parameters);
+    const [reserved, committed] = await Promise.allSettled([reserving, committing]);
+    if (committed.status === "rejected") throw committed.reason;
+    const [row] = committed.value;
+    const hasFailedCheck = row === undefined;
+    // Without its placeholder, a failed check proves nothing.
+    if (hasFailedCheck && reserved.status === "rejected") throw reserved.reason;
+    // Without checks, only a head that was replaced meanwhile can fail the commit.
+    if (hasFailedCheck && checks.length === 0) {
+      throw new NotAppliedError("Another commit replaced the head");
+    }
+    if (hasFailedCheck) return null;
+    const [version, isLarger] = row;
+    if (isLarger !== "t") {
+      await advanceVersions(this.#primary.commits, checkedKeys);
+      throw new NotAppliedError("The database's sequence of versions was behind its records");
+    }
+    this.#provenAt = sentAt;
+    return versionstampOf(version!);
+  }
+
+  /** Adds placeholders for missing records. Sends nothing if no record is missing. */
+  #reserve(missing: Uint8Array[]): Promise<unknown> {
+    if (missing.length === 0) return Promise.resolve();
+    return this.#primary.commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
+  }
+
+  close(): void {
+    closeBoth(this.#primary);
+  }
+}
+
+/**
+ * Makes the next version larger than the version of each record with these keys. It may not be after a dump without the value
+ * of the sequence, or logical replication. Rejects with `StoreRefusedError` if the sequence is too far behind.
+ */
+async function advanceVersions(connection: Connection, keys: Uint8Array[]): Promise<void> {
+  const [[largest, behind]] = await connection.write(SQL.SKIP, [SQL.encodeArray(keys)]);
+  if (Number(behind) <= SQL.SKIP_LIMIT) return;
+  throw new StoreRefusedError(
+    `its sequence animal_store.versions is ${behind} versions behind its records, perhaps because it was ` +
+      `restored or replicated without it: as the owner of the sequence, run ` +
+      `select pg_catalog.setval('animal_store.versions', ${largest})`,
+  );
+}
+
+/** If several mutations have the same key, the last one counts. Throws `StoreRefusedError` beyond the limits of a commit. */
+function parametersOf(mutations: Mutation[]): Parameter[] {
+  if (mutations.length > STORE_LIMITS.commitMutations) {
+    throw new StoreRefusedError("The commit has too many mutations");
+  }
+  const last = new Map<string, Mutation & { encoded: Uint8Array }>();
+  for (const mutation of mutations) {
+    const encoded = encodeKey(mutation.key);
+    last.set(encoded.toHex(), { ...mutation, encoded });
+  }
+  const deleted = [...last.values()].filter(({ type }) => type === "delete");
+  const written = [...last.values()].filter((it) => it.type === "set");
+  const values = written.map(({ value }) => value);
+  if (values.some(({ length }) => length > VALUE_BYTES_LIMIT)) {
+    throw new StoreRefusedError("A value is too large");
+  }
+  const size = values.reduce((sum, { length }) => sum + length, 0);
+  if (size > STORE_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
+  const keysOf = (some: typeof deleted) => SQL.encodeArray(some.map(({ encoded }) => encoded));
+  return [keysOf(deleted), keysOf(written), SQL.encodeArray(values)];
+}
+
+function entryOf(key: Key, [version, value]: Row): StoreEntry {
+  return { key, value: bytesOf(value), versionstamp: versionstampOf(version!) };
+}
+
+/** Decodes bytes from the text form `\x0a…`. */
+function bytesOf(text: string | null): Uint8Array {
+  return Uint8Array.fromHex(text!.slice(2));
+}
+
+/** Versionstamps sort as text, so they have the digits of the largest bigint. */
+function versionstampOf(version: string): string {
+  return version.padStart(19, "0");
+}
+
+function versionOf(versionstamp: string | null): string {
+  return versionstamp === null ? MISSING : String(BigInt(versionstamp));
+}

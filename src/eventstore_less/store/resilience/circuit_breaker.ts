@@ -1,0 +1,149 @@
+import { type Logger, reasonOf } from "../../../runtime/logger.ts";
+import { backoffMs, type Runtime, sleep } from "../../../runtime/runtime.ts";
+import { StoreAwayError, StoreClosedError, UnclearOutcomeError } from "../store_errors.ts";
+
+/** Time limit of one call, with its wait, and of one probe. */
+export const CALL_LIMIT_MS = 2_000;
+
+/** Maximum number of calls in flight. Further calls wait, in the order of their arrival. */
+export const OUTSTANDING_LIMIT = 64;
+
+/** How long calls wait for a probe before the circuit breaker opens. */
+const HOLD_LIMIT_MS = 500;
+
+const OPEN_REPORT_MS = 60_000;
+
+/** A call was made, and did not settle within {@linkcode CALL_LIMIT_MS}. */
+export class TimeLimitError extends UnclearOutcomeError {}
+
+/** A call that has not settled. `start` makes it, once. */
+interface Call {
+  state: "waiting" | "made";
+  start(): void;
+  reject(error: Error): void;
+}
+
+/**
+ * Limits the duration of calls to the store, and how many are in flight. A call that is late is rejected but not
+ * cancelled. After {@linkcode trip}, probes the store until a probe succeeds. Meanwhile, calls wait for
+ * {@linkcode HOLD_LIMIT_MS}, then fail at once. So a short outage fails no further call.
+ */
+export class CircuitBreaker {
+  #runtime: Runtime;
+  #report: Logger;
+  #probe: (signal: AbortSignal) => Promise<unknown>;
+  #state: "closed" | "holding" | "open" | "stopped" = "closed";
+  /** Replaced when the circuit breaker closes: the calls before may hang forever, so they no longer count. */
+  #inFlight = { count: 0 };
+  /** In the order of their arrival. Not a `Set`: V8 frees what was removed from a long-lived `Set` only late. */
+  #calls: Call[] = [];
+
+  /** `probe` shows whether the store answers. It may hang, or continue after the signal aborts. */
+  constructor(runtime: Runtime, report: Logger, probe: (signal: AbortSignal) => Promise<unknown>) {
+    this.#runtime = runtime;
+    this.#report = report;
+    this.#probe = probe;
+  }
+
+  /**
+   * Makes a call, at once if there is room. Rejects with {@linkcode TimeLimitError} at the limit of time, and with
+   * `StoreAwayError` if the call was not made by then, or the circuit breaker is open.
+   */
+  run<T>(name: string, call: () => Promise<T>): Promise<T> {
+    if (this.#state === "open") return Promise.reject(openError());
+    if (this.#state === "stopped") return Promise.reject(new StoreClosedError());
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const start = () => {
+      const inFlight = this.#inFlight;
+      inFlight.count++;
+      call().then(resolve, reject).finally(() => {
+        inFlight.count--;
+        this.#startWaiting();
+      });
+    };
+    const limited = this.#limit(name, promise, { state: "waiting", start, reject });
+    this.#startWaiting();
+    return limited;
+  }
+
+  /** Reports a failure that other calls are likely to share. */
+  trip(): void {
+    if (this.#state !== "closed") return;
+    this.#state = "holding";
+    const cancelTimer = this.#runtime.setTimer(HOLD_LIMIT_MS, () => {
+      if (this.#state === "stopped") return;
+      this.#state = "open";
+      for (const { state, reject } of this.#calls) if (state === "waiting") reject(openError());
+    });
+    this.#probeUntilAnswered().then(() => {
+      cancelTimer();
+      if (this.#state === "stopped") return;
+      this.#state = "closed";
+      this.#inFlight = { count: 0 };
+      this.#startWaiting();
+    });
+  }
+
+  /** Rejects all calls that have not settled, and ends the probes. */
+  stop(): void {
+    this.#state = "stopped";
+    for (const { reject } of this.#calls) reject(new StoreClosedError());
+  }
+
+  #startWaiting(): void {
+    while (this.#state === "closed" && this.#inFlight.count < OUTSTANDING_LIMIT) {
+      const next = this.#calls.find(({ state }) => state === "waiting");
+      if (next === undefined) return;
+      next.state = "made";
+      next.start();
+    }
+  }
+
+  /** Resolves when a probe was answered, or after {@linkcode stop}. Never rejects. */
+  async #probeUntilAnswered(): Promise<void> {
+    const runtime = this.#runtime;
+    const since = runtime.monotonicNow();
+    let reportAt = -Infinity;
+    for (let attempt = 0; this.#state !== "stopped"; attempt++) {
+      try {
+        await this.#probeOnce();
+        if (reportAt > since) {
+          const afterMs = Math.round(runtime.monotonicNow() - since);
+          this.#report("info", "store_back", { afterMs });
+        }
+        return;
+      } catch (error) {
+        const now = runtime.monotonicNow();
+        if (this.#state === "open" && now >= reportAt) {
+          const forMs = Math.round(now - since);
+          this.#report("warn", "store_away", { reason: reasonOf(error), forMs });
+          reportAt = now + OPEN_REPORT_MS;
+        }
+      }
+      await sleep(runtime, backoffMs(runtime, attempt));
+    }
+  }
+
+  #probeOnce(): Promise<unknown> {
+    const controller = new AbortController();
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#probe(controller.signal).then(resolve, reject);
+    promise.catch((error) => controller.abort(error));
+    return this.#limit("probe", promise, { state: "made", start() {}, reject });
+  }
+
+  #limit<T>(name: string, promise: Promise<T>, call: Call): Promise<T> {
+    const cancelTimer = this.#runtime.setTimer(CALL_LIMIT_MS, () => {
+      const message = `The store did not answer a ${name} within ${CALL_LIMIT_MS} ms`;
+      const isMade = call.state === "made";
+      call.reject(isMade ? new TimeLimitError(message) : new StoreAwayError(message));
+    });
+    this.#calls.push(call);
+    return promise.finally(() => {
+      cancelTimer();
+      this.#calls.splice(this.#calls.indexOf(call), 1);
+    });
+  }
+}
+
+const openError = () => new StoreAwayError("The store does not answer");

@@ -1,0 +1,80 @@
+import { defectOf, type Logger } from "./logger.ts";
+
+/** The port for what an instance does. Every request calls it, so no method may wait; what one throws is a defect. */
+export interface Instrumentation {
+  /** The response of a request, or its stream, began so many seconds after the request. Without it, none is timed. */
+  onResponse?(operation: string | undefined, status: number, seconds: number): void;
+  count(what: Counter, attributes?: Record<string, string>): void;
+  /** A call of the store ended after so many seconds: a read of that key or range of keys, or a commit. */
+  onStoreCall(
+    operation: "get" | "list" | "commit",
+    key: readonly unknown[] | undefined,
+    seconds: number,
+  ): void;
+  /** Registers values that are read from time to time. */
+  observe(gauges: Gauges): void;
+}
+
+const REASONS = ['reason="missing",', 'reason="invalid",'];
+
+/** The name of each counter, its description, and the labels that are known from the start, so that Prometheus sees the first increase. */
+export const COUNTERS = {
+  "events.appended": ["Events that this instance appended, by type"],
+  "commit.conflicts": ["Commits that lost to one of another instance", ""],
+  "commit.unclear": ["Commits without a clear outcome, which the log then told", ""],
+  "credentials.refused": ["Responses 401", ...REASONS],
+  "errors": ["Responses with an error, by its code"],
+} satisfies Record<string, [description: string, ...labels: string[]]>;
+export type Counter = keyof typeof COUNTERS;
+
+/** The name of each gauge, which ends in its unit if it has one, and its description. */
+export const GAUGES = {
+  "followers": "Streams of events, and waits for events",
+  "queue.length": "Commands that wait for a commit",
+  "head.position": "Position of the newest event that this instance knows of",
+  "event.age.seconds": "Time since the newest event that this instance knows of",
+  "ready": "Whether /readyz gets 200",
+  "key.expiry.time.seconds": "Unix time when the first live key without a successor expires",
+  "storage.full": "Whether commits fail because the disk is full",
+  "commits.replicated": "Whether commits wait for a standby, if the store has several servers",
+};
+
+/** The functions that read the gauges. A value is left out while it is not known. */
+export type Gauges = Record<
+  keyof typeof GAUGES,
+  () => number | undefined | Promise<number | undefined>
+>;
+
+/** The bounds of the buckets of durations, in seconds. */
+export const DURATIONS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+
+/** Returns only the kind of the records, because the rest of a key may contain the hash of a token. */
+export function kindOf(key: readonly unknown[]): string | undefined {
+  const kind = key[0] === "projection" ? key[2] : key[0];
+  return kind === undefined ? undefined : String(kind);
+}
+
+export const NO_INSTRUMENTATION: Instrumentation = {
+  count() {},
+  onStoreCall() {},
+  observe() {},
+};
+
+/** Makes an instrumentation unable to fail what calls it. Its first error is logged as a defect. */
+export function shielded(inner: Instrumentation, report: Logger): Instrumentation {
+  let hasFailed = false;
+  const shield = <Args extends unknown[]>(call: (...args: Args) => void) => (...args: Args) => {
+    try {
+      call(...args);
+    } catch (error) {
+      if (!hasFailed) report("error", "telemetry_failed", defectOf(error));
+      hasFailed = true;
+    }
+  };
+  return {
+    onResponse: inner.onResponse && shield(inner.onResponse),
+    count: shield(inner.count),
+    onStoreCall: shield(inner.onStoreCall),
+    observe: shield(inner.observe),
+  };
+}

@@ -1,0 +1,674 @@
+/** PetReader shows the pets of a head or of a later one, with changes of every instance, at a bounded cost. */
+
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { encodeEvent, type EventBody, type RecordedLine } from "eventstore-less/log/event.ts";
+import {
+  encodePet,
+  patchPet,
+  type Pet,
+  PET_STATUSES,
+  type PetPatch,
+  type PetStatus,
+  reversePatch,
+} from "../../events/pet.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import {
+  HEAD_KEY,
+  logKey,
+  logMutations,
+  petKey,
+  petListOf,
+  projectionKey,
+  projectionMutations,
+} from "eventstore-less/keyspace.ts";
+import {
+  addEvent,
+  draftOf,
+  encodeHead,
+  type HeadEntry,
+  readHead,
+} from "eventstore-less/log/head.ts";
+import { headOf, type PageQuery, totalOf } from "../../src/animals/page.ts";
+import { IDS_LINES_LIMIT } from "../../src/animals/page_reader.ts";
+import type { PetReader } from "../../src/animals/pet_reader.ts";
+import { project } from "eventstore-less/projections/project.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
+import type { Key, Mutation } from "eventstore-less/store/store.ts";
+import { ModelStore } from "../sim/model_store.ts";
+import { Random } from "../sim/random.ts";
+import { petReaderOf } from "../support/pet_reader_of.ts";
+import { faultyStore } from "../support/faulty_store.ts";
+import { sampleId } from "../support/sample_log.ts";
+import { putRecord, setRecord } from "../support/set_record.ts";
+import { commit, set } from "../support/store_contract.ts";
+import { openTestService } from "../support/test_service.ts";
+import { SAMPLE_STEP } from "../support/sample_step.ts";
+
+const encoder = new TextEncoder();
+const TIME = "2026-01-01T00:00:00.000Z";
+const LISTED = [undefined, ...PET_STATUSES];
+
+/** A change of the pet with that id, its removal without a patch, or an addition without an id. */
+type Step = { id?: number; patch?: PetPatch };
+
+/** By their ids, from 1 on; without those that were removed. */
+type Pets = readonly (Pet | undefined)[];
+
+/** A log that any number of instances write, with the pets as of each of its heads. */
+class History {
+  readonly store = new ModelStore();
+  readonly lines: RecordedLine[] = [];
+  entry!: HeadEntry;
+  pets: Pets = [];
+
+  static async of(steps: Step[]) {
+    const history = new History();
+    history.entry = await readHead(history.store);
+    await history.commit(steps);
+    return history;
+  }
+
+  async commit(steps: Step[], generation = this.entry.head.generation): Promise<void> {
+    const base = this.entry;
+    const pets = [...this.pets];
+    const lines: RecordedLine[] = [];
+    const next = draftOf({ ...base.head, generation });
+    for (const { id = pets.length + 1, patch } of steps) {
+      const before = pets[id - 1];
+      const after = patchPet(before ?? { id, name: "Rex", categoryId: 1n }, patch ?? {});
+      pets[id - 1] = patch && after;
+      const body: EventBody = patch === undefined
+        ? { type: "PetRemoved", data: after }
+        : before === undefined
+        ? { type: "PetCreated", data: after }
+        : { type: "PetUpdated", data: { ...after, previous: reversePatch(before, after) } };
+      const position = next.position + 1;
+      const metadata = { id: sampleId(position), time: TIME, actor: sampleId(0) };
+      const event = { ...body, ...metadata, position, previousHash: next.lastHash };
+      const line = encoder.encode(encodeEvent(event));
+      lines.push({ event, line });
+      addEvent(next, event, sha256Hex(line));
+    }
+    const mutations: Mutation[] = [
+      ...logMutations(base.head.position + 1, lines.map(({ line }) => line)),
+      ...projectionMutations(generation, project(lines)),
+      { type: "set", key: HEAD_KEY, value: encodeHead(next) },
+    ];
+    const versionstamp = (await this.store.commit({ checks: [], mutations }))!;
+    this.lines.push(...lines);
+    this.entry = { head: next, versionstamp };
+    this.pets = pets;
+  }
+}
+
+/** The page that the query must get if these are the pets. */
+function expectedPage(pets: Pets, query: PageQuery) {
+  const { status, limit, cursor = Infinity, categoryId, ids } = query;
+  const matching = pets.filter((pet) => pet !== undefined).filter((pet) =>
+    (status === undefined || pet.status === status) && (!ids || ids.includes(pet.id)) &&
+    (categoryId === undefined || pet.categoryId === categoryId)
+  );
+  const fitting = matching.filter(({ id }) => id < cursor).reverse();
+  const shown = fitting.slice(0, limit);
+  const next = fitting.length > limit ? shown.at(-1)!.id : undefined;
+  const isScan = categoryId !== undefined && (next ?? query.cursor) !== undefined;
+  const total = isScan ? undefined : matching.length;
+  return { text: `[${shown.map(encodePet).join(",")}]`, next, total };
+}
+
+/** Reads a page, or the pet with that id. */
+function readOne(reader: PetReader, query: PageQuery | number, entry: HeadEntry) {
+  return typeof query === "number" ? reader.get(query, entry) : reader.list(query, entry);
+}
+
+/** Whether the query, or the pet with that id, shows one of these states of the pets. */
+function showsOneOf(states: Pets[], query: PageQuery | number, text?: string) {
+  const shown = (pets: Pets) =>
+    typeof query === "number" ? textOfPet(pets[query - 1]) : expectedPage(pets, query).text;
+  return states.some((pets) => shown(pets) === text);
+}
+
+const textOfPet = (pet: Pet | undefined) => pet && encodePet(pet);
+
+/** Pets with the statuses in turn: available, pending, sold, none. */
+function added(count: number): Step[] {
+  return Array.from({ length: count }, (_, index) => ({
+    patch: { name: `Zoë ${index + 1}`, status: [...PET_STATUSES, null][index % 4] },
+  }));
+}
+
+async function assertShows(reader: PetReader, history: History, query: PageQuery, words = "") {
+  const page = await reader.list(query, history.entry);
+  const { text, next } = page;
+  const total = totalOf(query, page, headOf(page, history.entry));
+  assertEquals(
+    { text, next, total },
+    expectedPage(history.pets, query),
+    `${words} ${textOf(query)}`,
+  );
+}
+
+/** JSON of a case, for messages. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, it) => typeof it === "bigint" ? `${it}` : it);
+}
+
+async function assertShowsAll(reader: PetReader, history: History, words = "") {
+  for (const status of LISTED) await assertShows(reader, history, { limit: 100, status }, words);
+  for (const [index, pet] of history.pets.entries()) {
+    assertEquals((await reader.get(index + 1, history.entry))?.text, textOfPet(pet), words);
+  }
+}
+
+Deno.test("list() returns each page, with the right cursor, and caches it", async () => {
+  const history = await History.of(added(40));
+  await history.commit([{ id: 3, patch: { status: null } }, { id: 4, patch: { status: "sold" } }]);
+  const warm = petReaderOf(history.store);
+  for (const status of LISTED) {
+    const fitting = history.pets.filter((pet) => status === undefined || pet!.status === status);
+    for (const limit of [1, 2, 5, 20, fitting.length - 1, fitting.length, 100]) {
+      for (const cursor of [undefined, ...Array.from({ length: 43 }, (_, index) => index + 1)]) {
+        const query = { limit, status, cursor };
+        await assertShows(petReaderOf(history.store), history, query, "cold");
+        await assertShows(warm, history, query, "warm");
+        assert(!(warm.list(query, history.entry) instanceof Promise));
+      }
+    }
+  }
+});
+
+Deno.test("list() and get() show every change, with caches of any age, and at an earlier head that state or a later one", async () => {
+  for (let seed = 1; seed <= 12; seed += SAMPLE_STEP) {
+    const generator = new Random(seed);
+    const random = (limit: number) => generator.integer(0, limit - 1);
+    const history = await History.of(added(5));
+    const readers = Array.from({ length: 3 }, () => petReaderOf(history.store));
+    const heads = [history.entry];
+    const states = [history.pets];
+    for (let round = 0; round < 150; round++) {
+      const words = `seed ${seed}, round ${round}`;
+      const steps = Array.from({ length: 1 + random(3) }, (): Step => {
+        const status = [...PET_STATUSES, null][random(4)];
+        if (random(3) === 0) return { patch: { name: `Zoë ${round}`, status } };
+        const id = Math.max(1, history.pets.length - random(random(2) === 0 ? 5 : 200));
+        const before = history.pets[id - 1];
+        const patches = [{ name: `Max ${round}` }, { categoryId: BigInt(random(3)) }, { status }];
+        const patch = patches[random(3)];
+        if (before === undefined) return { patch };
+        if (random(4) === 0) return { id };
+        const isChange = reversePatch(before, patchPet(before, patch));
+        return Object.keys(isChange).length > 0 ? { id, patch } : { patch: { status } };
+      });
+      const ids = steps.map(({ id }) => id);
+      // A second change of a pet may change nothing.
+      await history.commit(steps.filter(({ id }, index) => !id || ids.indexOf(id) === index));
+      heads.push(history.entry);
+      states.push(history.pets);
+      for (const reader of readers) {
+        const [limit, status] = [[1, 5, 20, 100][random(4)], LISTED[random(4)]];
+        const categoryId = [undefined, 0n, 1n, 2n][random(4)];
+        const ids = Array.from(
+          { length: 1 + random(4) },
+          () => 1 + random(history.pets.length + 1),
+        );
+        if (random(2) === 0) {
+          const earlier = random(heads.length);
+          const query = { limit, status, categoryId };
+          const page = await reader.list(query, heads[earlier]);
+          const total = totalOf(query, page, headOf(page, heads[earlier]));
+          const isState = states.slice(earlier).some((pets) => {
+            const expected = expectedPage(pets, query);
+            return expected.text === page.text && expected.total === total;
+          });
+          assert(isState, words);
+          continue;
+        }
+        const cursor = random(2) === 0 ? undefined : 1 + random(history.pets.length + 2);
+        await assertShows(reader, history, { limit, status, categoryId, cursor }, words);
+        await assertShows(reader, history, { limit: 20, status }, words);
+        await assertShows(reader, history, { limit: 4, ids: [...new Set(ids)] }, words);
+        const [id] = ids;
+        const found = await reader.get(id, history.entry);
+        assertEquals(found?.text, textOfPet(history.pets[id - 1]), words);
+      }
+    }
+    for (const reader of readers) await assertShowsAll(reader, history, `seed ${seed}`);
+  }
+});
+
+/**
+ * Commits: changes of texts in several lists, and of statuses to earlier and later lists; an addition followed by a change
+ * of an older pet, which no page may show without the new one; and removals, also of a pet that has just changed.
+ */
+const RACING: Step[][][] = [
+  [[{ id: 7, patch: { name: "Max" } }, { id: 8, patch: { name: "Max" } }]],
+  [[{ id: 5, patch: { status: "sold" } }, { id: 8, patch: { name: "Max" } }]],
+  [[{ id: 7, patch: { status: "available" } }, { id: 9, patch: { name: "Max" } }]],
+  [[{ id: 5, patch: { status: null } }, { id: 7, patch: { status: "pending" } }]],
+  [[{ patch: { status: "sold" } }], [{ id: 7, patch: { status: "pending" } }]],
+  [[{ id: 7 }]],
+  [[{ id: 5, patch: { status: "sold" } }, { id: 7 }], [{ id: 5 }]],
+];
+
+Deno.test("list() and get() beside changes during any of their reads show one moment, and cache nothing older", async () => {
+  const queries: (PageQuery | number)[] = [5, { limit: 100 }, { limit: 3, cursor: 10 }];
+  queries.push(...PET_STATUSES.map((status) => ({ limit: 100, status })));
+  queries.push({ limit: 2, status: "sold", cursor: 9 }, { limit: 3, ids: [5, 7, 8] });
+  queries.push({ limit: 100, categoryId: 1n });
+  const races = queries.flatMap((query) =>
+    RACING.flatMap((commits) =>
+      [1, 2, 3, 4, 5, 6, 7].flatMap((number) =>
+        // Reads that begin together may end in any order.
+        [false, true].map((isReversed) => ({ query, commits, number, isReversed }))
+      )
+    )
+  );
+  for (const race of races.filter((_, index) => index % SAMPLE_STEP === 0)) {
+    const { query, commits, number, isReversed } = race;
+    const words = textOf(race);
+    const history = await History.of(added(10));
+    // In half of the races, ids have gaps before.
+    if (number % 2 === 0) await history.commit([{ id: 6 }]);
+    const states = [history.pets];
+    let begun = 0;
+    let reads = 0;
+    const raced = async <T>(apply: () => Promise<T>) => {
+      const turns = isReversed ? 20 * (3 - begun++ % 4) : 0;
+      for (let turn = 0; turn < turns; turn++) await undefined;
+      if (++reads !== number) return await apply();
+      const early = isReversed ? await apply() : undefined;
+      for (const steps of commits) {
+        await history.commit(steps);
+        states.push(history.pets);
+      }
+      // A request that has seen the change begins new caches, and joins no read from before it.
+      if (isReversed) {
+        const text = (await readOne(reader, query, history.entry))?.text;
+        assert(showsOneOf([history.pets], query, text), `${words}: ${text}`);
+      }
+      return early ?? await apply();
+    };
+    const store = faultyStore(history.store, { onGet: raced, onGetMany: raced, onList: raced });
+    const reader = petReaderOf(store);
+    const text = (await readOne(reader, query, history.entry))?.text;
+    assert(showsOneOf(states, query, text), `${words}: ${text}`);
+    reads = Infinity;
+    await assertShowsAll(reader, history, words);
+  }
+});
+
+Deno.test("list() gives up a page whose pets change at each read, or at slow reads, or if the head is lost, but not because of changes of others", async () => {
+  const lost = () => Promise.reject(new ServiceError("store_unavailable", "lost"));
+  const given = (reads: number) =>
+    `The animals of the page were changed during each of ${reads} reads`;
+  const all = { limit: 4 };
+  const status = { limit: 1, status: "available" } as const;
+  type ReadHead = (() => Promise<never>) | undefined;
+  const cases: [id: number, ReadHead, PageQuery, outcome: string, msARead?: number][] = [
+    [3, lost, all, "Zoë 7"],
+    [9, undefined, all, given(30)],
+    [9, lost, all, "lost"],
+    [9, undefined, status, "Max 30"],
+    // Each attempt reads four lists.
+    [9, undefined, all, given(3), 100],
+    [9, undefined, status, given(11), 100],
+  ];
+  for (const [id, readNewestHead, query, outcome, msARead = 0] of cases) {
+    const history = await History.of(added(10));
+    let reads = 0;
+    const store = faultyStore(history.store, {
+      async onList(apply) {
+        await history.commit([{ id, patch: { name: `Max ${++reads}` } }]);
+        return await apply();
+      },
+    });
+    const reader = petReaderOf(store, {
+      monotonicNow: () => reads * msARead,
+      ...readNewestHead && { readNewestHead },
+    });
+    const list = async () => await reader.list(query, history.entry);
+    if (/Zoë|Max/.test(outcome)) assertStringIncludes((await list()).text, outcome);
+    else await assertRejects(list, ServiceError, outcome);
+  }
+});
+
+Deno.test("list() answers with pets by their ids in one attempt, all as of one head, although they are changed, removed and added at each read", async () => {
+  for (const idsRead of [[1, 2, 3, 4], [2, 4, 11, 12, 99], [9, 8, 7, 6]]) {
+    const history = await History.of([...added(10), { id: 6 }]);
+    const states = new Map([[history.entry.head.position, history.pets]]);
+    let changes = 0;
+    let attempts = 0;
+    let changing = Promise.resolve();
+    const change = async () => {
+      const number = ++changes;
+      const name = `Max ${number}`;
+      const [id] = idsRead.filter((id) => history.pets[id - 1] !== undefined);
+      const steps: Step[] = number % 4 === 0
+        ? [{ id }]
+        : [{ patch: { name } }, { id, patch: { name } }];
+      await history.commit(steps);
+      states.set(history.entry.head.position, history.pets);
+    };
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        // Reads begin together, but each commit needs the head of the one before.
+        changing = changing.then(change);
+        await changing;
+        return await apply();
+      },
+    });
+    const readHeadOnce = () => {
+      attempts++;
+      return readHead(history.store);
+    };
+    const query = { limit: idsRead.length, ids: idsRead };
+    const { text, head } = await petReaderOf(store, { readNewestHead: readHeadOnce }).list(
+      query,
+      history.entry,
+    );
+    assertEquals(text, expectedPage(states.get(head.position)!, query).text, textOf(idsRead));
+    assertEquals([attempts, head.position], [1, history.entry.head.position]);
+  }
+});
+
+Deno.test("list() by ids begins again after too many events, and gives up after its limits", async () => {
+  const query = { limit: 2, ids: [2, 1] };
+  for (const [busyReads, outcome] of [[1, "Max"], [Infinity, "during each of 30 reads"]] as const) {
+    const history = await History.of(added(2));
+    let reads = 0;
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        const names = Array.from({ length: IDS_LINES_LIMIT + 1 }, (_, index) => `Max ${index}`);
+        const steps = names.map((name) => ({ id: 1, patch: { name } }));
+        if (++reads <= busyReads) await history.commit(steps);
+        return await apply();
+      },
+    });
+    const list = async () => await petReaderOf(store).list(query, history.entry);
+    if (outcome === "Max") assertStringIncludes((await list()).text, `Max ${IDS_LINES_LIMIT}`);
+    else await assertRejects(list, ServiceError, outcome);
+  }
+});
+
+Deno.test("list() by ids is an error if the log cannot be read after the head", async () => {
+  const query = { limit: 2, ids: [2, 1] };
+  for (const value of [undefined, "{}\n", "no line feed"]) {
+    const history = await History.of(added(2));
+    const store = faultyStore(history.store, {
+      async onGetMany(apply) {
+        if (history.lines.length === 2) {
+          await history.commit([{ id: 1, patch: { name: "Max" } }]);
+          await putRecord(history.store, logKey(3), value);
+        }
+        return await apply();
+      },
+    });
+    const list = async () => await petReaderOf(store).list(query, history.entry);
+    const { code, message } = await assertRejects(list, ServiceError);
+    assertEquals([code, message], ["projection_damaged", "The log cannot be read at position 3"]);
+  }
+});
+
+Deno.test("list() by ids reads the head once, and ten removals at a time", async () => {
+  const history = await History.of(added(100));
+  await history.commit(history.pets.map((_, index) => ({ id: index + 1 })));
+  let reads = 0;
+  const count = <T>(apply: () => Promise<T>) => {
+    reads++;
+    return apply();
+  };
+  const store = faultyStore(history.store, { onGet: count, onGetMany: count, onList: count });
+  const ids = history.pets.map((_, index) => index + 1);
+  const { text } = await petReaderOf(store).list({ limit: 100, ids }, history.entry);
+  // One for each pet, one for ten removals, and one of the head.
+  assertEquals([text, reads], ["[]", 100 + 10 + 1]);
+});
+
+Deno.test("list() reads few records, although nearly all pets have another status or category, or were removed", async () => {
+  const history = await History.of([]);
+  for (let start = 0; start < 10_000; start += 250) {
+    await history.commit(Array.from({ length: 250 }, (_, index) => ({
+      patch: index === 0 && start % 1_000 === 0
+        ? { status: "available", categoryId: 2n }
+        : { status: "sold" },
+    })));
+  }
+  let records = 0;
+  const store = faultyStore(history.store, {
+    async onList(apply) {
+      const entries = await apply();
+      records += entries.length;
+      return entries;
+    },
+  });
+  const queries: PageQuery[] = [{ limit: 100, status: "available" }, { limit: 20, cursor: 5_002 }];
+  queries.push({ limit: 100, categoryId: 2n }, { limit: 3, categoryId: 2n, status: "available" });
+  for (const query of [...queries, { limit: 5, status: "available", cursor: 8_002 } as const]) {
+    records = 0;
+    await assertShows(petReaderOf(store), history, query);
+    assert(records <= query.limit + 1, `${records} records`);
+  }
+  for (let start = 1; start <= 10_000; start += 250) {
+    const steps = Array.from({ length: 250 }, (_, index) => ({ id: start + index }));
+    await history.commit(steps.filter(({ id }) => id % 1_000 > 1));
+  }
+  for (const query of [...queries, { limit: 100 }, { limit: 2, cursor: 9_000 }]) {
+    records = 0;
+    await assertShows(petReaderOf(history.store), history, query);
+    assert(records <= 4 * (query.limit + 1), `${records} records`);
+  }
+});
+
+Deno.test("list() and get() read the records of a new generation, which may correct those before it, and cache no earlier ones", async () => {
+  const history = await History.of(added(4));
+  const key = (generation: number) => projectionKey(generation, petKey("available", 1));
+  const wrong = encoder.encode(`1${encodePet({ ...history.pets[0]!, name: "wrong" })}`);
+  await commit(history.store, [setRecord(key(1), wrong)]);
+  const { entry } = history;
+  const reader = petReaderOf(history.store);
+  const nameOf = async (at: HeadEntry) => JSON.parse((await reader.get(1, at))!.text).name;
+  assertEquals(await nameOf(entry), "wrong");
+  await commit(history.store, projectionMutations(2, project(history.lines)));
+  await history.commit([], 2);
+  await reader.get(2, history.entry);
+  // A request that still has the head before the new generation.
+  assertEquals(await nameOf(entry), "wrong");
+  assert((await reader.list({ limit: 100 }, entry)).text.includes("wrong"));
+  await assertShowsAll(reader, history);
+  assertEquals(await nameOf(entry), "Zoë 1");
+  // A replay that does not wait for requests removes the generation that they read.
+  const old = history.store.all(["projection", 1]);
+  await commit(history.store, old.map(({ key }) => ({ type: "delete", key })));
+  for (const status of LISTED) {
+    const query = { limit: 100, status };
+    const { text } = await petReaderOf(history.store).list(query, entry);
+    assertEquals(text, expectedPage(history.pets, query).text);
+  }
+});
+
+Deno.test("list() caches large pages up to its size limit, with room for their gzip, and drops the oldest", async () => {
+  await using service = await openTestService();
+  const longest = { name: "\u0001".repeat(1_000), categoryId: 1 };
+  await Promise.all(Array.from({ length: 101 }, () => service.add(longest)));
+  const head = await service.heads.fresh();
+  const reader = petReaderOf(service.store);
+  const first = await reader.list({ limit: 100 }, head);
+  assert(await reader.list({ limit: 100 }, head) === first);
+  let length = first.text.length;
+  const read = async (from: number, lengthLimit: number) => {
+    let cursor = from;
+    for (; length < lengthLimit; cursor++) {
+      length += (await reader.list({ limit: 100, cursor }, head)).text.length;
+    }
+    return cursor;
+  };
+  const next = await read(102, 7 * 1024 * 1024);
+  assert(await reader.list({ limit: 100 }, head) === first);
+  await read(next, 9 * 1024 * 1024);
+  const again = await reader.list({ limit: 100 }, head);
+  assert(again !== first);
+  assertEquals(again, first);
+  assert(await reader.list({ limit: 100 }, head) === again);
+});
+
+Deno.test("list() and get() reject a record that is missing or damaged, and cache nothing of it", async () => {
+  const pet = (status: PetStatus | undefined, id: number) =>
+    projectionKey(1, petKey(petListOf(status), id));
+  const sold = pet("sold", 3);
+  const original = await History.of(added(8));
+  // damaged_record_test has the other damages.
+  const other = (await original.store.get(pet("sold", 7)))!.value as Uint8Array;
+  const queries = [3, { limit: 9 }, { limit: 1, status: "sold", cursor: 4 } as const];
+  const missing = { type: "delete", key: sold } as const;
+  const cases: [damage: Mutation, read: PageQuery | number][] = [
+    ...queries.slice(0, 2).map((query): [Mutation, typeof query] => [missing, query]),
+    ...queries.map((query): [Mutation, typeof query] => [set(sold, other), query]),
+  ];
+  for (const [damage, query] of cases) {
+    await commit(original.store, [damage]);
+    const reader = petReaderOf(original.store);
+    // The second read must not get from the cache what the first one refused.
+    for (let time = 1; time <= 2; time++) {
+      const read = async () => await readOne(reader, query, original.entry);
+      const { code, message } = await assertRejects(read, ServiceError);
+      assertEquals(code, "projection_damaged");
+      assert(message.includes(" pet "), message);
+    }
+  }
+  // The oldest pet is there twice: at first beside all others, and then instead of another one.
+  const twice = setRecord(pet("sold", 1), `1${encodePet(original.pets[0]!)}`);
+  const whole = setRecord(sold, `3${encodePet(original.pets[2]!)}`);
+  for (const mutation of [whole, missing]) {
+    await commit(original.store, [twice, mutation]);
+    const read = async () => await petReaderOf(original.store).list({ limit: 9 }, original.entry);
+    await assertRejects(read, ServiceError, "pet 1 is missing, or is there twice");
+  }
+});
+
+/** The ids of the pages of a walk, one page after the other. Between pages, `between` may change the store. */
+async function walk(
+  reader: PetReader,
+  history: History,
+  query: PageQuery,
+  between = async () => {},
+) {
+  const pages: number[][] = [];
+  let cursor: number | undefined;
+  do {
+    const page = await reader.list({ ...query, cursor }, history.entry);
+    pages.push(JSON.parse(page.text).map(({ id }: Pet) => id));
+    cursor = page.next;
+    await between();
+  } while (cursor !== undefined);
+  return pages;
+}
+
+/** Pets 1 to 40 in four lists, without pets 19 and 20, and with pet 2 sold. */
+async function historyWithGaps(): Promise<History> {
+  const history = await History.of(added(40));
+  await history.commit([{ id: 19 }, { id: 20 }, { id: 2, patch: { status: "sold" } }]);
+  return history;
+}
+
+const recordOf = (status: PetStatus | null, id: number) =>
+  projectionKey(1, petKey(petListOf(status), id));
+
+const MOVED_PET = '2{"id":2,"name":"Zoë 2","categoryId":1,"status":"pending"}';
+
+/** Records of a list that are lost or put back, and the walks that find that by a count. */
+const MISCOUNTED: [damage: [Key, string | undefined][], statuses: (PetStatus | undefined)[]][] = [
+  [[[recordOf("sold", 3), undefined]], ["sold", undefined]],
+  [[[recordOf("sold", 39), undefined]], ["sold", undefined]],
+  [[[recordOf(null, 40), undefined], [recordOf(null, 4), undefined]], [undefined]],
+  // Pet 2 is in its list of before, too; a removed pet is there again; and one is there in place of another.
+  [[[recordOf("pending", 2), MOVED_PET]], ["pending", undefined]],
+  [[[recordOf("sold", 19), '19{"id":19,"name":"Zoë 19","categoryId":1,"status":"sold"}']], [
+    "sold",
+    undefined,
+  ]],
+  [[[recordOf("sold", 2), undefined], [recordOf("pending", 2), MOVED_PET]], ["sold", "pending"]],
+];
+
+Deno.test("list() rejects the end of a list, or a page with more pets than are left, if the head counts fewer or more", async () => {
+  for (const [index, [damage, statuses]] of MISCOUNTED.entries()) {
+    const history = await historyWithGaps();
+    for (const [key, content] of damage) await putRecord(history.store, key, content);
+    for (const status of LISTED) {
+      for (const limit of [1, 3, 8, 9, 10, 11, 12, 36, 37, 38, 39, 40, 100]) {
+        const walking = walk(petReaderOf(history.store), history, { limit, status });
+        const words = `${index} ${status} ${limit}`;
+        if (!statuses.includes(status)) {
+          await walking;
+          continue;
+        }
+        const error = await walking.then(() => undefined, (error) => error);
+        assertEquals(error?.code, "projection_damaged", words);
+        assert(/than the head counts|is there twice/.test(error.message), error.message);
+      }
+    }
+  }
+});
+
+Deno.test("list() compares the last page of a walk with the head, although pets were added on the way, and until a pet changes", async () => {
+  const cases: [between: Step | undefined, isFound: boolean][] = [
+    [undefined, true],
+    [{ patch: { status: "sold" } }, true],
+    [{ id: 5, patch: { name: "Max" } }, false],
+    [{ id: 6 }, false],
+  ];
+  for (const [step, isFound] of cases) {
+    for (const status of ["sold", undefined] as const) {
+      const history = await historyWithGaps();
+      await putRecord(history.store, recordOf("sold", 3), undefined);
+      let isFirst = true;
+      const between = async () => {
+        if (isFirst && step !== undefined) await history.commit([step]);
+        isFirst = false;
+      };
+      const walking = walk(petReaderOf(history.store), history, { limit: 4, status }, between);
+      const words = `${textOf(step)} ${status}`;
+      const error = await walking.then(() => undefined, (error) => error);
+      const expected = isFound ? "projection_damaged" : undefined;
+      assertEquals(error?.code, expected, words);
+    }
+  }
+});
+
+Deno.test("list() finds no fault in any walk of a sound store, whatever is added, changed or removed on the way", async () => {
+  for (let seed = 1; seed <= 20; seed += SAMPLE_STEP) {
+    const random = new Random(seed);
+    const history = await historyWithGaps();
+    const change = async () => {
+      const id = random.integer(1, history.pets.length);
+      const status = random.pick([...PET_STATUSES, null]);
+      const before = history.pets[id - 1];
+      const isChange = before !== undefined && before.status !== (status ?? undefined);
+      const step = random.chance(0.4)
+        ? { patch: { status } }
+        : isChange && random.chance(0.7)
+        ? { id, patch: { status } }
+        : before !== undefined
+        ? { id }
+        : { patch: {} };
+      await history.commit([step]);
+    };
+    let changing = Promise.resolve();
+    const store = faultyStore(history.store, {
+      async onList(apply) {
+        // Reads begin together, but each commit needs the head of the one before.
+        if (random.chance(0.1)) changing = changing.then(change);
+        await changing;
+        return await apply();
+      },
+    });
+    const reader = petReaderOf(store);
+    for (const status of LISTED) {
+      for (const limit of [1, 3, 9, 40, 100]) {
+        const between = async () => {
+          if (random.chance(0.3)) await change();
+        };
+        await walk(reader, history, { limit, status }, between);
+      }
+    }
+  }
+});

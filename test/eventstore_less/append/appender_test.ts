@@ -1,0 +1,538 @@
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLessOrEqual,
+  assertMatch,
+  assertRejects,
+} from "@std/assert";
+import type { RecordedLine } from "eventstore-less/log/event.ts";
+import { PET_STATUSES } from "../../../events/pet.ts";
+import { audit } from "../../../scripts/verify/audit.ts";
+import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts";
+import type { Command } from "eventstore-less/append/command.ts";
+import { type Head, headEntryOf } from "eventstore-less/log/head.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import type { SetMutation } from "eventstore-less/store/store.ts";
+import { NotAppliedError, StoreAwayError } from "eventstore-less/store/store_errors.ts";
+import { sleep } from "../../../src/runtime/runtime.ts";
+import { ServiceError, serviceErrorCode } from "eventstore-less/service_error.ts";
+import { addPetCommand } from "../../support/add_pet_command.ts";
+import { failing, failingInstrumentation } from "../../support/failing.ts";
+import { COMMIT_FAULTS, type CommitFault, hold } from "../../support/faulty_store.ts";
+import { NO_INSTRUMENTATION } from "../../../src/runtime/instrumentation.ts";
+import { assertError } from "../../support/test_each_way.ts";
+import { openTestService, otherInstance, type TestService } from "../../support/test_service.ts";
+
+const REX = { name: "Rex", categoryId: 1 };
+
+/** A service on a faulty store, after its key was issued. */
+async function open(options?: Parameters<typeof openTestService>[0]) {
+  const service = await openTestService(options);
+  const { faults: store } = service;
+  store.commits.length = 0;
+  /** Another instance of the service, whose store has no faults. */
+  const openOther = () => otherInstance({ ...service, store: store.inner });
+  /** Adds a pet. Resolves when its commit has begun; `release()` lets that commit continue. */
+  const holdFirst = async () => {
+    const { fault, reached, release } = hold();
+    store.nextCommits.push(fault);
+    const first = service.add(REX);
+    await reached;
+    return { first, release };
+  };
+  const { [Symbol.asyncDispose]: dispose } = service;
+  return { service, store, openOther, holdFirst, [Symbol.asyncDispose]: dispose };
+}
+
+/** Uses a key, so that the service caches it, and resolves to its header. */
+async function usedKey(service: TestService, token: string) {
+  const headers = { authorization: `Bearer ${token}` };
+  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
+  return headers;
+}
+
+const { landsAndConflicts, landsAndFails, fails, isLocked, hangs, isFull, isRefused } =
+  COMMIT_FAULTS;
+
+const UNCLEAR: Record<string, CommitFault[]> = {
+  "a commit that landed reports failure": [landsAndFails],
+  "a commit fails, and its repetition lands and reports a conflict": [fails, landsAndConflicts],
+  "the store is locked at eight commits": Array(8).fill(isLocked),
+  "a commit hangs and arrives after its repetition": arrivesLate(),
+};
+
+function arrivesLate(): CommitFault[] {
+  let land!: () => Promise<string | null>;
+  const hangs: CommitFault = (apply) => {
+    land = apply;
+    return new Promise(() => {});
+  };
+  return [hangs, async (apply) => {
+    const versionstamp = await apply();
+    assertEquals(await land(), null);
+    return versionstamp;
+  }];
+}
+
+for (const [situation, faults] of Object.entries(UNCLEAR)) {
+  Deno.test(`append() returns the first outcome when ${situation}`, async () => {
+    await using opened = await open();
+    const { service, store } = opened;
+    store.nextCommits.push(...faults);
+    const added = [service.add(REX), service.add({ name: "Max", categoryId: 2 })];
+    const responses = await service.runtime.settle(Promise.all(added));
+    assertEquals(responses.map(({ status }) => status), [201, 201]);
+    assertEquals(await idsOf(responses), [1, 2]);
+    assertEquals((await service.add(REX)).status, 201);
+    await assertSound(service, 3);
+  });
+}
+
+Deno.test("append() finds its own commit if another instance has committed after it", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  store.nextCommits.push(async (apply) => {
+    await apply();
+    assertEquals(await idsOf([await other.add(REX)]), [2]);
+    return null;
+  });
+  assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [1]);
+  await assertSound(service, 2);
+});
+
+/** How the store treats a commit, how its command is rejected, and after how many milliseconds. */
+const REJECTIONS: Record<string, [CommitFault[], CommitFault, code: string, afterMs: number]> = {
+  "its limit if the commit may have landed": [[], fails, "outcome_unknown", APPEND_LIMIT_MS],
+  "its limit if the store stayed locked": [[], isLocked, "store_unavailable", APPEND_LIMIT_MS],
+  "once if the store refuses the commit": [[], isRefused, "store_unavailable", 0],
+  "its limit if full after a lost answer": [[fails], isFull, "outcome_unknown", APPEND_LIMIT_MS],
+};
+
+for (const [how, [nextCommits, onCommit, code, afterMs]] of Object.entries(REJECTIONS)) {
+  Deno.test(`append() rejects at ${how}`, async () => {
+    await using opened = await open();
+    const { service, store } = opened;
+    Object.assign(store, { nextCommits, onCommit });
+    const before = service.runtime.monotonicNow();
+    let tookMs = 0;
+    const added = service.add(REX).finally(() => tookMs = service.runtime.monotonicNow() - before);
+    const response = await service.runtime.settle(added);
+    await assertError(response, { status: 503, code });
+    assert(tookMs >= afterMs && tookMs < afterMs + 200, `${tookMs} ms`);
+    store.onCommit = COMMIT_FAULTS.lands;
+    const next = await service.runtime.settle(service.add(REX));
+    await assertSound(service, (await next.json()).id);
+  });
+}
+
+Deno.test("append() reports commits that are not applied for half a second, then once in ten seconds until one lands", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const addFor = async (seconds: number) => {
+    const end = service.runtime.monotonicNow() + 1_000 * seconds;
+    while (service.runtime.monotonicNow() < end) await service.runtime.settle(service.add(REX));
+  };
+  store.onCommit = isLocked;
+  await addFor(21);
+  const reason = "The store cannot commit at the moment: The store is locked";
+  const takeReports = () =>
+    service.reports.splice(0).filter(([, event]) => event === "commits_not_applied");
+  const [first, second, third, ...more] = takeReports();
+  assertEquals(first.slice(0, 2), ["warn", "commits_not_applied"]);
+  assertEquals(first[2]!.reason, reason);
+  assertGreater(second[2]!.count as number, first[2]!.count as number);
+  assertGreater(third[2]!.count as number, second[2]!.count as number);
+  assertEquals(more, []);
+  store.onCommit = COMMIT_FAULTS.lands;
+  await addFor(10);
+  store.nextCommits = [isLocked];
+  await addFor(1);
+  assertEquals(takeReports(), []);
+  store.nextCommits = [async () => {
+    await sleep(service.runtime, 1_000);
+    throw new NotAppliedError("The store is locked");
+  }];
+  await addFor(1);
+  assertEquals(takeReports().length, 1, "a lock that only one attempt meets, for a second");
+});
+
+Deno.test("append() rejects with storage_full at once while the disk is full, and the service recovers by itself", async () => {
+  await using opened = await open({ isDurable: true });
+  const { service, store } = opened;
+  const { runtime } = service;
+  const readiness = async () => {
+    const response = await service.sendBare("/readyz");
+    return [response.status, (await response.json()).message];
+  };
+  assertEquals(await readiness(), [200, undefined]);
+  store.onCommit = isFull;
+  for (let second = 0; second < 25; second++) {
+    const startedAt = runtime.monotonicNow();
+    const response = await runtime.settle(service.add(REX));
+    const message = "The disk of the store is full, so nothing was stored";
+    await assertError(response, { status: 503, code: "storage_full", message: RegExp(message) });
+    assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
+    assertEquals((await service.send("/v1/pets")).status, 200);
+    assertEquals(await readiness(), [503, `Writes fail: ${message}`]);
+    await runtime.advance(startedAt + 1_000 - runtime.monotonicNow());
+  }
+  const full = ["error", "storage_full"];
+  const logged = () => service.reports.map(([level, event]) => [level, event]);
+  assertEquals(logged(), [full, full, full]);
+
+  store.onCommit = COMMIT_FAULTS.lands;
+  await runtime.advance(1_000);
+  assertEquals(await readiness(), [200, undefined]);
+  assertEquals((await service.add(REX)).status, 201);
+  await runtime.advance(10_000);
+  assertEquals(logged(), [full, full, full, ["info", "storage_available"]]);
+  const commits = store.commits.length;
+  await runtime.advance(10_000);
+  assertEquals(store.commits.length, commits);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() rejects at once while the disk fails, after one unknown outcome, with one line, and recovers by itself", async () => {
+  await using opened = await open({ isDurable: true });
+  const { service, store } = opened;
+  const { runtime } = service;
+  const readiness = async () => (await service.sendBare("/readyz")).status;
+  store.onCommit = COMMIT_FAULTS.isFailing;
+  const first = await runtime.settle(service.add(REX));
+  await assertError(first, { status: 503, code: "outcome_unknown", message: /./ });
+  for (let number = 0; number < 50; number++) {
+    const startedAt = runtime.monotonicNow();
+    const response = await runtime.settle(service.add(REX));
+    const message = /^The disk of the store fails, so nothing was stored$/;
+    await assertError(response, { status: 503, code: "store_unavailable", message });
+    assertLessOrEqual(runtime.monotonicNow() - startedAt, 500);
+    assertEquals((await service.send("/v1/pets")).status, 200);
+    assertEquals(await readiness(), 503);
+  }
+  const [line, ...others] = service.reports.filter(([level]) => level === "error");
+  assertEquals([line[1], others.length], ["storage_failing", 0]);
+  assertMatch(String(line[2]?.remedy), /^Read the system's log, .*read-only; the service then/);
+
+  store.onCommit = COMMIT_FAULTS.lands;
+  await runtime.advance(1_000);
+  assertEquals(await readiness(), 200);
+  assertEquals((await service.add(REX)).status, 201);
+  await runtime.advance(10_000);
+  assertEquals(service.reports.at(-1)?.[1], "storage_available");
+  await assertSound(service, 1);
+});
+
+Deno.test("append() touches the head after six conflicts in a row, and writes nothing else then", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  const isBeaten: CommitFault = async (apply) => {
+    await other.add(REX);
+    return await apply();
+  };
+  store.nextCommits.push(...Array(6).fill(isBeaten), isLocked, isLocked);
+  const response = await service.runtime.settle(service.add({ name: "Max", categoryId: 2 }));
+  assertEquals((await response.json()).id, 7);
+  assertEquals(store.commits.length, 10);
+  assertEquals(service.reports, []);
+  const [touch, ...others] = store.commits[8].mutations as SetMutation[];
+  assertEquals([touch.key, others], [HEAD_KEY, []]);
+  assertEquals(headEntryOf({ ...touch, versionstamp: "" }).head.position, 7);
+  await assertSound(service, 7);
+});
+
+Deno.test("drain() settles the accepted commands, and later commands are rejected", async () => {
+  await using opened = await open();
+  const { service, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const waiting = service.appender.append(addition(service));
+  let isDrained = false;
+  const drained = service.appender.drain().then(() => isDrained = true);
+  await assertError(await service.add(REX), { status: 503, code: "shutting_down" });
+  assertEquals(isDrained, false);
+  release();
+  await drained;
+  assertEquals([(await first).status, (await waiting).events.length], [201, 1]);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() puts a full queue of ordinary pets into five commits, one after the other, and rejects what does not fit", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const statuses = [...PET_STATUSES, undefined];
+  const commands = Array.from({ length: QUEUE_LIMIT }, (_, index) => {
+    const pet = { name: `Rex the ${index}th`, categoryId: 4_711n, status: statuses[index % 4] };
+    return addPetCommand(service.runtime, service.keyId, pet);
+  });
+  const added = Promise.all(commands.map((it) => service.appender.append(it)));
+  await assertError(await service.add(REX), { status: 503, code: "overloaded" });
+  assertEquals(store.commits.length, 1, "at most one commit is in flight");
+  release();
+  assertEquals((await first).status, 201);
+  await service.runtime.settle(added);
+  assertEquals(store.commits.length, 1 + 5);
+  await assertSound(service, QUEUE_LIMIT + 1);
+});
+
+/** The ways in which a key ends while a command that was sent with it waits for the commit before it. */
+const ENDS: Record<string, (service: TestService, other: Instance, keyId: string) => unknown> = {
+  "another instance revokes it": (_, other, keyId) => revokeKey(other, keyId),
+  "it expires": ({ runtime }) => runtime.advance(1_500),
+  "its revocation is earlier in the queue": (service, _, keyId) => void revokeKey(service, keyId),
+};
+type Instance = ReturnType<typeof otherInstance>;
+
+for (const [situation, end] of Object.entries(ENDS)) {
+  Deno.test(`append() adds no pet for a waiting command's key if ${situation}`, async () => {
+    await using opened = await open();
+    const { service, openOther, holdFirst } = opened;
+    const expiresAt = service.runtime.now() + 1_000;
+    const { id, token } = await issueKey(service, { label: "short", expiresAt });
+    const headers = await usedKey(service, token);
+    const { first, release } = await holdFirst();
+    const ended = end(service, openOther(), id);
+    const second = service.add({ name: "Max", categoryId: 2 }, headers);
+    await ended;
+    release();
+    const responses = await service.runtime.settle(Promise.all([first, second]));
+    assertEquals(responses.map(({ status }) => status), [201, 401]);
+    assertEquals((await responses[1].json()).code, "invalid_credentials");
+    await assertSound(service, 1);
+  });
+}
+
+Deno.test("append() rejects a command that throws, and commits the others", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const error = new Error("no");
+  const fail = () => {
+    throw error;
+  };
+  const refusals = [{ ...NOTHING, prepare: fail }, { ...NOTHING, decide: fail }]
+    .map((it) => service.appender.append(it).catch((reason) => reason));
+  const second = service.add(REX);
+  release();
+  assertEquals(await Promise.all(refusals), [error, error]);
+  assertEquals(await idsOf([await first, await second]), [1, 2]);
+  assertEquals(store.commits.length, 2);
+});
+
+Deno.test("append() rejects at once what cannot be made into records, stores nothing of it, and commits the others", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const { appender } = service;
+  const isPoison = ({ event: { data } }: RecordedLine) => "name" in data && data.name === "Poison";
+  appender.deps.project = failing(
+    appender.deps.project,
+    (lines) => lines.some(isPoison) ? "before" : undefined,
+  );
+  const names = ["Max", "Poison", "Mia", "Poison"];
+  const added = names.map((name) => service.add({ name, categoryId: 1 }));
+  release();
+  const responses = await Promise.all([first, ...added]);
+  assertEquals(responses.map(({ status }) => status), [201, 201, 500, 201, 500]);
+  assertEquals(await idsOf([responses[1], responses[3]]), [2, 3]);
+  assertEquals(store.commits.length, 2);
+  const failed = service.reports.filter(([, event]) => event === "request_failed");
+  const reported = failed.map(([level, , details]) => [level, details?.reason]);
+  assertEquals(reported, Array(2).fill(["error", "a defect"]));
+  await assertSound(service, 3);
+});
+
+Deno.test("append() rejects all commands of a commit at once if only together they cannot be made into records", async () => {
+  await using opened = await open();
+  const { service, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const { appender } = service;
+  appender.deps.project = failing(
+    appender.deps.project,
+    ({ length }) => length > 1 ? "after" : undefined,
+  );
+  const added = [service.add(REX), service.add(REX)];
+  release();
+  const responses = await Promise.all([first, ...added]);
+  assertEquals(responses.map(({ status }) => status), [201, 500, 500]);
+  assertEquals((await service.add(REX)).status, 201);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async () => {
+  await using opened = await open();
+  const { service, holdFirst } = opened;
+  const { deps } = service.appender;
+  deps.onCommitted = failing(deps.onCommitted!, () => "before");
+  const { first, release } = await holdFirst();
+  const second = service.add(REX);
+  release();
+  assertEquals([(await first).status, (await second).status], [201, 201]);
+  const [[level, event, details], ...more] = service.reports;
+  assertEquals([level, event, details?.reason], ["error", "on_committed_failed", "a defect"]);
+  assertEquals(more, []);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() tries a command without events again after a failed read of the head", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let reads = 0;
+  store.onGet = (apply) => ++reads === 1 ? Promise.reject(new StoreAwayError("gone")) : apply();
+  assertEquals(await service.runtime.settle(service.appender.append(NOTHING)), {
+    events: [],
+    prepared: undefined,
+  });
+  assertGreater(reads, 1);
+});
+
+Deno.test("append() commits no lines that leave a gap after the head, and acknowledges none that the head does not show", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { head } = await service.heads.read();
+  const { position } = head;
+  const { decide, ...command } = addition(service);
+  const leavesGap = (draft: Head) => {
+    head.position = position + 1;
+    return decide(draft, undefined);
+  };
+  const gapped = [addition(service), { ...command, decide: leavesGap }, addition(service)]
+    .map((it) => assertRejects(() => service.appender.append(it), Error, "does not follow"));
+  await Promise.all(gapped);
+  head.position = position;
+  assertEquals(store.commits.length, 0);
+  const { advance } = service.heads;
+  service.heads.advance = () => {};
+  await assertError(await service.add(REX), { status: 503, code: "outcome_unknown" });
+  service.heads.advance = advance;
+  assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [2]);
+  await assertSound(service, 2);
+});
+
+for (const time of ["before", "after"] as const) {
+  Deno.test(`append() acknowledges, conflicts and rejects as ever while each call of the telemetry throws ${time} it ran`, async () => {
+    await using opened = await open({ instrumentation: failingInstrumentation(() => time) });
+    const { service, store, openOther } = opened;
+    const before = service.runtime.monotonicNow();
+    assertEquals(await idsOf([await service.add(REX), await service.add(REX)]), [1, 2]);
+    await openOther().add(REX);
+    assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [4]);
+    store.nextCommits.push(landsAndFails, isRefused);
+    assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
+    await assertError(await service.add(REX), { status: 503, code: "store_unavailable" });
+    assertLessOrEqual(service.runtime.monotonicNow() - before, 1_000);
+    const failed = service.reports.filter(([, event]) => event === "telemetry_failed");
+    assertEquals(failed.map(([level]) => level), ["error"]);
+    assertEquals(failed[0][2]?.reason, "a defect");
+    await assertSound(service, 5);
+  });
+}
+
+Deno.test("append() rejects commands in every state at their deadlines", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { appender, runtime } = service;
+  const before = runtime.monotonicNow();
+  const states: string[] = [];
+  const track = (state: string, command: Command) =>
+    appender.append(command).then(() => "stored", ({ code }) => code)
+      .then((code) => states.push(`${state} ${code} ${runtime.monotonicNow() - before}`));
+  store.onCommit = hangs;
+  const tracked = [track("in flight", { ...addition(service), idempotencyKey: "one" })];
+  await runtime.advance(0);
+  tracked.push(
+    track("waiting", addition(service)),
+    track("shares the key", { ...NOTHING, idempotencyKey: "one" }),
+  );
+  await runtime.settle(Promise.all(tracked));
+  store.onCommit = COMMIT_FAULTS.lands;
+  await runtime.advance(APPEND_LIMIT_MS);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tracked.push(track("being prepared", { ...NOTHING, prepare: () => promise }));
+  await runtime.advance(0);
+  tracked.push(track("behind it", NOTHING));
+  await runtime.settle(Promise.all(tracked));
+  resolve();
+  const second = 3 * APPEND_LIMIT_MS;
+  assertEquals(states, [
+    `in flight outcome_unknown ${APPEND_LIMIT_MS}`,
+    `waiting store_unavailable ${APPEND_LIMIT_MS}`,
+    `shares the key outcome_unknown ${APPEND_LIMIT_MS}`,
+    `being prepared store_unavailable ${second}`,
+    `behind it store_unavailable ${second}`,
+  ]);
+});
+
+for (const [how, fault] of [["is locked", isLocked], ["is full", isFull]] as const) {
+  Deno.test(`append() rejects a retry of an unclear request with outcome_unknown if the store ${how}`, async () => {
+    await using opened = await open();
+    const { service, store } = opened;
+    const { appender, runtime } = service;
+    const codeOf = (command: Command) =>
+      runtime.settle(appender.append(command).then(() => "stored", serviceErrorCode));
+    const request = { ...addition(service), idempotencyKey: "one" };
+    store.onCommit = hangs;
+    assertEquals(await codeOf(request), "outcome_unknown");
+    store.onCommit = fault;
+    assertEquals(await codeOf(request), "outcome_unknown");
+    const other = { ...addition(service), idempotencyKey: "two" };
+    const codes = { "is locked": "store_unavailable", "is full": "storage_full" };
+    assertEquals(await codeOf(other), codes[how]);
+    store.onCommit = COMMIT_FAULTS.lands;
+    assertEquals(await codeOf(request), "stored");
+  });
+}
+
+Deno.test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const ms = Date.UTC(10_000, 0) - service.runtime.now();
+  service.runtime.jumpClock(ms - 1);
+  assertEquals((await service.add(REX)).status, 201);
+  service.runtime.jumpClock(1);
+  const message = /^The clock of this machine says year 10000, which cannot be right: set it$/;
+  await assertError(await service.add(REX), { status: 503, code: "store_unavailable", message });
+  await assertRejects(() => issueKey(service, { label: "late" }), ServiceError, "set it");
+  assertEquals(store.commits.length, 1);
+  service.runtime.jumpClock(-ms);
+  assertEquals((await service.add(REX)).status, 201);
+  await assertSound(service, 2);
+});
+
+Deno.test("append() counts appended events, conflicts and unclear commits", async () => {
+  const counts: string[] = [];
+  const count = (what: string, attributes = {}) => {
+    counts.push([what, ...Object.values(attributes)].join(" "));
+  };
+  await using opened = await open({ instrumentation: { ...NO_INSTRUMENTATION, count } });
+  const { service, store, openOther } = opened;
+  counts.splice(0);
+  assertEquals((await service.add(REX)).status, 201);
+  await openOther().add(REX);
+  assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
+  store.nextCommits.push(landsAndFails);
+  assertEquals((await service.runtime.settle(service.add(REX))).status, 201);
+  const appended = "events.appended PetCreated";
+  assertEquals(counts, [appended, "commit.conflicts", appended, "commit.unclear", appended]);
+});
+
+const NOTHING: Command = { prepare: () => {}, decide: () => [] };
+
+function addition({ runtime, keyId }: TestService): Command {
+  return addPetCommand(runtime, keyId, { name: "Rex", categoryId: 1n, status: "sold" });
+}
+
+/** The ids in the responses, sorted. */
+async function idsOf(responses: Response[]): Promise<number[]> {
+  const ids = await Promise.all(responses.map(async (it) => (await it.json()).id as number));
+  return ids.sort((one, other) => one - other);
+}
+
+/** Asserts that the store is sound and holds exactly that many pets. */
+async function assertSound(service: TestService, pets: number): Promise<void> {
+  const { sound, faults, pets: found } = await audit(service);
+  assertEquals({ sound, faults, pets: found }, { sound: true, faults: [], pets });
+}

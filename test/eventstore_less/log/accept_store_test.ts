@@ -1,0 +1,61 @@
+import { assertRejects } from "@std/assert";
+import { acceptAppends } from "eventstore-less/log/accept_store.ts";
+import { encodeHead, type Head } from "eventstore-less/log/head.ts";
+import { HEAD_KEY, logKey } from "eventstore-less/keyspace.ts";
+import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { openSampleStore } from "../../support/sample_store.ts";
+import { commit } from "../../support/store_contract.ts";
+
+/** Heads that would break the chain of hashes with the next commit, or give an id again. */
+const WRONG: [change: (head: Head) => Partial<Head>, reason: string][] = [
+  [() => ({ lastHash: "0".repeat(64) }), "it does not have the hash of the last line"],
+  [({ position }) => ({ position: position + 1 }), "the log has no sound line at position 31"],
+  [() => ({ position: 0 }), "its log has lines after the head record"],
+  [
+    ({ types }) => ({ types: { ...types, PetCreated: { version: "1", count: 18, last: 29 } } }),
+    "it counts 29 events of 30",
+  ],
+  [
+    ({ types }) => {
+      const PetCreated = { ...types.PetCreated!, count: types.PetCreated!.count - 1 };
+      const PetUpdated = { ...types.PetUpdated!, count: types.PetUpdated!.count + 1 };
+      return { types: { ...types, PetCreated, PetUpdated } };
+    },
+    "it counts 18 additions, but the newest pet has the id 19",
+  ],
+  [
+    ({ types }) => ({ types: { ...types, PetUpdated: { ...types.PetUpdated!, last: 29 } } }),
+    "position 29 of the log has no PetUpdated",
+  ],
+  [
+    ({ types }) => ({ types: { ...types, PetUpdated: { ...types.PetUpdated!, last: 25 } } }),
+    "it does not have the type of the last line",
+  ],
+  [({ counts }) => ({ counts: { ...counts, sold: 1 } }), "its lists have 13 pets instead of 18"],
+];
+
+Deno.test("acceptAppends() refuses a head that does not follow from the end of the log", async () => {
+  using sample = await openSampleStore(30);
+  await acceptAppends(sample.store);
+  for (const [change, reason] of WRONG) {
+    const value = encodeHead({ ...sample.head, ...change(sample.head) });
+    await commit(sample.store, [{ type: "set", key: HEAD_KEY, value }]);
+    const refused = reason.startsWith("its log") ? reason : `its head record is wrong: ${reason}`;
+    const advice = `${refused}; run deno task audit`;
+    await assertRejects(() => acceptAppends(sample.store), StoreRefusedError, advice);
+  }
+});
+
+Deno.test("acceptAppends() refuses a log whose last record is missing, or is not that of the last line", async () => {
+  using sample = await openSampleStore(30);
+  const { store } = sample;
+  const [last] = await store.list({ start: logKey(30), end: logKey(99) }, { limit: 1 });
+  const missing = "the log has no sound line at position 30";
+  for (const value of [undefined, new Uint8Array(40)]) {
+    const { key } = last;
+    await commit(store, [
+      value === undefined ? { type: "delete", key } : { type: "set", key, value },
+    ]);
+    await assertRejects(() => acceptAppends(store), StoreRefusedError, missing);
+  }
+});

@@ -1,0 +1,286 @@
+/**
+ * Adds a field of a pet, or a status, as test/README.md says, in a copy of the project, which is the newer version. This
+ * checkout is the older one: it must refuse what it does not know, name the version that does, and never advise to
+ * throw it away.
+ */
+
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { decodeEvent, NewerVersionError } from "eventstore-less/log/event.ts";
+import { ACTIONS } from "../../../scripts/verify/advice.ts";
+import { linesOfRecords } from "../../../scripts/verify/audit.ts";
+import { issueKey } from "../../../src/keys/write_key.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { acceptLog } from "eventstore-less/log/accept_store.ts";
+import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
+import { createService, type Service } from "../../../src/service.ts";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { type FaultyStore, faultyStore, hold } from "../../support/faulty_store.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
+import { linesToBytes } from "../../support/sample_log.ts";
+import { withProjectCopy } from "../../support/with_project_copy.ts";
+
+const testProcess = testNeeding(PROCESSES);
+
+/** A name that no field and no status has, because those of the guide may have been added to this checkout. */
+const ADDED = "nameOfTest";
+
+/** The release of the examples of the guide, which is the schema version of a line with what it adds. */
+const NEWER = "6.1";
+
+const REX = { name: "Rex", categoryId: 1 };
+const MAX = { name: "Max", categoryId: 2 };
+const PIP = { name: "Pip", categoryId: 3 };
+
+/** A request by which the newer version stores a line, and the schema of that line. */
+type Request = [method: string, path: string, body: unknown, schema?: string];
+
+interface Addition {
+  what: "field" | "status";
+  /** Edits events/pet.ts as the guide says. */
+  edit: (source: string, readme: string) => string;
+  requests: Request[];
+}
+
+const FIELD: Addition = {
+  what: "field",
+  edit(source, readme) {
+    const [, field] = /`color(: .+?)`/.exec(readme)!;
+    const [definition] = /export const NewPet = [^]*?(?=}\);)/.exec(source)!;
+    return source.replace(definition, `${definition}  ${ADDED}${field},\n`);
+  },
+  requests: [
+    ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
+    ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
+    ["PATCH", "/v1/pets/1", { [ADDED]: "red", status: "sold" }, `pet-updated:${NEWER}`],
+    ["POST", "/v1/pets", { ...MAX, [ADDED]: `"${ADDED}":2` }, `pet-created:${NEWER}`],
+    ["PATCH", "/v1/pets/1", { [ADDED]: null }, `pet-updated:${NEWER}`],
+    // The older version could read this line, but not check it.
+    ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
+    ["POST", "/v1/pets", PIP, "pet-created:1"],
+  ],
+};
+
+const STATUS: Addition = {
+  what: "status",
+  edit(source, readme) {
+    const [, release] = /`(\{ reserved: .+?)`/.exec(readme)!;
+    return source
+      .replace('"sold"] as const', `"sold", "${ADDED}"] as const`)
+      .replace("Record<PetStatus, string>> = {}", (text) => {
+        return text.replace("{}", release.replace("reserved", ADDED));
+      });
+  },
+  requests: [
+    ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
+    ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
+    ["PATCH", "/v1/pets/1", { status: ADDED }, `pet-updated:${NEWER}`],
+    ["POST", "/v1/pets", { ...MAX, status: ADDED }, `pet-created:${NEWER}`],
+    ["PATCH", "/v1/pets/1", { status: "sold" }, `pet-updated:${NEWER}`],
+    // The older version could read this line, but not check it.
+    ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
+    ["POST", "/v1/pets", PIP, "pet-created:1"],
+  ],
+};
+
+interface Newer {
+  folder: string;
+  kvPath: string;
+  project: string;
+  store: FaultyStore;
+  lines: string[];
+  schemas: string[];
+  sendToNewer: Send;
+  /** Sends a request to an instance of the older version, which still runs on the store. */
+  sendToOlder: Send;
+}
+
+type Send = (method: string, path: string, body?: unknown) => Promise<Response>;
+
+/** Declares a test with a store in which the newer version has stored what was added. */
+function test(
+  { what, edit, requests }: Addition,
+  name: string,
+  use: (newer: Newer) => Promise<void> | void,
+): void {
+  testProcess(`A ${what} is added as the manual says: ${name}`, () => {
+    return withProjectCopy(async (project) => {
+      const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
+      const path = `${project}/events/pet.ts`;
+      const source = await Deno.readTextFile(path);
+      await Deno.writeTextFile(path, edit(source, readme));
+      await withNewer(project, requests, use);
+    });
+  });
+}
+
+async function withNewer(
+  project: string,
+  requests: Request[],
+  use: (newer: Newer) => Promise<void> | void,
+) {
+  const { createService: createNewer }: typeof import("../../../src/service.ts") = await import(
+    `file://${project}/src/service.ts`
+  );
+  const folder = `${project}/store`;
+  await Deno.mkdir(folder);
+  const kvPath = `${folder}/pets.sqlite3`;
+  const store = faultyStore(new KvStore(await Deno.openKv(kvPath)));
+  try {
+    const options = { store, runtime: systemRuntime, report: () => {} };
+    const [older, newer] = [createService(options), createNewer(options)];
+    const { token } = await issueKey(older, { label: "test" });
+    const sendTo = ({ handler }: Service): Send => (method, path, body) => {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const init = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
+      return handler(new Request(`http://localhost${path}`, init));
+    };
+    const sendToNewer = sendTo(newer);
+    for (const [method, path, body] of requests) {
+      const response = await sendToNewer(method, path, body);
+      assertEquals(response.ok, true, await response.text());
+    }
+    const lines = await readLines(store);
+    const schemas = lines.map((line) => JSON.parse(line).dataschema);
+    const parts = { folder, kvPath, project, store, lines, schemas };
+    await use({ ...parts, sendToNewer, sendToOlder: sendTo(older) });
+  } finally {
+    store.close();
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+async function readLines(store: FaultyStore): Promise<string[]> {
+  const lines = (await Array.fromAsync(linesOfRecords(store))).flat();
+  return lines.map((line) => new TextDecoder().decode(line));
+}
+
+for (const addition of [FIELD, STATUS]) {
+  const { requests } = addition;
+
+  test(
+    addition,
+    "exactly the lines with it have the new version of their schema",
+    ({ lines, schemas }) => {
+      assertEquals(
+        schemas.slice(1),
+        requests.map(([, , , schema]) => `urn:animal-store:${schema}`),
+      );
+      for (const [index, line] of lines.entries()) {
+        if (!schemas[index].endsWith(`:${NEWER}`)) decodeEvent(line);
+        else {
+          const words = `its schema ${schemas[index]} needs version ${NEWER}`;
+          assertThrows(() => decodeEvent(line), NewerVersionError, words);
+        }
+      }
+    },
+  );
+
+  test(
+    addition,
+    "an older version refuses the store, also while it runs, and names the newer one",
+    async (newer) => {
+      const { folder, kvPath, store, lines, sendToOlder } = newer;
+      const before = await store.get(HEAD_KEY);
+      for (const [method, body] of [["GET"], ["POST", REX]] as const) {
+        const response = await sendToOlder(method, "/v1/pets", body);
+        assertEquals([response.status, (await response.json()).code], [503, "store_unavailable"]);
+      }
+      await Deno.writeFile(`${folder}/export`, linesToBytes(lines));
+      const key = `${folder}/../key`;
+      await expectTask(["publish", "--new-key", key], { kvPath });
+      const commands = "start,keys list,keys issue --label x,log,log --follow,replay," +
+        `audit,backup ${folder}/export,restore ${folder}/export,` +
+        `publish ${folder}/../published --key ${key} --origin log.example`;
+      for (const command of commands.split(",")) {
+        const args = command.split(" ");
+        const { code, stdout, stderr } = await runTask(args, { kvPath, env: { PORT: "0" } });
+        assertEquals([code === 0, stdout], [false, ""], command);
+        const words = args[0] === "restore"
+          ? `Line 4: A newer version wrote the line: its schema ${
+            newer.schemas[3]
+          } needs version 6.1`
+          : "of the newer version 6.1; use that version or a later one";
+        assertStringIncludes(stderr, words, command);
+      }
+      assertEquals(await store.get(HEAD_KEY), before);
+    },
+  );
+
+  test(
+    addition,
+    "an older version never advises to cut the lines with it, and does not do it",
+    async (newer) => {
+      const { folder, kvPath, store, lines, schemas } = newer;
+      const path = `${folder}/export`;
+      await Deno.writeFile(path, linesToBytes(lines));
+      await store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
+      const newerLines = schemas.filter((schema) => schema.endsWith(`:${NEWER}`));
+      for (const args of [["--file", path], []]) {
+        const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath });
+        const { counts, advice } = JSON.parse(stdout);
+        assertEquals([code, counts.newer_line, counts.line], [1, newerLines.length, undefined]);
+        const [[urgent, text]] = Object.entries<string>(advice);
+        assertEquals([urgent, text], ["newer_line", ACTIONS.upgrade]);
+      }
+      const newerLine = /^error: Line 4: A newer version wrote the line/m;
+      await expectTaskFails(1, newerLine, ["log", "--recover"], { kvPath });
+    },
+  );
+}
+
+test(
+  STATUS,
+  "the newer version serves a store of this one, and this one serves it again until a line has the status",
+  async (newer) => {
+    const { folder, project } = newer;
+    const path = `${folder}/other.sqlite3`;
+    const store = new KvStore(await Deno.openKv(path));
+    const { createService: createNewer }: typeof import("../../../src/service.ts") = await import(
+      `file://${project}/src/service.ts`
+    );
+    const options = { store, runtime: systemRuntime, report: () => {} };
+    const older = createService(options);
+    const { token } = await issueKey(older, { label: "test" });
+    for (const service of [older, createNewer(options), createService(options)]) {
+      await acceptLog(store);
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const init = { method: "POST", headers, body: JSON.stringify({ ...REX, status: "sold" }) };
+      const response = await service.handler(new Request("http://localhost/v1/pets", init));
+      assertEquals(response.status, 201, await response.text());
+    }
+    store.close();
+  },
+);
+
+test(
+  FIELD,
+  "a change that removes it and a removal of the pet share a commit, and the log stays sound",
+  async (newer) => {
+    const { project, store, sendToNewer } = newer;
+    const { id } = await (await sendToNewer("POST", "/v1/pets", { ...REX, [ADDED]: "red" })).json();
+    const { fault, reached, release } = hold();
+    store.nextCommits.push(fault);
+    const first = sendToNewer("POST", "/v1/pets", PIP);
+    await reached;
+    const change = sendToNewer("PATCH", `/v1/pets/${id}`, { [ADDED]: null });
+    // Both are queued, in this order, while the first commit is held.
+    await pause();
+    const removal = sendToNewer("DELETE", `/v1/pets/${id}`);
+    await pause();
+    release();
+    const statuses = (await Promise.all([first, change, removal])).map(({ status }) => status);
+    assertEquals(statuses, [201, 200, 204]);
+    const [changed, removed] = (await readLines(store)).slice(-2).map((line) => JSON.parse(line));
+    assertEquals(changed.data, { id, ...REX, previous: { [ADDED]: "red" } });
+    assertEquals([removed.type, removed.data], ["PetRemoved", { id, ...REX }]);
+    assertEquals(removed.dataschema, "urn:animal-store:pet-removed:1");
+    const { audit }: typeof import("../../../scripts/verify/audit.ts") = await import(
+      `file://${project}/scripts/verify/audit.ts`
+    );
+    assertEquals((await audit({ store, runtime: systemRuntime })).faults, []);
+  },
+);

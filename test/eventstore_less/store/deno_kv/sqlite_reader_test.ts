@@ -1,0 +1,119 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { audit } from "../../../../scripts/verify/audit.ts";
+import { recoverLog } from "../../../../scripts/log/recover_log.ts";
+import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { SqliteReader } from "eventstore-less/store/deno_kv/sqlite_reader.ts";
+import { encodeKey } from "eventstore-less/store/key_encoding.ts";
+import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { overwritePage, PAGE_BYTES } from "../../../support/overwrite_page.ts";
+import { withSampleFile } from "../../../support/sample_file.ts";
+import { permissions, testNeeding } from "../../../support/test_needing.ts";
+
+const test = testNeeding(permissions("read", "write"));
+const runtime = systemRuntime;
+
+const PET_KEY = projectionKey(1, petKey("pending", 6));
+
+test("audit() finds a value of another program, whatever its type, also if the file is damaged", () =>
+  withSampleFile(async ({ kvPath, store }) => {
+    using kv = await Deno.openKv(kvPath);
+    using reader = new SqliteReader(kvPath);
+    const missed: unknown[] = [];
+    for (const key of [["head"], ["replay"], ["theirs"], ["~log", 40], PET_KEY, ["~log", 41]]) {
+      const { value: before } = await kv.get(key);
+      for (const value of VALUES) {
+        await kv.set(key, value);
+        for (const from of [store, reader]) {
+          if ((await audit({ store: from, runtime })).sound) missed.push([key, value]);
+        }
+      }
+      if (before === null) await kv.delete(key);
+      else await kv.set(key, before);
+    }
+    assertEquals(missed, []);
+    const theirs = new Error("theirs");
+    await kv.set(["theirs"], theirs);
+    assertEquals((await new KvStore(kv, reader).get(["theirs"]))?.value, theirs);
+    await kv.delete(["theirs"]);
+    assertEquals((await audit({ store, runtime })).faults, []);
+  }));
+
+/** Values that are no bytes, of the kinds that Deno KV stores. */
+const VALUES = [
+  ...["text", 1n, undefined, { length: 1 }, new Error("theirs"), new ArrayBuffer(3)],
+  new Deno.KvU64(1n),
+];
+
+test("audit() of a damaged file reports a record that cannot be decoded", () =>
+  withSampleFile(async ({ kvPath }) => {
+    const database = new DatabaseSync(kvPath);
+    const change = "update kv set v = ?, v_encoding = ? where k = ?";
+    // Values that V8 cannot decode, in an encoding that is unknown, and that are not bytes.
+    database.prepare(change).run("text", 3, encodeKey(PET_KEY));
+    database.prepare(change).run(new Uint8Array([255, 15]), 1, encodeKey(["~log", 40]));
+    database.close();
+    using store = new SqliteReader(kvPath);
+    const damage = new StoreDamagedError("could not deserialize value");
+    const { position, faults, counts } = await audit({ store, runtime, damage });
+    assertEquals([position, counts.file_damaged], [40, 1]);
+    const message = "The record at position 40 does not hold exactly lines 36 to 40";
+    assert(faults.some((it) => it.message === message));
+    const { events, fault } = await recoverLog(store);
+    assertEquals([events, fault?.startsWith("Line 36: ")], [35, true]);
+    // A service reports the damage, too.
+    using kv = await Deno.openKv(":memory:");
+    const served = new KvStore(kv, store);
+    const reads = [
+      () => served.get(PET_KEY),
+      () => served.getMany([PET_KEY]),
+      () => served.list({ prefix: PET_KEY.slice(0, -1) }, { limit: 10 }),
+    ];
+    for (const read of reads) {
+      const error = await assertRejects(read, StoreDamagedError);
+      assertEquals(error.reason, "The value encoding 3 is not one of the service");
+    }
+  }));
+
+test("Damage of any page of the file is found, and every line before it can be recovered", () =>
+  withSampleFile(async ({ folder, kvPath, lines, store }) => {
+    // Large records with overflow pages, which are deleted again, so that there are free pages.
+    for (const type of ["set", "delete"] as const) {
+      for (let index = 0; index < 6; index++) {
+        const mutation = { key: ["free", index], value: new Uint8Array(20_000), type };
+        await store.commit({ checks: [], mutations: [mutation] });
+      }
+    }
+    const database = new DatabaseSync(kvPath);
+    database.exec("pragma wal_checkpoint(truncate)");
+    const [{ freelist_count: free }] = database.prepare("pragma freelist_count").all();
+    assert(free as number > 10);
+    database.close();
+    const original = await Deno.readFile(kvPath);
+    const path = `${folder}/damaged.sqlite3`;
+    const pages = original.length / PAGE_BYTES;
+    let harmless = 0;
+    const recovered = new Set<number>();
+    for (let page = 0; page < pages; page++) {
+      await Deno.writeFile(path, original);
+      overwritePage(path, page);
+      using reader = new SqliteReader(path);
+      try {
+        reader.checkStructure();
+        harmless++;
+      } catch (error) {
+        assert(error instanceof StoreDamagedError, `page ${page}: ${error}`);
+        const { events, lines: recover } = await recoverLog(reader);
+        const texts = (await Array.fromAsync(recover())).flat().map((it) => decoder.decode(it));
+        assertEquals(texts, lines.slice(0, events));
+        recovered.add(events);
+      }
+    }
+    // The content of a free page does not matter, unless it lists others.
+    assert(harmless < (free as number), `${harmless} of ${pages} pages`);
+    assertEquals([recovered.has(0), recovered.has(40), recovered.size > 5], [true, true, true]);
+  }));
+
+const decoder = new TextDecoder();

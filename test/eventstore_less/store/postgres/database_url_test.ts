@@ -1,0 +1,77 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { databaseName, parseDatabaseUrl } from "eventstore-less/store/postgres/database_url.ts";
+
+const HOST = "postgres://me@db.example/pets";
+
+Deno.test("parseDatabaseUrl() reads user, password, hosts, ports and database", () => {
+  assertEquals(parseDatabaseUrl(HOST), {
+    hosts: [{ hostname: "db.example", port: 5432 }],
+    database: "pets",
+    user: "me",
+    password: undefined,
+    sslMode: "prefer",
+    sslRootCert: undefined,
+  });
+  const { hosts, user, password, database } = parseDatabaseUrl(
+    "postgresql://m%40e:p%3Ass%2F:w@a.example:5433,[::1],10.0.0.1:5432/my%20pets",
+  );
+  assertEquals(hosts, [
+    { hostname: "a.example", port: 5433 },
+    { hostname: "::1", port: 5432 },
+    { hostname: "10.0.0.1", port: 5432 },
+  ]);
+  assertEquals([user, password, database], ["m@e", "p:ss/:w", "my pets"]);
+});
+
+Deno.test("parseDatabaseUrl() reads sslmode and sslrootcert as libpq does", () => {
+  const read = (query: string) => {
+    const { sslMode, sslRootCert } = parseDatabaseUrl(`${HOST}?${query}`);
+    return [sslMode, sslRootCert];
+  };
+  assertEquals(read(""), ["prefer", undefined]);
+  for (const mode of ["disable", "prefer", "require", "verify-ca", "verify-full"]) {
+    assertEquals(read(`sslmode=${mode}`), [mode, undefined]);
+  }
+  assertEquals(read("sslmode=verify-full&sslrootcert=system"), ["verify-full", undefined]);
+  assertEquals(read("sslrootcert=/etc/ca%20.pem&sslmode=verify-full"), [
+    "verify-full",
+    "/etc/ca .pem",
+  ]);
+  assertEquals(read("sslmode=require&sslrootcert=ca.pem"), ["verify-ca", "ca.pem"]);
+  assertEquals(read("target_session_attrs=read-write"), ["prefer", undefined]);
+});
+
+Deno.test("parseDatabaseUrl() refuses other addresses, and does not repeat a password", () => {
+  const faulty: [string, string][] = [
+    ["hunter2", "must be like postgres://"],
+    ["http://me:hunter2@db.example/pets", "must be like postgres://"],
+    ["postgres://me:hunter2@db.example", "must be like postgres://"],
+    ["postgres://me:hunter2@db.example/", "must be like postgres://"],
+    ["postgres://me:hunter2@db.example/pets/more", "must be like postgres://"],
+    ["postgres://db.example/pets", "must name a user"],
+    ["postgres://:hunter2@db.example/pets", "must name a user"],
+    ["postgres://me:hunter2@/pets", "must name a host"],
+    ["postgres://me:hunter2@a,,b/pets", "must name a host"],
+    ["postgres://me:hunter2@a:b/pets", "must name a host"],
+    ["postgres://me:hunter2@../pets", "must name a host"],
+    ["postgres://me:hunter2@[:]/pets", "must name a host"],
+    ["postgres://me:hunter2@a/pets?sslmode=verify-full&sslrootcert=%00", "must not contain %00"],
+    ["postgres://me:hunter2@a:0/pets", "must name ports from 1 to 65535"],
+    ["postgres://me:hunter2@a:70000/pets", "must name ports from 1 to 65535"],
+    ["postgres://me:hunter2%@a/pets", "has a percent sign"],
+    ["postgres://me:hunter2@a/pets?sslmode=allow", "must have an sslmode of disable, prefer"],
+    ["postgres://me:hunter2@a/pets?sslrootcert=ca.pem", "must have sslmode=verify-full"],
+    ["postgres://me:hunter2@a/pets?target_session_attrs=standby", "must not select a standby"],
+    ["postgres://me:hunter2@a/pets?password=hunter2", 'has a parameter "password"'],
+    ["postgres://me:p@ss/wo?hunter2@a/pets", "has a parameter, but only"],
+  ];
+  for (const [text, words] of faulty) {
+    const { message } = assertThrows(() => parseDatabaseUrl(text), TypeError, words);
+    assertEquals([text, message.includes("hunter2"), message.includes("\n")], [text, false, false]);
+  }
+});
+
+Deno.test("databaseName() names hosts and database, but neither user nor password", () => {
+  const address = parseDatabaseUrl("postgres://me:hunter2@a,[::1]:5433/pets");
+  assertEquals(databaseName(address), "database pets on a:5432,[::1]:5433");
+});
