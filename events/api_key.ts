@@ -29,3 +29,7 @@ export const KeyRevokedData = z.strictObject({
   effectiveAt: Instant,
 });
 export type KeyRevokedData = z.infer<typeof KeyRevokedData>;
+
+export type KeyEventBody =
+  | { type: "ApiKeyIssued"; data: KeyIssuedData }
+  | { type: "ApiKeyRevoked"; data: KeyRevokedData };

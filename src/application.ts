@@ -1,1 +1,25 @@
-export {};
+/**
+ * The application of the engine in `src/eventstore_less/`, which imports this module as `eventstore-less/application`.
+ * What this module imports must not import values of the engine that depend on it: the compiler does not see a circle.
+ */
+
+import type { KeyEventBody } from "../events/api_key.ts";
+import type { PetEventBody } from "../events/pet_event.ts";
+import { PETS } from "./animals/pets_part.ts";
+import { KEYS } from "./keys/keys_part.ts";
+
+export { NAME } from "./settings/version.ts";
+
+/** One part for each collection of subjects. */
+export const PARTS = [PETS, KEYS];
+
+/** The type and data of an event of any part. */
+export type EventBody = PetEventBody | KeyEventBody;
+
+/** The reasons of the application to refuse a command, beside those of the engine. */
+export type RefusalCode =
+  | "idempotency_key_reused"
+  | "invalid_credentials"
+  | "pet_not_found"
+  | "precondition_failed"
+  | "read_only_key";

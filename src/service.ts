@@ -78,7 +78,11 @@ export function createService(options: ServiceOptions): Service {
   });
   const feed = new EventFeed(store, background);
   const keys = new ApiKeyReader(store, runtime);
-  const followers = new Followers({ heads, keys, runtime });
+  const followers = new Followers({
+    heads,
+    authorize: (token, head) => keys.authorize(token, head, runtime.now()),
+    runtime,
+  });
   const onCommitted = () => followers.onCommitted();
   const appender = new Appender({ ...common, appendLimitMs, store, heads, project, onCommitted });
   const bodies = new BodyReader(runtime);

@@ -31,11 +31,15 @@ await runCommand(COMMANDS.audit, {
       const events = formatCounted(published.checkpoint.size, "event");
       extended.push(`The log extends the published log of ${events}.`);
     }
-    await print(escapeInvisible(json ? JSON.stringify(report) : describe(report, extended)));
+    await print(escapeInvisible(json ? inJson(report) : describe(report, extended)));
     if (!report.sound) return EXIT.refused;
     if (path !== undefined) await writeCheckpoint(path, report);
   },
 });
+
+function inJson({ summary, ...report }: AuditReport): string {
+  return JSON.stringify({ ...report, ...summary });
+}
 
 /** Opens a published log. If it is damaged, the audit could not run, which says nothing about the store. */
 function openPublished(folder: string): PublishedLog {

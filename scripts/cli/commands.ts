@@ -43,7 +43,7 @@ export const COMMANDS = {
     usage: ["deno task dev [--reset] [--seed N]"],
     flags: {
       "--reset": "first moves the store in .data into a folder next to it, to begin with a new one",
-      "--seed N": "first adds N sample pets",
+      "--seed N": "first adds N samples",
     },
     variables: SERVICE,
     defaults: { HOST: DEV_HOST },
@@ -60,11 +60,10 @@ export const COMMANDS = {
     ],
     flags: {
       "--label TEXT": "purpose or holder, 1 to 100 characters (rotate: by default the old label)",
-      "--read-only": "the key may only read: it writes no pets (rotate: as the old key)",
+      "--read-only": "the key may only read, and change nothing (rotate: as the old key)",
       "--expires-in TIME": "lifetime: 90d, 24h, 30m or 10s (default: no end; rotate: the old one)",
       "--overlap TIME": "how long the old key stays valid (default: 24h)",
-      "--last-use":
-        `reads the whole log, and shows when each key last added, changed or removed a pet;
+      "--last-use": `reads the whole log, and shows when each key last caused an event;
         the log has no reads`,
       "--json": "prints one JSON array; times are in UTC, and absent if they do not apply",
     },
@@ -85,10 +84,8 @@ export const COMMANDS = {
       "--to N": "ends at position N (default: the newest event)",
       "--since TIME": "only from 2026-11-20, 2026-11-20T08:00Z (UTC by default) or 24h (ago) on",
       "--until TIME": "only events before this time",
-      "--type TYPE":
-        "only events of one type: PetCreated, PetUpdated, PetRemoved, ApiKeyIssued, ApiKeyRevoked",
-      "--subject SUBJECT":
-        "only events about pets/7 (its addition, changes and removal) or keys/ID",
+      "--type TYPE": "only events of one type; with an unknown one, prints all types",
+      "--subject SUBJECT": "only events of one subject, such as the one that a line names",
       "--actor ACTOR": "only events that the key with this id caused, or operator",
       "--follow":
         "then prints each new event, until Ctrl-C; ends at the next event if the pipe is closed",
@@ -168,8 +165,8 @@ export const COMMANDS = {
   },
   prove: {
     title: "Proves that an event is in the published log, or that the log extends an older one",
-    details: `Prints a proof (https://c2sp.org/tlog-proof) of an EVENT: pets/7 (its newest event),
-      keys/ID (the event that issued a key), or a position. Or checks that the published log extends
+    details: `Prints a proof (https://c2sp.org/tlog-proof) of an EVENT: that of a position, or
+      the newest one of a subject, as deno task log names it. Or checks that the published log extends
       an older checkpoint of it.`,
     usage: [
       "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",

@@ -1,5 +1,5 @@
 import { VARIABLES } from "../../src/settings/variables.ts";
-import { VERSION } from "../../src/settings/version.ts";
+import { NAME, VERSION } from "../../src/settings/version.ts";
 import { type Command, STORE } from "./commands.ts";
 
 const WIDTH = 100;
@@ -7,7 +7,7 @@ const WIDTH = 100;
 export function exitWithHelp(command: Command, args: string[]): void {
   const isHelp = args.includes("--help") || args.includes("-h");
   if (!isHelp && !args.includes("--version")) return;
-  console.log(isHelp ? helpOf(command) : `animal-store ${VERSION}`);
+  console.log(isHelp ? helpOf(command) : `${NAME} ${VERSION}`);
   Deno.exit(0);
 }
 

@@ -27,7 +27,7 @@ const TABLE_WIDTH = 112;
 
 const DATE_LENGTH = "2026-11-20".length;
 
-/** A key, and the time of its last addition, change or removal of a pet. */
+/** A key, and the time of the last event that it caused. */
 type ListedKey = ApiKey & { lastUse?: string };
 
 type Flags = FlagValues<typeof COMMANDS.keys>;

@@ -1,6 +1,7 @@
+import { EVENT_TYPES } from "eventstore-less/parts.ts";
+import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { z } from "zod";
-import { EVENT_TYPES, OPERATOR } from "eventstore-less/log/event.ts";
-import { keyIdIn, petIdIn } from "../../events/subject.ts";
+import { isSubject, SUBJECT_FORMS } from "../cli/subject_text.ts";
 import { Ulid } from "../../src/encoding/text_forms.ts";
 import { LogDamagedError, type StoredLine } from "eventstore-less/log/read_log.ts";
 import { parseDuration } from "../cli/flag_values.ts";
@@ -14,7 +15,7 @@ export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" 
     throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);
   }
   if (subject !== undefined && !isSubject(subject)) {
-    throw wrongFormError("--subject", "pets/7 or keys/ID", subject);
+    throw wrongFormError("--subject", SUBJECT_FORMS.join(" or "), subject);
   }
   if (actor !== undefined && !isActor(actor)) {
     throw wrongFormError("--actor", `the id of a key, or ${OPERATOR}`, actor);
@@ -36,19 +37,8 @@ export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" 
   };
 }
 
-function isSubject(text: string): boolean {
-  const petId = petIdIn(text);
-  if (petId !== undefined) return /^[1-9]\d*$/.test(petId);
-  const keyId = keyIdIn(text);
-  return keyId !== undefined && isKeyId(keyId);
-}
-
 function isActor(text: string): boolean {
-  return text === OPERATOR || isKeyId(text);
-}
-
-function isKeyId(text: string): boolean {
-  return Ulid.safeParse(text).success;
+  return text === OPERATOR || Ulid.safeParse(text).success;
 }
 
 function wrongFormError(flag: string, form: string, text: string): UsageError {

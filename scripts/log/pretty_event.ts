@@ -1,10 +1,7 @@
+import { dataOf } from "eventstore-less/log/line_text.ts";
+import type { EventType } from "eventstore-less/parts.ts";
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import {
-  dataOf,
-  type EventType,
-  type RecordedEvent,
-  subjectOf,
-} from "eventstore-less/log/event.ts";
+import { type RecordedEvent, subjectOf } from "eventstore-less/log/event.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import type { StoredLine } from "eventstore-less/log/read_log.ts";
 

@@ -64,7 +64,7 @@ async function restoreFrom(source: Export): Promise<void> {
 async function openExport(name: string): Promise<Deno.FsFile> {
   const source = name === "-" ? Deno.stdin : await openInput(name);
   if (source instanceof Deno.FsFile && (await source.stat()).isFile) return source;
-  const path = await Deno.makeTempFile({ prefix: "animal-store-export-" });
+  const path = await Deno.makeTempFile({ prefix: "export-" });
   const file = await Deno.open(path, { read: true, write: true });
   // The system keeps the removed file while it is open, and frees it however this command ends.
   await Deno.remove(path);

@@ -3,21 +3,21 @@
  * mark is stored under the head's key, so no service works on half a log, and a killed restore can be continued.
  */
 
+import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/parts.ts";
+import { followsHash } from "eventstore-less/log/line_text.ts";
+import type { ProjectionRecord } from "eventstore-less/definitions.ts";
 import { formatCounted } from "../cli/format.ts";
-import { followsHash, GENESIS_HASH, type RecordedLine } from "eventstore-less/log/event.ts";
+import { GENESIS_HASH, type RecordedLine } from "eventstore-less/log/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
   HEAD_KEY,
-  isPetKind,
   logKey,
   logMutations,
   projectionMutations,
-  type ProjectionRecord,
   retainedRecords,
 } from "eventstore-less/keyspace.ts";
 import {
-  changePositionOf,
   decodeHeadRecord,
   encodeHead,
   type Head,
@@ -26,7 +26,7 @@ import {
 import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
 import { LogVerifier } from "../verify/log_verifier.ts";
 import { linesOf } from "eventstore-less/log/read_log.ts";
-import { positionIn, project } from "eventstore-less/projections/project.ts";
+import { project } from "eventstore-less/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { guardRecord } from "../guarded/guarded_record.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
@@ -39,8 +39,8 @@ export type Export = () => AsyncIterable<Uint8Array>;
 /** Called from time to time with the number of events verified or written. */
 type Progress = (done: number) => void;
 
-/** The head of a verified export, the pets as they are after its last line, and the latest time of its events. */
-type VerifiedExport = Pick<LogVerifier, "head" | "pets" | "latestMs">;
+/** The head of a verified export, the subjects as its last line leaves them, and the latest time of its events. */
+type VerifiedExport = Pick<LogVerifier, "head" | "subjects" | "latestMs">;
 
 /** Rejects with `RefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}) {
@@ -60,17 +60,17 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
 export async function restore(
   { store, runtime }: { store: Store; runtime: Runtime },
   source: Export,
-  { head, pets, latestMs }: VerifiedExport,
+  { head, subjects, latestMs }: VerifiedExport,
   progress: Progress = () => {},
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(store, runtime, head);
-  const hasChanges = changePositionOf(head) > 0;
-  // An earlier state of a pet would be written only to be replaced, which takes most of the time.
+  const hasChanges = EVENT_TYPES.some((type) => !EVENTS[type].isFirst && head.types[type]);
+  // An earlier state of a subject would be written only to be replaced, which takes most of the time.
   const isLast = ({ key, content }: ProjectionRecord) => {
-    if (!hasChanges || !isPetKind(key[0])) return true;
+    const { isAt, collection } = KINDS.get(key[0] as string) ?? {};
+    if (!hasChanges || isAt === undefined) return true;
     if (content === undefined) return false;
-    const lastPosition = pets.lastPositionOf(key.at(-1) as number);
-    return positionIn(content) === lastPosition;
+    return subjects.hasLeft(collection!, key.at(-1) as number, content);
   };
   // By a clock alone that is wrong, records would be left out that are still valid.
   const time = Math.min(runtime.now(), latestMs);

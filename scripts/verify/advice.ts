@@ -85,5 +85,5 @@ export type NoteKind = typeof NOTE_KINDS[number];
 export const NOTE_ADVICE: Partial<Record<NoteKind, string>> = {
   idempotency_key_repeated: `\
 The record of the first use was lost, or a clock was far behind, so a request that was sent again was probably \
-carried out twice. Look at both events (deno task log --from N --to N --pretty). If an animal was added twice, remove one of the two.`,
+carried out twice. Look at both events (deno task log --from N --to N --pretty). If they say the same twice, undo one of the two.`,
 };

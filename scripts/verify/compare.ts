@@ -3,11 +3,11 @@
  * under its key, `altered` if the log makes another one, and `missing` if it was not among the records of the store.
  */
 
+import type { ProjectionKey } from "eventstore-less/definitions.ts";
 import {
-  isApiKeyKind,
-  isPetKind,
+  IDEMPOTENCY_KIND,
   isProjectionKey,
-  type ProjectionKey,
+  kindOf,
   projectionKey,
 } from "eventstore-less/keyspace.ts";
 import { readHead } from "eventstore-less/log/head.ts";
@@ -90,10 +90,10 @@ export class Comparison {
     const time = Math.min(runtime.now(), this.#latestMs);
     for (let position = 1; position <= log.verifier.position; position++) {
       const mayBeRemoved = log.isIdempotencyKeyExpired(time, position);
-      if (mayBeRemoved) this.#missing.remove("event_by_idempotency_key", position);
+      if (mayBeRemoved) this.#missing.remove(IDEMPOTENCY_KIND, position);
       if (!this.#missing.hasAnyAt(position)) continue;
       for (const key of await keysWrittenAt(store, position)) {
-        const isMissing = this.#missing.has(key[0], position);
+        const isMissing = this.#missing.has(key[0] as string, position);
         if (isMissing) this.#addUnlessLater("missing", projectionKey(generation, key));
       }
       await progress();
@@ -116,7 +116,7 @@ export class Comparison {
   }
 
   #markFound(key: ProjectionKey): void {
-    this.#missing.remove(key[0], this.#deps.log.positionOf(key));
+    this.#missing.remove(key[0] as string, this.#deps.log.positionOf(key));
   }
 
   /** Reads the events up to the head of now. So all that was written before is known. */
@@ -163,17 +163,14 @@ async function keysWrittenAt(store: Store, position: number): Promise<Projection
 
 /** The record in words, for an operator. */
 function describeRecord(key: Key): string {
-  const [, generation, ...record] = key;
-  if (!isProjectionKey(record) || !isPetKind(record[0])) return `Record ${formatKey(key)}`;
-  const [kind] = record;
-  const id = record.at(-1);
-  if (kind === "removed_pet") return `The removal of pet ${id} of generation ${generation}`;
-  const ofCategory = kind === "pet_by_category" ? ` of category ${record[1]}` : "";
-  return `Pet ${id} in the list ${record.at(-2)}${ofCategory} of generation ${generation}`;
+  const [, generation, kind, ...parts] = key;
+  const described = kindOf(kind)?.describe?.([kind as string, ...parts as ProjectionKey]);
+  return described === undefined
+    ? `Record ${formatKey(key)}`
+    : `${described} of generation ${generation}`;
 }
 
 /** The position at the end of the key of a record of an Idempotency-Key. The keys of other records name no event. */
 function eventNamedBy(key: Key): number | undefined {
-  const kind = key[2];
-  return isPetKind(kind) || isApiKeyKind(kind) ? undefined : Number(key.at(-1));
+  return key[2] === IDEMPOTENCY_KIND ? Number(key.at(-1)) : undefined;
 }

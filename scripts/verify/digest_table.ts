@@ -13,7 +13,7 @@ export class DigestTable {
   #chunks = new Map<number, Float64Array>();
   #seed = crypto.getRandomValues(new Uint32Array(2));
 
-  /** With a value below 0, `has()` finds no content. */
+  /** The value is 1 or more. */
   set(number: number, content: Uint8Array, value: number): void {
     const index = Math.floor(number / CHUNK_LENGTH);
     let chunk = this.#chunks.get(index);
@@ -28,7 +28,7 @@ export class DigestTable {
 
   /** Whether the content is that of the number. */
   has(number: number, content: Uint8Array): boolean {
-    if (this.valueAt(number) <= 0) return false;
+    if (this.valueAt(number) === 0) return false;
     return this.#get(number, DIGEST) === halfSipHash(content, this.#seed);
   }
 
@@ -37,8 +37,13 @@ export class DigestTable {
     return this.#get(number, VALUE);
   }
 
-  clear(): void {
-    this.#chunks.clear();
+  /** The values of all numbers. */
+  *values(): Generator<number> {
+    for (const chunk of this.#chunks.values()) {
+      for (let at = VALUE; at < chunk.length; at += 2) {
+        if (chunk[at] !== 0) yield chunk[at];
+      }
+    }
   }
 
   #get(number: number, part: number): number {

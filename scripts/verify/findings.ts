@@ -1,7 +1,9 @@
 /** Collects the faults that an audit finds. */
 
+import { PARTS } from "eventstore-less/application";
+import type { Part } from "eventstore-less/definitions.ts";
 import { formatCount, formatCounted } from "../cli/format.ts";
-import { type Head, petCount } from "eventstore-less/log/head.ts";
+import { type Head } from "eventstore-less/log/head.ts";
 import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import {
   adviceFor,
@@ -84,7 +86,8 @@ export class Findings {
       /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
       position,
       hash: lastHash,
-      pets: petCount(head),
+      /** How many subjects there are, by their names in the plural: `{ pets: 3 }`. */
+      summary: summaryOf(head),
       counts: this.counts,
       advice,
       /** Absent if no fault has a position. */
@@ -101,11 +104,12 @@ export class Findings {
 
 /** The report in words, for an operator. `extended` are sentences about what a sound log extends. */
 export function describe(report: AuditReport, extended: string[] = []): string {
-  const { sound, position, pets, hash, counts, faults, advice, firstBadPosition } = report;
+  const { sound, position, summary, hash, counts, faults, advice, firstBadPosition } = report;
   const noted = describeNotes(report);
   if (sound) {
-    const what = `Sound: ${formatCounted(position, "event")}, ${formatCounted(pets, "pet")}.`;
-    return [what, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted].join("\n");
+    const counted = [formatCounted(position, "event"), ...describeSummary(summary)].join(", ");
+    return [`Sound: ${counted}.`, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted]
+      .join("\n");
   }
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
   const more = total - faults.length;
@@ -117,6 +121,15 @@ export function describe(report: AuditReport, extended: string[] = []): string {
     `Next: ${Object.values(advice)[0]}`,
     ...noted,
   ].join("\n");
+}
+
+function summaryOf(head: Head): Record<string, number> {
+  const parts: readonly Part[] = PARTS;
+  return Object.assign({}, ...parts.map((part) => part.summaryOf?.(head)));
+}
+
+function describeSummary(summary: Record<string, number>): string[] {
+  return Object.entries(summary).map(([name, number]) => formatCounted(number, name.slice(0, -1)));
 }
 
 function describeNotes({ notes, noteCounts, noteAdvice }: AuditReport): string[] {

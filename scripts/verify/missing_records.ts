@@ -1,45 +1,39 @@
-import type { ProjectionKey } from "eventstore-less/keyspace.ts";
-
-type RecordKind = ProjectionKey[0];
+import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
+import { KINDS } from "eventstore-less/parts.ts";
 
 /** A bit for each kind of record: an event writes at most one record of a kind. */
-const KIND_BITS: Record<string, number> = {
-  pet: 1,
-  pet_by_category: 2,
-  removed_pet: 4,
-  issued_key: 8,
-  key_state: 16,
-  event_by_idempotency_key: 32,
-};
+const KIND_BITS = new Map(
+  [...KINDS.keys(), IDEMPOTENCY_KIND].map((kind, index) => [kind, 1 << index]),
+);
 
-function bitOf(kind: RecordKind): number {
-  const bit = KIND_BITS[kind];
-  if (bit === undefined) throw new TypeError(`The kind ${kind} has no bit`);
-  return bit;
+/** The bits of some kinds. */
+export function bitsOf(kinds: readonly string[]): number {
+  return kinds.reduce((bits, kind) => bits | KIND_BITS.get(kind)!, 0);
 }
 
 /**
  * The records that follow from a log and were not found yet. A record is known by its kind and the position of the event
- * that wrote it last, in one byte for each event.
+ * that wrote it last, in two bytes for each event.
  */
 export class MissingRecords {
   /** By the positions of the events: the bits of the kinds. */
-  #kinds: Uint8Array;
+  #kinds: Uint16Array;
 
   constructor(lastPosition: number) {
-    this.#kinds = new Uint8Array(lastPosition + 1);
+    this.#kinds = new Uint16Array(lastPosition + 1);
   }
 
-  add(kind: RecordKind, position: number): void {
-    this.#kinds[position] |= bitOf(kind);
+  /** Adds records of some kinds, given by {@linkcode bitsOf}. */
+  add(bits: number, position: number): void {
+    this.#kinds[position] |= bits;
   }
 
-  remove(kind: RecordKind, position: number): void {
-    this.#kinds[position] &= ~bitOf(kind);
+  remove(kind: string, position: number): void {
+    this.#kinds[position] &= ~bitsOf([kind]);
   }
 
-  has(kind: RecordKind, position: number): boolean {
-    return (this.#kinds[position] & bitOf(kind)) !== 0;
+  has(kind: string, position: number): boolean {
+    return (this.#kinds[position] & bitsOf([kind])) !== 0;
   }
 
   /** Whether a record of any kind is missing that the event at a position wrote. */

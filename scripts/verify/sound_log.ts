@@ -1,29 +1,25 @@
-/** The digest of a log that an audit keeps: 16 bytes for each pet, and up to 24 for each event, instead of the records. */
+/** The digest of a log that an audit keeps: 16 bytes for each subject, and up to 26 for each event, instead of the records. */
 
 import { Buffer } from "node:buffer";
-import { isPetEvent, type RecordedLine } from "eventstore-less/log/event.ts";
-import { categoryAndStatusOf } from "../../events/pet.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import {
-  isApiKeyKind,
-  isPetKind,
-  petListOf,
-  type ProjectionKey,
-  type ProjectionRecord,
-} from "eventstore-less/keyspace.ts";
-import { lastPetIdOf } from "eventstore-less/log/head.ts";
+import type { ProjectionKey, ProjectionRecord } from "eventstore-less/definitions.ts";
+import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
+import type { RecordedLine } from "eventstore-less/log/event.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
-import { project, textIn } from "eventstore-less/projections/project.ts";
+import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/parts.ts";
+import { project } from "eventstore-less/projections/project.ts";
 import { formatKey } from "eventstore-less/store/key_encoding.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { DigestTable } from "./digest_table.ts";
 import { LogVerifier } from "./log_verifier.ts";
-import { MissingRecords } from "./missing_records.ts";
+import { bitsOf, MissingRecords } from "./missing_records.ts";
 
-/** Keeps a byte order mark, which would be a difference. */
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+/** By the types of events: the bits of the kinds of records that an event leaves of its subject. */
+const LEFT_BITS = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, bitsOf(EVENTS[type].leaves?.kinds ?? [])]),
+);
 
-interface ApiKeyRecord {
+interface KeptRecord {
   key: ProjectionKey;
   content: Uint8Array;
   position: number;
@@ -31,10 +27,12 @@ interface ApiKeyRecord {
 
 /** The sound lines of a log: which records follow from them, and from which event each one does. */
 export class SoundLog {
-  /** Has the digests of the records of pets, because it needs the pets to verify the lines. */
+  /** Has the digests of what events leave of their subjects, because it needs them to verify the lines. */
   readonly verifier = new LogVerifier();
-  /** The records of API keys, by their keys as texts. A log has few. */
-  #apiKeys = new Map<string, ApiKeyRecord>();
+  /** By the positions of the events: the bits of the kinds of records that each one has left. */
+  #leftBits = new GrowingTable();
+  /** The records that no event type names in `leaves`, by their keys as texts. A log has few. */
+  #kept = new Map<string, KeptRecord>();
   /** The records of Idempotency-Keys, and when they expire, by the positions of their events. */
   #idempotencyKeys = new DigestTable();
 
@@ -52,16 +50,18 @@ export class SoundLog {
   /** Adds the next lines. Call it after the verifier has accepted them. */
   follow(lines: readonly RecordedLine[]): void {
     for (const recorded of lines) {
-      const { event } = recorded;
-      if (isPetEvent(event) && event.idempotencyKey === undefined) continue;
-      for (const record of project([recorded])) this.#keep(record, event.position);
+      const { type, position, idempotencyKey } = recorded.event;
+      this.#leftBits.set(position, LEFT_BITS[type]);
+      const leavesAll = EVENTS[type].leaves !== undefined && idempotencyKey === undefined;
+      if (leavesAll) continue;
+      for (const record of project([recorded])) this.#keep(record, position);
     }
   }
 
   #keep({ key, content, expiresAt = Infinity }: ProjectionRecord, position: number): void {
-    if (content === undefined || isPetKind(key[0])) return;
-    if (isApiKeyKind(key[0])) {
-      this.#apiKeys.set(formatKey(key), { key, content, position });
+    if (content === undefined || isLeftKind(key[0])) return;
+    if (key[0] !== IDEMPOTENCY_KIND) {
+      this.#kept.set(formatKey(key), { key, content, position });
       return;
     }
     // A table has no content for a value below 1, such as a time before 1970.
@@ -71,58 +71,44 @@ export class SoundLog {
 
   /** Position of the event that wrote the record under a key last; 0 if none did. */
   positionOf(key: ProjectionKey): number {
-    if (isApiKeyKind(key[0])) return this.#apiKeys.get(formatKey(key))?.position ?? 0;
+    const [kind] = key;
     const number = key.at(-1) as number;
-    if (isPetKind(key[0])) return this.verifier.pets.lastPositionOf(number);
-    return this.#idempotencyKeys.valueAt(number) === 0 ? 0 : number;
+    if (kind === IDEMPOTENCY_KIND) return this.#idempotencyKeys.valueAt(number) === 0 ? 0 : number;
+    if (isLeftKind(kind)) {
+      return this.verifier.subjects.lastPositionOf(collectionOf(kind), number);
+    }
+    return this.#kept.get(formatKey(key))?.position ?? 0;
   }
 
   /** Whether the log makes a record of that key and content. */
   makes(key: ProjectionKey, content: Uint8Array): boolean {
-    if (isApiKeyKind(key[0])) {
-      const record = this.#apiKeys.get(formatKey(key));
-      return record !== undefined && bytesEqual(content, record.content);
+    const [kind] = key;
+    const number = key.at(-1) as number;
+    if (kind === IDEMPOTENCY_KIND) {
+      return this.#idempotencyKeys.has(number, keyAndContent(key, content));
     }
-    if (key[0] === "removed_pet") return this.#makesRemoval(key, content);
-    if (isPetKind(key[0])) return this.#makesPet(key, content);
-    return this.#idempotencyKeys.has(key.at(-1) as number, keyAndContent(key, content));
-  }
-
-  #makesRemoval(key: ProjectionKey, content: Uint8Array): boolean {
-    const { pets } = this.verifier;
-    const id = key.at(-1) as number;
-    return pets.isRemoved(id) && bytesEqual(content, Buffer.from(String(pets.lastPositionOf(id))));
-  }
-
-  #makesPet(key: ProjectionKey, content: Uint8Array): boolean {
-    const { pets } = this.verifier;
-    const id = key.at(-1) as number;
-    if (!pets.hasText(id, textIn(content))) return false;
-    const text = decoder.decode(content);
-    const hasPosition = text.startsWith(`${pets.lastPositionOf(id)}{`);
-    const { categoryId, status } = categoryAndStatusOf(text);
-    const isOfList = key.at(-2) === petListOf(status);
-    const isOfCategory = key[0] === "pet" || key[1] === categoryId;
-    return hasPosition && isOfList && isOfCategory;
+    if (isLeftKind(kind)) {
+      const { isAt } = KINDS.get(kind as string)!;
+      const hasLeft = this.verifier.subjects.hasLeft(collectionOf(kind), number, content);
+      return hasLeft && isAt!(key, content);
+    }
+    const record = this.#kept.get(formatKey(key));
+    return record !== undefined && bytesEqual(content, record.content);
   }
 
   /** All records that follow from the log. */
   allRecords(): MissingRecords {
-    const { pets, head } = this.verifier;
-    const records = new MissingRecords(head.position);
-    for (let id = 1; id <= lastPetIdOf(head); id++) {
-      const position = pets.lastPositionOf(id);
-      if (pets.isRemoved(id)) {
-        records.add("removed_pet", position);
-      } else {
-        records.add("pet", position);
-        records.add("pet_by_category", position);
-      }
+    const { subjects, position: last } = this.verifier;
+    const records = new MissingRecords(last);
+    for (const position of subjects.lastPositions()) {
+      records.add(this.#leftBits.at(position), position);
     }
-    for (const { key, position } of this.#apiKeys.values()) records.add(key[0], position);
-    for (let position = 1; position <= head.position; position++) {
-      const hasKey = this.#idempotencyKeys.valueAt(position) !== 0;
-      if (hasKey) records.add("event_by_idempotency_key", position);
+    for (const { key, position } of this.#kept.values()) {
+      records.add(bitsOf([key[0] as string]), position);
+    }
+    const idempotencyBit = bitsOf([IDEMPOTENCY_KIND]);
+    for (let position = 1; position <= last; position++) {
+      if (this.#idempotencyKeys.valueAt(position) !== 0) records.add(idempotencyBit, position);
     }
     return records;
   }
@@ -134,6 +120,33 @@ export class SoundLog {
   }
 }
 
+/** Whether events leave records of that kind of their subjects, so that their digests are enough. */
+function isLeftKind(kind: string | number): boolean {
+  return KINDS.get(kind as string)?.isAt !== undefined;
+}
+
+function collectionOf(kind: string | number): string {
+  return KINDS.get(kind as string)!.collection;
+}
+
 function keyAndContent(key: ProjectionKey, content: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(formatKey(key)), content]);
+}
+
+/** Two bytes for each number from 0 on, for as many numbers as were set. */
+class GrowingTable {
+  #values = new Uint16Array(1_024);
+
+  set(number: number, value: number): void {
+    if (number >= this.#values.length) {
+      const larger = new Uint16Array(Math.max(number + 1, 2 * this.#values.length));
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[number] = value;
+  }
+
+  at(number: number): number {
+    return this.#values[number];
+  }
 }

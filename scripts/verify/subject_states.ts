@@ -1,39 +1,61 @@
+import type { SubjectState } from "eventstore-less/definitions.ts";
+import type { RecordedEvent, RecordedLine } from "eventstore-less/log/event.ts";
+import { EVENTS } from "eventstore-less/parts.ts";
 import { DigestTable } from "./digest_table.ts";
 
-const NO_TEXT = new Uint8Array();
-
 /**
- * Each pet that the lines so far have added: its text or its removal, and the position of its last event. Takes 16 bytes
- * for each pet, because a log may have millions of them.
+ * Each subject as the lines so far leave it: the position of its last event and, if its id is a number, a digest of what
+ * the event has left. That takes 16 bytes for each such subject, because a log may have millions of them.
  */
-export class PetStates {
-  /** The value of a pet is the position of its last event; minus the position if that event removed the pet. */
-  #table = new DigestTable();
+export class SubjectStates {
+  /** By collection. The value of a subject is the position of its last event. */
+  #numbered = new Map<string, DigestTable>();
+  /** The positions of the last events of the other subjects. */
+  #others = new Map<string, number>();
 
-  setPresent(id: number, text: Uint8Array, position: number): void {
-    this.#table.set(id, text, position);
+  /** The subject of an event, before that event is noted. */
+  before({ type, data }: RecordedEvent): SubjectState {
+    const { collection, id: idOf } = EVENTS[type];
+    const id = idOf(data);
+    return {
+      position: this.lastPositionOf(collection, id),
+      hasLeft: (content) => typeof id === "number" && this.hasLeft(collection, id, content),
+    };
   }
 
-  setRemoved(id: number, position: number): void {
-    this.#table.set(id, NO_TEXT, -position);
+  /** Notes an event as the last one of its subject. */
+  note(recorded: RecordedLine): void {
+    const { type, data, position } = recorded.event;
+    const { collection, id: idOf, leaves } = EVENTS[type];
+    const id = idOf(data);
+    if (typeof id === "string" || leaves === undefined) {
+      this.#others.set(`${collection}/${id}`, position);
+      return;
+    }
+    const table = this.#numbered.get(collection) ?? new DigestTable();
+    this.#numbered.set(collection, table);
+    table.set(id, leaves.content(recorded), position);
   }
 
-  isRemoved(id: number): boolean {
-    return this.#table.valueAt(id) < 0;
+  /** The position of the last event of a subject; 0 if no event is known. */
+  lastPositionOf(collection: string, id: number | string): number {
+    if (typeof id === "number") return this.#numbered.get(collection)?.valueAt(id) ?? 0;
+    return this.#others.get(`${collection}/${id}`) ?? 0;
   }
 
-  /** Whether the pet was not removed, and has that text. */
-  hasText(id: number, text: Uint8Array): boolean {
-    return this.#table.has(id, text);
+  /** Whether the last event of a subject has left that content. */
+  hasLeft(collection: string, id: number, content: Uint8Array): boolean {
+    return this.#numbered.get(collection)?.has(id, content) ?? false;
   }
 
-  /** The position of the last event of the pet, which may be its removal; 0 if no event is known. */
-  lastPositionOf(id: number): number {
-    return Math.abs(this.#table.valueAt(id));
+  /** The positions of the last events of the subjects with a number. */
+  *lastPositions(): Generator<number> {
+    for (const table of this.#numbered.values()) yield* table.values();
   }
 
-  /** Forgets all pets. */
+  /** Forgets all subjects. */
   clear(): void {
-    this.#table.clear();
+    this.#numbered.clear();
+    this.#others.clear();
   }
 }

@@ -1,16 +1,11 @@
 /** A page of pets: what a client asks for, and what it gets. */
 
+import { petListOf } from "./pet_keys.ts";
+import { countOf, lastPetIdOf, petCount } from "./pet_counts.ts";
+import type { PetRecord } from "./pet_records.ts";
 import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { petListOf } from "eventstore-less/keyspace.ts";
-import {
-  countOf,
-  type Head,
-  type HeadEntry,
-  lastPetIdOf,
-  petCount,
-} from "eventstore-less/log/head.ts";
-import type { PetRecord } from "eventstore-less/projections/project.ts";
+import { type Head, type HeadEntry } from "eventstore-less/log/head.ts";
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */

@@ -1,17 +1,14 @@
-import type { PetEvent } from "eventstore-less/log/event.ts";
+import type { PetEvent } from "./pet_event.ts";
+import { changePositionOf, lastPetIdOf } from "./pet_counts.ts";
+import type { PetRecord } from "./pet_records.ts";
 import { encodePet } from "../../events/pet.ts";
-import {
-  changePositionOf,
-  type Head,
-  type HeadEntry,
-  lastPetIdOf,
-} from "eventstore-less/log/head.ts";
+import { type Head, type HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { LARGE_PAGE_LENGTH, newestOf, type Page, type PageQuery } from "./page.ts";
 import { PageReader, type PageReaderDeps } from "./page_reader.ts";
 import { expectRemoval, petKeyOf, readPet, readRemovals, readUnremovedPet } from "./pet_records.ts";
-import { damagedError, type PetRecord, readProof } from "eventstore-less/projections/project.ts";
+import { damagedError, readProof } from "eventstore-less/projections/project.ts";
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
 const PAGES_LIMIT = 20_000;

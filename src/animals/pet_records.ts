@@ -1,19 +1,48 @@
 /** The records of single pets. Each id up to the last pet id is in exactly one list, or has the record of its removal. */
 
-import { PET_LISTS, petKey, projectionKey, removedPetKey } from "eventstore-less/keyspace.ts";
-import { changePositionOf, type Head } from "eventstore-less/log/head.ts";
+import type { Head } from "eventstore-less/log/head.ts";
+import { contentOf, damagedError } from "eventstore-less/projections/project.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
 import {
   GET_MANY_LIMIT,
   type Key,
   type Store,
   type StoreEntry,
 } from "eventstore-less/store/store.ts";
-import {
-  damagedError,
-  petOf,
-  type PetRecord,
-  removalPositionOf,
-} from "eventstore-less/projections/project.ts";
+import { positionIn, textIn } from "./pet_content.ts";
+import { changePositionOf } from "./pet_counts.ts";
+import { PET_LISTS, petKey, removedPetKey } from "./pet_keys.ts";
+
+const decoder = new TextDecoder();
+
+export interface PetRecord {
+  id: number;
+  text: string;
+  /** Position of the last event that added or changed the pet. */
+  position: number;
+  /** The entity tag of the text, once it was needed. */
+  cachedTag?: string;
+}
+
+/** Decodes a record of a pet. Throws `projection_damaged`. */
+export function petOf(entry: StoreEntry): PetRecord {
+  const content = contentOf(entry);
+  const id = entry.key.at(-1) as number;
+  const text = decoder.decode(textIn(content));
+  if (!text.startsWith(`{"id":${id},`)) throw damagedError(entry.key, "has another pet");
+  return { id, text, position: positionIn(content) };
+}
+
+/** The position of the event that removed a pet, of the record of its removal. Throws `projection_damaged`. */
+export function removalPositionOf(entry: StoreEntry): number {
+  const text = decoder.decode(contentOf(entry));
+  const position = Number(text);
+  const id = entry.key.at(-1) as number;
+  // Each pet has an event of its own before, so its removal has a larger position than its id.
+  const isPosition = Number.isSafeInteger(position) && String(position) === text && position > id;
+  if (!isPosition) throw damagedError(entry.key, "names no position of a removal");
+  return position;
+}
 
 /** The pet with an id; `undefined` if it is in none of the lists. Rejects with `projection_damaged`. */
 export async function readPet(

@@ -1,11 +1,10 @@
 /** The commands of clients: they add, change or remove a pet, on behalf of an API key, once for each Idempotency-Key. */
 
-import {
-  type EventBody,
-  type EventMetadata,
-  petAfter,
-  type PetEvent,
-} from "eventstore-less/log/event.ts";
+import { petAfter, type PetEventBody } from "../../events/pet_event.ts";
+import type { PetEvent } from "./pet_event.ts";
+import { petSubject } from "./pet_keys.ts";
+import { lastPetIdOf } from "./pet_counts.ts";
+import type { EventMetadata } from "eventstore-less/log/event.ts";
 import {
   encodePet,
   type NewPet,
@@ -14,15 +13,13 @@ import {
   type PetPatch,
   reversePatch,
 } from "../../events/pet.ts";
-import { petSubject } from "../../events/subject.ts";
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { Command } from "eventstore-less/append/command.ts";
 import { hmacSha256Hex } from "../encoding/sha256.ts";
-import { eventByIdempotencyKeyKey, projectionKey } from "eventstore-less/keyspace.ts";
-import type { ApiKey } from "../keys/api_key.ts";
-import { type Head, type HeadEntry, lastPetIdOf } from "eventstore-less/log/head.ts";
+import type { Head, HeadEntry } from "eventstore-less/log/head.ts";
+import { expectMayWrite } from "../keys/api_key.ts";
 import type { ApiKeyReader } from "../keys/api_key_reader.ts";
-import { decodeRecord, proveRecord } from "eventstore-less/projections/project.ts";
+import { findEarlierEvent } from "eventstore-less/idempotency/earlier_event.ts";
 import type { PetReader } from "./pet_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
@@ -72,7 +69,6 @@ interface PetRule {
   isOutcome(event: PetEventBody): boolean;
 }
 
-type PetEventBody = Extract<EventBody, { type: PetEvent["type"] }>;
 type DecidedPetEvent = PetEventBody & Pick<EventMetadata, "predecessor">;
 
 /** Rejects as {@linkcode Appender.append}, or with `invalid_credentials`, `read_only_key`, `idempotency_key_reused`. */
@@ -234,30 +230,10 @@ async function prepareWrite(
   const [read] = await Promise.allSettled([readPet()]);
   // 2. An earlier event is the outcome, even if the pet cannot be read now. The age is measured at the time of the event,
   // so two events of one Idempotency-Key are a day apart.
-  const earlier = await findEarlier(store, head, actor, logged, eventTimeMs);
-  if (earlier !== undefined) return { actor, earlier };
+  const use = { actor, idempotencyKey: logged, timeMs: eventTimeMs };
+  const earlier = await findEarlierEvent(store, head, use);
+  if (earlier !== undefined) return { actor, earlier: earlier as PetEvent };
   // 3. Only a request without an earlier event fails because of the pet.
   if (read.status === "rejected") throw read.reason;
   return { actor, before: read.value };
-}
-
-/** Throws `read_only_key` if the key must not write. */
-export function expectMayWrite({ isReadOnly }: ApiKey): void {
-  const message = "The API key may only read: use a key that may write";
-  if (isReadOnly) throw new ServiceError("read_only_key", message);
-}
-
-/** The event that a key caused with an Idempotency-Key, unless expired. May or may not find one after that head. */
-async function findEarlier(
-  store: Store,
-  { generation }: Head,
-  actor: string,
-  logged: string,
-  now: number,
-): Promise<PetEvent | undefined> {
-  const prefix = projectionKey(generation, eventByIdempotencyKeyKey(actor, logged));
-  const [entry] = await store.list({ prefix }, { limit: 1, reverse: true });
-  // The store keeps a record for some time after it expires.
-  if (entry === undefined || Date.parse(decodeRecord(entry).expiresAt) <= now) return undefined;
-  return await proveRecord(store, entry, entry.key.at(-1) as number) as PetEvent;
 }

@@ -1,3 +1,4 @@
+import type { RefusalCode } from "eventstore-less/application";
 import { StoreClosedError, StoreError, StoreFullError } from "./store/store_errors.ts";
 
 /** Why an operation failed. The domain does not know HTTP: `http/errors.ts` maps each code to what clients see. */
@@ -13,18 +14,14 @@ export class ServiceError extends Error {
 
 export type ServiceErrorCode =
   | "feed_reset"
-  | "idempotency_key_reused"
-  | "invalid_credentials"
   | "outcome_unknown"
   | "overloaded"
-  | "pet_not_found"
-  | "precondition_failed"
   | "projection_damaged"
   | "rate_limited"
-  | "read_only_key"
   | "shutting_down"
   | "storage_full"
-  | "store_unavailable";
+  | "store_unavailable"
+  | RefusalCode;
 
 /** The code of an error of the domain or of the store; `undefined` for any other error. */
 export function serviceErrorCode(error: unknown): ServiceErrorCode | undefined {

@@ -5,6 +5,7 @@ import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/log/head.ts";
 import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import {
   EventCursor,
+  type EventFilter,
   type EventPart,
   followedParts,
   NO_LINES,
@@ -112,10 +113,14 @@ function placeOf({ lastEventId: id, since }: EventsQuery, feed: EventFeed, entry
   return { position: parseInt(id), id };
 }
 
+function filterOf({ type, status }: EventsQuery): EventFilter {
+  return { type, values: status === undefined ? [] : [["status", status]] };
+}
+
 /** Resolves to a batch: at once if there are events, and otherwise after the wait of the query. */
 async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: string) {
   const { query, entry, place, client } = request;
-  const cursor = new EventCursor(deps.feed, place, query, jsonOf);
+  const cursor = new EventCursor(deps.feed, place, filterOf(query), jsonOf);
   const batch = new Batch(query.limit);
   while (!batch.isFull && cursor.isBehind(entry)) {
     const part = await cursor.read(entry, batch.room);
@@ -222,7 +227,7 @@ function streamEvents(deps: EventsDeps, request: EventsRequest): HttpResponse {
 function eventStream(deps: EventsDeps, request: EventsRequest): ReadableStream<Uint8Array> {
   const { followers, report, runtime } = deps;
   const { query, entry, place, client, requestId, token } = request;
-  const cursor = new EventCursor(deps.feed, place, query, messageOf);
+  const cursor = new EventCursor(deps.feed, place, filterOf(query), messageOf);
   let sentAt = runtime.monotonicNow();
   const isQuiet = () => runtime.monotonicNow() - sentAt >= HEARTBEAT_MS;
   const follower = followers.follow({

@@ -1,9 +1,8 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import type { ApiKey } from "../keys/api_key.ts";
+import { type ApiKey, expectMayWrite } from "../keys/api_key.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
-import { expectMayWrite } from "../animals/write_pet.ts";
 import { StoreError } from "eventstore-less/store/store_errors.ts";
 import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";

@@ -1,10 +1,12 @@
+import { keyPositionOf } from "./key_position.ts";
+import { issuedKeyKey, keyStateKey } from "./key_records.ts";
 import { isToken } from "./token.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type ApiKey, issuedKey, revoke, stateOf } from "./api_key.ts";
-import { type Head, keyPositionOf } from "eventstore-less/log/head.ts";
+import { type Head } from "eventstore-less/log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { issuedKeyKey, keyStateKey, kindPrefix, projectionKey } from "eventstore-less/keyspace.ts";
+import { kindPrefix, projectionKey } from "eventstore-less/keyspace.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { damagedError, decodeRecord, proveRecord } from "eventstore-less/projections/project.ts";
 import { scan } from "eventstore-less/store/scan.ts";

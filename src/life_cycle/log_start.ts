@@ -1,4 +1,5 @@
-import { ForeignStoreError, petCount } from "eventstore-less/log/head.ts";
+import { petCount } from "../animals/pet_counts.ts";
+import { ForeignStoreError } from "eventstore-less/log/head.ts";
 import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
 import { reasonOf } from "../runtime/logger.ts";

@@ -1,5 +1,6 @@
 /** The metrics for Prometheus. This module is loaded only if `METRICS_PORT` is set. */
 
+import { SQL_NAME } from "eventstore-less/names.ts";
 import { stat, statfs } from "node:fs/promises";
 import process from "node:process";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -15,7 +16,7 @@ import {
 const SAMPLE_MS = 100;
 
 /** The names of the metrics that only this service has begin with it. */
-const OWN = "animal_store_";
+const OWN = `${SQL_NAME}_`;
 
 type Samples = [labels: string, value: number][];
 type Read = () => Samples | number | undefined | Promise<number | undefined>;

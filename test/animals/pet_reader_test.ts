@@ -1,7 +1,9 @@
 /** PetReader shows the pets of a head or of a later one, with changes of every instance, at a bounded cost. */
 
+import type { EventBody } from "eventstore-less/application";
+import { petKey, petListOf } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { encodeEvent, type EventBody, type RecordedLine } from "eventstore-less/log/event.ts";
+import { encodeEvent, type RecordedLine } from "eventstore-less/log/event.ts";
 import {
   encodePet,
   patchPet,
@@ -16,8 +18,6 @@ import {
   HEAD_KEY,
   logKey,
   logMutations,
-  petKey,
-  petListOf,
   projectionKey,
   projectionMutations,
 } from "eventstore-less/keyspace.ts";

@@ -1,7 +1,8 @@
 /** createPet(), updatePet() and removePet() decide on the newest state, and write once for each Idempotency-Key, however repeated. */
 
+import type { PetEvent } from "../../src/animals/pet_event.ts";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { decodeEvent, GENESIS_HASH, type PetEvent } from "eventstore-less/log/event.ts";
+import { decodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
 import { encodePet, type NewPet } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";

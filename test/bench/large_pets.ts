@@ -1,5 +1,5 @@
+import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
-import { lastPetIdOf } from "eventstore-less/log/head.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { useRealStore } from "../support/real_store.ts";
 

@@ -1,5 +1,6 @@
+import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { assertEquals, assertRejects } from "@std/assert";
-import { lastPetIdOf, readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "eventstore-less/log/head.ts";
 import { guides } from "../../src/http/docs/guides.ts";
 import { describeInterface, EXAMPLE_BASE } from "../../src/http/docs/openapi.ts";
 import { importTestPackage, TEST_PACKAGES } from "../support/import_test_package.ts";

@@ -1,8 +1,9 @@
 /** A damaged record of any kind is an error to a client, and no event is ever built on it. */
 
+import { PET_LISTS, petKey, removedPetKey } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { audit } from "../../scripts/verify/audit.ts";
-import { PET_LISTS, petKey, projectionKey, removedPetKey } from "eventstore-less/keyspace.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
 import { checkedContent } from "eventstore-less/store/checksum.ts";
 import { scan } from "eventstore-less/store/scan.ts";
 import type { Key, Mutation, StoreEntry } from "eventstore-less/store/store.ts";

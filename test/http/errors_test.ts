@@ -1,10 +1,12 @@
+import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
+import { petKey } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals } from "@std/assert";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
-import { lastPetIdOf, readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "eventstore-less/log/head.ts";
 import { newToken } from "../../src/keys/token.ts";
 import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
-import { petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
 import { type KeyRange, STORE_LIMITS } from "eventstore-less/store/store.ts";
 import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";

@@ -1,7 +1,7 @@
 /** The operation `listEvents`: events of pets as batches, and as an event stream. */
 
+import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { assert, assertEquals } from "@std/assert";
-import { PET_EVENT_TYPES } from "eventstore-less/log/event.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";

@@ -1,6 +1,6 @@
+import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
-import { lastPetIdOf } from "eventstore-less/log/head.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";

@@ -1,5 +1,5 @@
+import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { assertEquals, assertRejects } from "@std/assert";
-import { OPERATOR } from "eventstore-less/log/event.ts";
 import { APPEND_LIMIT_MS } from "eventstore-less/append/appender.ts";
 import { shutDown, SHUTDOWN_MS } from "../../src/life_cycle/shut_down.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";

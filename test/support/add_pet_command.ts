@@ -1,6 +1,8 @@
-import type { EventBody, EventMetadata } from "eventstore-less/log/event.ts";
+import type { EventBody } from "eventstore-less/application";
+import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
+import type { EventMetadata } from "eventstore-less/log/event.ts";
 import type { NewPet, Pet } from "../../events/pet.ts";
-import { type Head, lastPetIdOf } from "eventstore-less/log/head.ts";
+import { type Head } from "eventstore-less/log/head.ts";
 import type { Command } from "eventstore-less/append/command.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 

@@ -1,6 +1,6 @@
+import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import type { NewPet } from "../../events/pet.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
-import { lastPetIdOf } from "eventstore-less/log/head.ts";
 import type { Appended, Command } from "eventstore-less/append/command.ts";
 import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
 import { useRealStore } from "./real_store.ts";

@@ -1,9 +1,9 @@
+import type { EventBody } from "eventstore-less/application";
+import { OPERATOR } from "eventstore-less/log/actor.ts";
 import {
   encodeEvent,
-  type EventBody,
   type EventMetadata,
   GENESIS_HASH,
-  OPERATOR,
   subjectOf,
 } from "eventstore-less/log/event.ts";
 import { patchPet, type Pet, PET_STATUSES, type PetPatch, reversePatch } from "../../events/pet.ts";

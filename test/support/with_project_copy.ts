@@ -1,4 +1,4 @@
-import { cp } from "node:fs/promises";
+import { cp, glob } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -15,4 +15,16 @@ export async function withProjectCopy<T>(use: (project: string) => Promise<T>): 
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** Imports a module of a copy, so that it uses only modules of the copy: `eventstore-less/…` names those of this project. */
+export async function importFromCopy<Module>(project: string, path: string): Promise<Module> {
+  for await (const file of glob(`${project}/{events,scripts,src}/**/*.ts`)) {
+    const text = await Deno.readTextFile(file);
+    const bound = text
+      .replaceAll('"eventstore-less/application"', `"file://${project}/src/application.ts"`)
+      .replaceAll('"eventstore-less/', `"file://${project}/src/eventstore_less/`);
+    if (bound !== text) await Deno.writeTextFile(file, bound);
+  }
+  return await import(`file://${project}/${path}`);
 }

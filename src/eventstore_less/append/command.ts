@@ -1,10 +1,10 @@
-import type { EventBody, EventMetadata, RecordedEvent } from "../log/event.ts";
+import type { DecidedEvent, RecordedEvent } from "../log/event.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 
 /** A request to append events. `Prepared` is what it reads before it decides. */
 export interface Command<Prepared = unknown> {
-  /** The subject of the event that the command may decide, unless it is a new one: pets/7. */
+  /** The subject of the event that the command may decide, unless it is a new one. */
   readonly subject?: string;
   /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
   readonly idempotencyKey?: string;
@@ -20,7 +20,7 @@ export interface Command<Prepared = unknown> {
     head: Head,
     prepared: Prepared,
     last?: RecordedEvent,
-  ): readonly (EventBody & EventMetadata)[];
+  ): readonly DecidedEvent[];
 }
 
 /** The outcome of a command: its events, and what it read before it decided them. */

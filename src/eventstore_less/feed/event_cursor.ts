@@ -1,14 +1,12 @@
-import type { PetEvent } from "../log/event.ts";
-import type { PetStatus } from "../../../events/pet.ts";
+import type { EventType } from "../parts.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { EventFeed, FeedEvent, FeedLine, Place } from "./event_feed.ts";
 import type { Follower } from "./followers.ts";
 
-/** The events that a client wants; without a member, whatever it is. */
+/** The events that a client wants: of a type, and with a value among those that an event shows under the same name. */
 export interface EventFilter {
-  type?: PetEvent["type"];
-  /** A status that a pet enters, keeps or leaves. */
-  status?: PetStatus;
+  type?: EventType;
+  values?: readonly (readonly [name: string, value: unknown])[];
 }
 
 /** A part is complete once it has so many events, or so many bytes. */
@@ -95,10 +93,9 @@ function partOf(
   return part;
 }
 
-function isWanted(event: FeedEvent, { type, status }: EventFilter): boolean {
-  const isOfType = type === undefined || event.type === type;
-  const isOfStatus = status === undefined || event.statuses.includes(status);
-  return isOfType && isOfStatus;
+function isWanted(event: FeedEvent, { type, values = [] }: EventFilter): boolean {
+  if (type !== undefined && event.type !== type) return false;
+  return values.every(([name, value]) => event.shown[name]?.includes(value));
 }
 
 /**

@@ -1,8 +1,8 @@
-import { assertNever } from "../../encoding/assert_never.ts";
-import { encodePublicEvent, type PetEvent, type RecordedLine, sequenceOf } from "../log/event.ts";
-import type { PetStatus } from "../../../events/pet.ts";
+import { sequenceOf } from "../log/line_text.ts";
+import { encodePublicEvent, type RecordedLine } from "../log/event.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { type EncodedText, TextBuffer } from "../../encoding/text_buffer.ts";
+import { EVENTS, type EventType } from "../parts.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
@@ -32,14 +32,14 @@ export interface Place {
 
 /** A line of the log as clients see it. */
 export interface FeedLine extends Place {
-  /** Absent if the line is not an event of a pet. */
+  /** Absent if the feed does not show events of its type. */
   event?: FeedEvent;
 }
 
 export interface FeedEvent {
-  type: PetEvent["type"];
-  /** The statuses that the pet has left and entered, or kept; without those that are none. */
-  statuses: readonly (PetStatus | null | undefined)[];
+  type: EventType;
+  /** The values by which a follower can select the event, by the name of the filter. */
+  shown: Record<string, readonly unknown[]>;
   /** The event as a message of an event stream. */
   message: EncodedText;
   /** The offset in the message at which the CloudEvent begins as JSON, on one line. */
@@ -59,7 +59,7 @@ interface Segment {
   reading?: Promise<void>;
 }
 
-/** The events of pets. Each follower reads at its pace, so nothing is kept for it; all share what was read lately. */
+/** The events that clients see. Each follower reads at its pace, so nothing is kept for it; all share what was read lately. */
 export class EventFeed {
   #store: Store;
   #background: BackgroundWork;
@@ -246,7 +246,7 @@ function isBehind({ position }: Place, { head }: HeadEntry): boolean {
 }
 
 function expectSameId(clientId: string, logId: string): void {
-  const message = "is not in this log: follow from lastEventId=now and then read the animals " +
+  const message = "is not in this log: follow from lastEventId=now and then read all lists " +
     "again, or read all events without lastEventId";
   if (logId !== clientId) throw new ServiceError("feed_reset", `The event ${clientId} ${message}`);
 }
@@ -263,26 +263,14 @@ export function jsonOf({ message: { buffer, end }, jsonStart }: FeedEvent): Uint
 
 function feedLineOf(recorded: RecordedLine, texts: TextBuffer): FeedLine {
   const { event, line } = recorded;
-  const { position } = event;
+  const { type, position } = event;
   const id = feedId(position, sha256Hex(line));
-  const shown = (type: PetEvent["type"], ...statuses: FeedEvent["statuses"]) => {
-    const beforeJson = `id: ${id}\nevent: ${type}\ndata: `;
-    const message = texts.add(beforeJson + encodePublicEvent(recorded, id) + MESSAGE_END);
-    const jsonStart = message.start + beforeJson.length;
-    return { position, id, event: { type, statuses, message, jsonStart } };
-  };
-  switch (event.type) {
-    case "PetCreated":
-    case "PetRemoved":
-      return shown(event.type, event.data.status);
-    case "PetUpdated":
-      return shown(event.type, event.data.status, event.data.previous.status);
-    case "ApiKeyIssued":
-    case "ApiKeyRevoked":
-      return { position, id };
-    default:
-      return assertNever(event);
-  }
+  const shown = EVENTS[type].shown?.(event.data);
+  if (shown === undefined) return { position, id };
+  const beforeJson = `id: ${id}\nevent: ${type}\ndata: `;
+  const message = texts.add(beforeJson + encodePublicEvent(recorded, id) + MESSAGE_END);
+  const jsonStart = message.start + beforeJson.length;
+  return { position, id, event: { type, shown, message, jsonStart } };
 }
 
 function feedId(position: number, hash: string): string {

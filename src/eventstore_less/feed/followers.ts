@@ -1,6 +1,5 @@
-import type { HeadEntry } from "../log/head.ts";
+import type { Head, HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
-import type { ApiKeyReader } from "../../keys/api_key_reader.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";
 import { StoreError } from "../store/store_errors.ts";
@@ -18,7 +17,8 @@ const PAUSE_PER_FOLLOWER_MS = 0.1;
 
 export interface FollowersDeps {
   heads: HeadReader;
-  keys: ApiKeyReader;
+  /** Throws or rejects if a token is not that of a live API key at a head. */
+  authorize: (token: string, head: Head) => unknown;
   runtime: Runtime;
 }
 
@@ -144,9 +144,9 @@ export class Followers {
 
   /** Tells the followers of a key of a look, or ends them if the key is not live then. */
   async #tell(token: string, entry: HeadEntry | undefined): Promise<void> {
-    const { keys, runtime } = this.#deps;
+    const { authorize } = this.#deps;
     try {
-      if (entry !== undefined) await keys.authorize(token, entry.head, runtime.now());
+      if (entry !== undefined) await authorize(token, entry.head);
     } catch (error) {
       // If the store is away now, the next look says more.
       if (!(error instanceof StoreError)) this.#end(token, error);

@@ -1,5 +1,5 @@
 import type { BackgroundWork } from "../feed/background_work.ts";
-import { isOver, kindPrefix } from "../keyspace.ts";
+import { IDEMPOTENCY_KIND, isOver, kindPrefix } from "../keyspace.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { logTime } from "../log/read_log.ts";
@@ -108,7 +108,7 @@ export class IdempotencyKeySweep {
     // The clock may have jumped since the look, before the time was taken.
     this.#watchClock();
     if (!this.#isClockTrusted) return;
-    const prefix = kindPrefix(generation, "event_by_idempotency_key");
+    const prefix = kindPrefix(generation, IDEMPOTENCY_KIND);
     let rest: KeyRange = { prefix };
     for (let isLast = false; !isLast;) {
       await background.turn("events");

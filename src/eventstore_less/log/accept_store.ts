@@ -1,25 +1,21 @@
 /** Checks of a store that was just opened. Each rejects with `StoreRefusedError` if the store must not be used. */
 
-import type { EventType } from "./event.ts";
+import { NAME, PARTS } from "eventstore-less/application";
 import { sha256Hex } from "../../encoding/sha256.ts";
+import type { Part } from "../definitions.ts";
 import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
+import type { EventType } from "../parts.ts";
 import { noStoreReason, StoreRefusedError } from "../store/store_errors.ts";
 import type { Store } from "../store/store.ts";
-import {
-  decodeHeadRecord,
-  EMPTY_HEAD,
-  type Head,
-  lastPetIdOf,
-  petCount,
-  readHead,
-} from "./head.ts";
+import type { RecordedEvent } from "./event.ts";
+import { decodeHeadRecord, EMPTY_HEAD, type Head, readHead } from "./head.ts";
 import { linesOf, readEventAt } from "./read_log.ts";
 
 /** Accepts a store to which events can be appended: as {@linkcode acceptLog}, if the head follows from the end of the log. */
 export async function acceptAppends(store: Store): Promise<void> {
   await acceptLog(store);
   const { head } = await readHead(store);
-  // A wrong head would break the chain of hashes with the next commit, or give the id of a pet again.
+  // A wrong head would break the chain of hashes with the next commit, or number a subject as another one.
   const fault = await faultOfHead(store, head);
   if (fault === undefined) return;
   throw new StoreRefusedError(`its head record is wrong: ${fault}; run deno task audit`);
@@ -37,7 +33,7 @@ export async function acceptLog(store: Store): Promise<void> {
     throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
   }
   if (record.kind !== "foreign") return;
-  const damaged = "its head record is damaged, or not one of Animal Store; run deno task audit";
+  const damaged = `its head record is damaged, or not one of ${NAME}; run deno task audit`;
   if (entry !== null) throw new StoreRefusedError(damaged);
   const [anyLine] = await store.list({ prefix: LOG_PREFIX }, { limit: 1 });
   if (anyLine !== undefined) {
@@ -74,28 +70,21 @@ async function faultOfHead(store: Store, head: Head): Promise<string | undefined
   const last = await readEventAt(store, position);
   if (last === undefined) return `the log has no sound line at position ${position}`;
   if (sha256Hex(last.line) !== lastHash) return "it does not have the hash of the last line";
-  let newestPetId = 0;
+  const lastEvents = new Map<EventType, RecordedEvent>();
   for (const [type, { last: at }] of Object.entries(types)) {
     const found = at === position ? last : await readEventAt(store, at);
     if (found?.event.type !== type) return `position ${at} of the log has no ${type}`;
-    if (found.event.type === "PetCreated") newestPetId = found.event.data.id;
+    lastEvents.set(found.event.type, found.event);
   }
   if (types[last.event.type]?.last !== position) {
     return "it does not have the type of the last line";
   }
   const countOfEvents = Object.values(types).reduce((sum, { count }) => sum + count, 0);
   if (countOfEvents !== position) return `it counts ${countOfEvents} events of ${position}`;
-  return faultOfCounts(head, newestPetId);
-}
-
-function faultOfCounts(head: Head, newestPetId: number): string | undefined {
-  const countOf = (type: EventType) => head.types[type]?.count ?? 0;
-  const additions = lastPetIdOf(head);
-  if (newestPetId !== additions) {
-    return `it counts ${additions} additions, but the newest pet has the id ${newestPetId}`;
+  for (const part of PARTS as readonly Part[]) {
+    const fault = part.faultOfHead?.(head, lastEvents);
+    if (fault !== undefined) return fault;
   }
-  const left = countOf("PetCreated") - countOf("PetRemoved");
-  if (petCount(head) !== left) return `its lists have ${petCount(head)} pets instead of ${left}`;
 }
 
 /** Whether the log has lines after the head, although nobody appends. Such a head was put back, or garbled. */

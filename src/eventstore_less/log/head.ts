@@ -1,10 +1,17 @@
 /** The head of the log: the record that every append checks and replaces. */
 
 import { z } from "zod";
+import { NAME } from "eventstore-less/application";
 import { assertNever } from "../../encoding/assert_never.ts";
+import { decodeJson, encodeJson } from "../../encoding/json.ts";
+import { Sha256Hex, Ulid } from "../../encoding/text_forms.ts";
+import { HEAD_KEY } from "../keyspace.ts";
+import { EVENT_TYPES, EVENTS, type EventType } from "../parts.ts";
+import { ServiceError } from "../service_error.ts";
+import { checkedContent, withChecksum } from "../store/checksum.ts";
+import type { Store, StoreEntry } from "../store/store.ts";
+import { otherVersionReason } from "../store/store_errors.ts";
 import {
-  EVENT_TYPES,
-  type EventType,
   GENESIS_HASH,
   isKnownSchema,
   isLaterSchema,
@@ -12,13 +19,6 @@ import {
   schemaOf,
   schemaVersionOf,
 } from "./event.ts";
-import { Sha256Hex, Ulid } from "../../encoding/text_forms.ts";
-import { decodeJson, encodeJson } from "../../encoding/json.ts";
-import { ServiceError } from "../service_error.ts";
-import { HEAD_KEY, PET_LISTS, petListOf } from "../keyspace.ts";
-import { checkedContent, withChecksum } from "../store/checksum.ts";
-import type { Store, StoreEntry } from "../store/store.ts";
-import { otherVersionReason } from "../store/store_errors.ts";
 
 /** The version of the keyspace that this service reads and writes. */
 const STORE_FORMAT = 6;
@@ -42,8 +42,8 @@ const Head = z.strictObject({
   lastHash: Sha256Hex,
   /** The events of each type, without the types that have none. */
   types: z.partialRecord(z.enum(EVENT_TYPES), TypeSummary),
-  /** Number of pets in each list, without the empty lists. */
-  counts: z.partialRecord(z.enum(PET_LISTS), z.int()),
+  /** The numbers that the events add to by `tally()`, without those that are 0. */
+  counts: z.record(z.string(), z.int()),
   /** Generation of the projections that requests read. */
   generation: Count,
   /** The generation that was served before, while it still has records. */
@@ -80,33 +80,6 @@ export const EMPTY_HEAD: Head = {
   generation: 1,
 };
 
-/** Id of the newest pet; 0 without pets. Each addition has the next id. */
-export function lastPetIdOf({ types }: Pick<Head, "types">): number {
-  return types.PetCreated?.count ?? 0;
-}
-
-/** Position of the last change or removal of a pet; 0 without one. */
-export function changePositionOf({ types }: Pick<Head, "types">): number {
-  return Math.max(types.PetUpdated?.last ?? 0, types.PetRemoved?.last ?? 0);
-}
-
-/** Position of the last event of an API key; 0 without one. */
-export function keyPositionOf({ types }: Pick<Head, "types">): number {
-  return Math.max(types.ApiKeyIssued?.last ?? 0, types.ApiKeyRevoked?.last ?? 0);
-}
-
-/** Number of pets in a list. */
-export function countOf({ counts }: Pick<Head, "counts">, list: string): number {
-  return counts[list] ?? 0;
-}
-
-/** Number of pets. Ids have gaps if it is smaller than the id of the newest pet. */
-export function petCount({ counts }: Pick<Head, "counts">): number {
-  let sum = 0;
-  for (const list in counts) sum += counts[list]!;
-  return sum;
-}
-
 /** Reads the head. Rejects as {@linkcode headEntryOf} throws. */
 export async function readHead(store: Store): Promise<HeadEntry> {
   return headEntryOf(await store.get(HEAD_KEY));
@@ -125,7 +98,7 @@ export function headEntryOf(entry: StoreEntry | null): HeadEntry {
     case "other_format":
       throw new ForeignStoreError(code, `The store cannot be used: ${record.message}`);
     case "foreign":
-      throw new ForeignStoreError(code, "The head record is damaged, or not one of Animal Store");
+      throw new ForeignStoreError(code, `The head record is damaged, or not one of ${NAME}`);
     default:
       return assertNever(record);
   }
@@ -158,32 +131,15 @@ export function addEvent(draft: Head, event: RecordedEvent, lastHash: string): v
   if (isLaterSchema(type, version, summary.version)) summary.version = version;
   summary.count++;
   summary.last = position;
-  switch (type) {
-    case "PetCreated":
-      addTo(draft.counts, petListOf(event.data.status), 1);
-      break;
-    case "PetUpdated": {
-      const { status, previous } = event.data;
-      if (previous.status === undefined) break;
-      addTo(draft.counts, petListOf(previous.status), -1);
-      addTo(draft.counts, petListOf(status), 1);
-      break;
-    }
-    case "PetRemoved":
-      addTo(draft.counts, petListOf(event.data.status), -1);
-      break;
-    case "ApiKeyIssued":
-    case "ApiKeyRevoked":
-      break;
-    default:
-      assertNever(type);
-  }
+  const { tally } = EVENTS[type];
+  if (tally === undefined) return;
+  for (const [name, change] of tally(event.data)) addTo(draft.counts, name, change);
 }
 
-function addTo(counts: Head["counts"], list: string, change: number): void {
-  const count = (counts[list] ?? 0) + change;
-  if (count === 0) delete counts[list];
-  else counts[list] = count;
+function addTo(counts: Head["counts"], name: string, change: number): void {
+  const count = (counts[name] ?? 0) + change;
+  if (count === 0) delete counts[name];
+  else counts[name] = count;
 }
 
 type HeadRecord =

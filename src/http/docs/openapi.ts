@@ -1,9 +1,11 @@
 /** The OpenAPI 3.1 description, generated from the schemas and tables of the code itself. */
 
+import { PET_EVENT_TYPES } from "../../../events/pet_event.ts";
+import { sequenceOf } from "eventstore-less/log/line_text.ts";
 import { z } from "zod";
-import { EVENT_SOURCE, PET_EVENT_TYPES, schemaOf, sequenceOf } from "eventstore-less/log/event.ts";
-import { petSubject } from "../../../events/subject.ts";
+import { EVENT_SOURCE, schemaOf } from "eventstore-less/log/event.ts";
 import { INT64_MAX, INT64_MIN } from "../../encoding/int64.ts";
+import { petSubject } from "../../animals/pet_keys.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
 import { NEVER_STORED } from "../http_response.ts";

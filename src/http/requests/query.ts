@@ -1,7 +1,7 @@
 /** The queries of the operations: each parameter with its description and its parser. */
 
+import { PET_EVENT_TYPES } from "../../../events/pet_event.ts";
 import { z } from "zod";
-import { PET_EVENT_TYPES } from "eventstore-less/log/event.ts";
 import { INT64_MAX, INT64_MIN, int64Of } from "../../encoding/int64.ts";
 import { PET_STATUSES } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";

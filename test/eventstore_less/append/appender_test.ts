@@ -533,6 +533,6 @@ async function idsOf(responses: Response[]): Promise<number[]> {
 
 /** Asserts that the store is sound and holds exactly that many pets. */
 async function assertSound(service: TestService, pets: number): Promise<void> {
-  const { sound, faults, pets: found } = await audit(service);
+  const { sound, faults, summary: { pets: found } } = await audit(service);
   assertEquals({ sound, faults, pets: found }, { sound: true, faults: [], pets });
 }

@@ -291,7 +291,7 @@ Deno.test("A lost record of an Idempotency-Key lets a retry add again, which an 
   const readExpiringRecords = () => [];
   const first = await audit({ ...service, readExpiringRecords });
   assertEquals([first.counts, first.notes], [{ record_missing: 1 }, [note]]);
-  assert(first.noteAdvice.idempotency_key_repeated!.includes("added twice"));
+  assert(first.noteAdvice.idempotency_key_repeated!.includes("undo one of the two"));
   await service.runtime.settle(replay(service));
   const second = await audit({ ...service, readExpiringRecords });
   assertEquals([second.sound, second.notes], [true, [note]]);

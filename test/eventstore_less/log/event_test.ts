@@ -1,11 +1,11 @@
+import type { EventBody } from "eventstore-less/application";
+import { petTextOf } from "../../../src/animals/pet_content.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   decodeEvent,
   encodeEvent,
-  type EventBody,
   GENESIS_HASH,
   MalformedEventError,
-  petTextOf,
   type RecordedEvent,
 } from "eventstore-less/log/event.ts";
 import { INT64_MAX, INT64_MIN } from "../../../src/encoding/int64.ts";

@@ -83,7 +83,7 @@ Deno.test("headEntryOf() refuses a value that this service did not write", () =>
   const foreign = [undefined, 1, "", "{", "{}", "null", "[]", '"restore"', new Uint8Array(3)];
   const almost = [
     ...[{ ...HEAD, more: 1 }, { ...HEAD, position: -1 }, { ...HEAD, lastHash: "x" }],
-    { ...HEAD, counts: { reserved: 1 } },
+    { ...HEAD, counts: { sold: "1" } },
     { ...MARK, restored: -1 },
   ];
   const unchecked = [HEAD, MARK].map((it) => encodeJson(it));

@@ -18,7 +18,7 @@ import { type FaultyStore, faultyStore, hold } from "../../support/faulty_store.
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
-import { withProjectCopy } from "../../support/with_project_copy.ts";
+import { importFromCopy, withProjectCopy } from "../../support/with_project_copy.ts";
 
 const testProcess = testNeeding(PROCESSES);
 
@@ -95,6 +95,10 @@ interface Newer {
   sendToOlder: Send;
 }
 
+type ServiceModule = typeof import("../../../src/service.ts");
+
+const SERVICE = "src/service.ts";
+
 type Send = (method: string, path: string, body?: unknown) => Promise<Response>;
 
 /** Declares a test with a store in which the newer version has stored what was added. */
@@ -119,9 +123,7 @@ async function withNewer(
   requests: Request[],
   use: (newer: Newer) => Promise<void> | void,
 ) {
-  const { createService: createNewer }: typeof import("../../../src/service.ts") = await import(
-    `file://${project}/src/service.ts`
-  );
+  const { createService: createNewer } = await importFromCopy<ServiceModule>(project, SERVICE);
   const folder = `${project}/store`;
   await Deno.mkdir(folder);
   const kvPath = `${folder}/pets.sqlite3`;
@@ -239,9 +241,7 @@ test(
     const { folder, project } = newer;
     const path = `${folder}/other.sqlite3`;
     const store = new KvStore(await Deno.openKv(path));
-    const { createService: createNewer }: typeof import("../../../src/service.ts") = await import(
-      `file://${project}/src/service.ts`
-    );
+    const { createService: createNewer } = await importFromCopy<ServiceModule>(project, SERVICE);
     const options = { store, runtime: systemRuntime, report: () => {} };
     const older = createService(options);
     const { token } = await issueKey(older, { label: "test" });

@@ -1,16 +1,18 @@
+import type { EventBody } from "eventstore-less/application";
+import { isPetEvent } from "../../../src/animals/pet_event.ts";
+import { petKey } from "../../../src/animals/pet_keys.ts";
+import { petOf } from "../../../src/animals/pet_records.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import {
   decodeEvent,
   encodeEvent,
-  type EventBody,
   GENESIS_HASH,
-  isPetEvent,
   type RecordedLine,
 } from "eventstore-less/log/event.ts";
 import { encodePet, type Pet, type PetPatch } from "../../../events/pet.ts";
 import { decodeJson } from "../../../src/encoding/json.ts";
-import { IDEMPOTENCY_LIFETIME_MS, petKey, projectionKey } from "eventstore-less/keyspace.ts";
-import { petOf, project } from "eventstore-less/projections/project.ts";
+import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "eventstore-less/keyspace.ts";
+import { project } from "eventstore-less/projections/project.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { withChecksum } from "eventstore-less/store/checksum.ts";
 import { sampleLog } from "../../support/sample_log.ts";

@@ -1,5 +1,6 @@
+import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { HeadLostError, HeadReader } from "eventstore-less/log/head_reader.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";

@@ -1,5 +1,6 @@
 /** Each alert fires and resolves on scrapes of a real service in the emergency that it is for. */
 
+import { keyStateKey } from "../../../src/keys/key_records.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -7,7 +8,7 @@ import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
 import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
-import { keyStateKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { commit } from "../../support/store_contract.ts";
 import { freePort } from "../../support/free_port.ts";

@@ -162,7 +162,7 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
     assertMatch((await installation.run(ready)).stdout, /ready/);
     assertEquals(
       (await installation.run("pets log --version")).stdout,
-      `animal-store ${VERSION}\n`,
+      `Animal Store ${VERSION}\n`,
     );
 
     for (

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { linesToBytes, rewritten } from "../../support/sample_log.ts";
 import { ORIGIN, testPublished as test } from "../publish/with_published.ts";
 
-test("prove: prints a proof of the newest event of a pet, of a key's issue and of a position, and writes exactly the line", async (sample) => {
+test("prove: prints a proof of the newest event of a pet, of a key and of a position, and writes exactly the line", async (sample) => {
   const { folder, dir, lines, run } = sample;
   const checkpoint = await Deno.readTextFile(`${dir}/checkpoint`);
   const path = `${folder}/line`;
@@ -11,7 +11,7 @@ test("prove: prints a proof of the newest event of a pet, of a key's issue and o
     [5, "pets/4"],
     [24, "pets/11", 20],
     [14, "pets/1", 10],
-    [20, subjectOf(20)],
+    [21, subjectOf(21), 11],
     [13, "14"],
   ];
   for (const [index, what, earlier] of cases) {
@@ -43,16 +43,21 @@ test("prove: what cannot be proved exits 1 with one line, wrong arguments exit 2
       [1, "The log has no event about pets/4711", "pets/4711", ...from],
       // Its newest event.
       [1, "Position 39 is not published yet", "pets/25", ...from],
-      [1, "The log has no event about keys/NONE", "keys/NONE", ...from],
+      [
+        1,
+        "The log has no event about keys/01K00000000000000000000000",
+        "keys/01K00000000000000000000000",
+        ...from,
+      ],
       [1, "Line 12 of the log is not the one", "12", ...fromFork],
       [1, "does not extend the checkpoint of 30", "--consistency", old, ...fromFork],
       [1, "The older checkpoint is not signed by the key", "--consistency", text, ...from],
       [2, "--published is required", "pets/7"],
       [2, "Name either an event", ...from],
       [2, "nothing is published", "pets/7", "--published", folder],
-      [2, "is neither pets/ID, keys/ID nor a position", "pet/7", ...from],
-      [2, "is neither pets/ID, keys/ID nor a position", "0", ...from],
-      [2, "is neither pets/ID, keys/ID nor a position", "pets/X", ...from],
+      [2, "is neither pets/7, keys/ID nor a position", "pet/7", ...from],
+      [2, "is neither pets/7, keys/ID nor a position", "0", ...from],
+      [2, "is neither pets/7, keys/ID nor a position", "pets/X", ...from],
       [2, "No such file", "--consistency", `${folder}/none`, ...from],
     ] as const
   ) await refuses(code, message, "prove", ...args);

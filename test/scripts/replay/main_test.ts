@@ -1,5 +1,6 @@
+import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
-import { logKey, petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { logKey, projectionKey } from "eventstore-less/keyspace.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { fillStore } from "../../support/fill_store.ts";
 import { runReplayLoad } from "../../support/replay_load.ts";

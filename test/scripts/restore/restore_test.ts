@@ -1,3 +1,4 @@
+import { petCount } from "../../../src/animals/pet_counts.ts";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
@@ -5,7 +6,6 @@ import {
   decodeHeadRecord,
   encodeHead,
   type Head,
-  petCount,
   readHead,
   type RestoreMark,
 } from "eventstore-less/log/head.ts";

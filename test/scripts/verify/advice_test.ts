@@ -1,6 +1,7 @@
+import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { HEAD_KEY, logKey, petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { HEAD_KEY, logKey, projectionKey } from "eventstore-less/keyspace.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { encodeHead, readHead } from "eventstore-less/log/head.ts";
 import { FAULT_KINDS, type FaultKind } from "../../../scripts/verify/advice.ts";

@@ -1,20 +1,15 @@
 /** Damages each record of a store in every way, one at a time, and groups the same content into other records. */
 
+import { isPetEvent } from "../../../src/animals/pet_event.ts";
+import { petTextOf } from "../../../src/animals/pet_content.ts";
+import { PET_LISTS, petKeysOf, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
-import { decodeEvent, isPetEvent, petTextOf } from "eventstore-less/log/event.ts";
+import { decodeEvent } from "eventstore-less/log/event.ts";
 import { encodePet } from "../../../events/pet.ts";
 import { bytesEqual } from "../../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../../src/encoding/pack_lines.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
-import {
-  isLogKey,
-  isPetKind,
-  logKey,
-  PET_LISTS,
-  petKeysOf,
-  projectionKey,
-  removedPetKey,
-} from "eventstore-less/keyspace.ts";
+import { isLogKey, logKey, projectionKey } from "eventstore-less/keyspace.ts";
 import { checkedContent, CHECKSUM_BYTES, withChecksum } from "eventstore-less/store/checksum.ts";
 import { formatKey } from "eventstore-less/store/key_encoding.ts";
 import { scan } from "eventstore-less/store/scan.ts";
@@ -94,6 +89,10 @@ function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damag
     }
   }
   yield* removedPetsPutBack(log);
+}
+
+function isPetKind(kind: unknown): boolean {
+  return kind === "pet" || kind === "pet_by_category" || kind === "removed_pet";
 }
 
 /** The record of a removal with the position of each event, and also for each other pet. */

@@ -1,8 +1,9 @@
+import { OPERATOR } from "eventstore-less/log/actor.ts";
+import { petByCategoryKey, petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { audit, auditLines } from "../../../scripts/verify/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
 import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
-import { OPERATOR } from "eventstore-less/log/event.ts";
 import { splitLines } from "eventstore-less/log/lines.ts";
 import { acceptLog } from "eventstore-less/log/accept_store.ts";
 import { encodeHead, type Head, readHead } from "eventstore-less/log/head.ts";
@@ -19,10 +20,7 @@ import {
   HEAD_KEY,
   LOG_PREFIX,
   logKey,
-  petByCategoryKey,
-  petKey,
   projectionKey,
-  removedPetKey,
   REPLAY_KEY,
 } from "eventstore-less/keyspace.ts";
 import { scan } from "eventstore-less/store/scan.ts";

@@ -1,3 +1,4 @@
+import { DASHED_NAME } from "../../names.ts";
 import { readFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
@@ -149,7 +150,7 @@ function isServerError(error: unknown): error is ServerError {
 
 async function connect(endpoint: object, signal: AbortSignal): Promise<Connection> {
   const stream = new Socket();
-  const options = { application_name: "animal-store", keepAlive: true, connectionTimeoutMillis: 0 };
+  const options = { application_name: DASHED_NAME, keepAlive: true, connectionTimeoutMillis: 0 };
   const client: Client = new PgClient({ ...endpoint, ...options, stream, pipeline: true });
   const connection = new Connection(client, stream);
   return await closeUnlessOpened(signal, () => connection.close(), async () => {

@@ -1,3 +1,4 @@
+import { SQL_NAME } from "../../names.ts";
 import { bytesEqual } from "../../../encoding/bytes_equal.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
@@ -171,9 +172,9 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
   const [[largest, behind]] = await connection.write(SQL.SKIP, [SQL.encodeArray(keys)]);
   if (Number(behind) <= SQL.SKIP_LIMIT) return;
   throw new StoreRefusedError(
-    `its sequence animal_store.versions is ${behind} versions behind its records, perhaps because it was ` +
+    `its sequence ${SQL_NAME}.versions is ${behind} versions behind its records, perhaps because it was ` +
       `restored or replicated without it: as the owner of the sequence, run ` +
-      `select pg_catalog.setval('animal_store.versions', ${largest})`,
+      `select pg_catalog.setval('${SQL_NAME}.versions', ${largest})`,
   );
 }
 

@@ -1,5 +1,6 @@
 /** Finds the primary among the hosts of a database, and connects to it. */
 
+import { SQL_NAME } from "../../names.ts";
 import { reasonOf } from "../../../runtime/logger.ts";
 import { retry } from "../../../runtime/retry.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
@@ -59,7 +60,7 @@ const DESCRIBE = `
  * Commits a record that changes nothing. Only the primary can, and only while its synchronous standby answers: it fails
  * on a standby, and on a primary that was replaced, unless another synchronous standby still follows that one.
  */
-const PROVE = "select pg_catalog.pg_logical_emit_message(true, 'animal_store', '')";
+const PROVE = `select pg_catalog.pg_logical_emit_message(true, '${SQL_NAME}', '')`;
 
 /** Statements of each connection that show whether a pooler keeps its process, even if others use the pooler too. */
 const POOLER_TRIALS = 20;

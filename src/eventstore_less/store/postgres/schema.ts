@@ -1,5 +1,6 @@
 /** The tables of a store on PostgreSQL, in a schema of their own. */
 
+import { DASHED_NAME, SQL_NAME } from "../../names.ts";
 import { noStoreReason, otherVersionReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 
@@ -9,7 +10,7 @@ import type { Connection } from "./connection.ts";
  */
 const SCHEMA_VERSION = 6;
 
-const PROGRAM = "animal-store";
+const PROGRAM = DASHED_NAME;
 
 /**
  * A record without a value is a placeholder for a missing one, so that a commit can lock it. The default compression
@@ -21,32 +22,32 @@ const PROGRAM = "animal-store";
  * every read and commit would look at all of them. But an index over the versions has the current row at its end.
  */
 export const CREATE_SCHEMA = `set search_path to pg_catalog, pg_temp;
-create schema if not exists animal_store;
-create table animal_store.schema_version (program pg_catalog.text primary key, version integer not null);
-create sequence animal_store.versions as bigint cache 1;
-create table animal_store.records (
+create schema if not exists ${SQL_NAME};
+create table ${SQL_NAME}.schema_version (program pg_catalog.text primary key, version integer not null);
+create sequence ${SQL_NAME}.versions as bigint cache 1;
+create table ${SQL_NAME}.records (
   key pg_catalog.bytea primary key,
   version bigint not null,
   value pg_catalog.bytea
 ) with (fillfactor = 90);
-create table animal_store.head (version bigint primary key, value pg_catalog.bytea);
-insert into animal_store.head (version) values (0);
+create table ${SQL_NAME}.head (version bigint primary key, value pg_catalog.bytea);
+insert into ${SQL_NAME}.head (version) values (0);
 do $$ begin
-  execute 'alter table animal_store.records alter column value set compression lz4';
+  execute 'alter table ${SQL_NAME}.records alter column value set compression lz4';
 exception when feature_not_supported or syntax_error then
-  alter table animal_store.records alter column value set storage external;
+  alter table ${SQL_NAME}.records alter column value set storage external;
 end $$;
-insert into animal_store.schema_version values ('${PROGRAM}', ${SCHEMA_VERSION});
+insert into ${SQL_NAME}.schema_version values ('${PROGRAM}', ${SCHEMA_VERSION});
 `;
 
 /** Grants a role what the service and every command need, and no more. */
 export function grantTo(role: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
-  return `grant usage on schema animal_store to ${name};
-grant select on animal_store.schema_version to ${name};
-grant select, insert, update, delete on animal_store.records to ${name};
-grant select, update on animal_store.head to ${name};
-grant usage on sequence animal_store.versions to ${name};
+  return `grant usage on schema ${SQL_NAME} to ${name};
+grant select on ${SQL_NAME}.schema_version to ${name};
+grant select, insert, update, delete on ${SQL_NAME}.records to ${name};
+grant select, update on ${SQL_NAME}.head to ${name};
+grant usage on sequence ${SQL_NAME}.versions to ${name};
 `;
 }
 
@@ -62,7 +63,7 @@ const LIST_TABLES = `
     and namespace.nspname <> 'information_schema'
     and not exists (select from pg_catalog.pg_depend where classid = 'pg_catalog.pg_class'::pg_catalog.regclass
       and objid = relation.oid and deptype = 'e')
-  order by namespace.nspname <> 'animal_store', relation.relname <> 'schema_version', 1, 2
+  order by namespace.nspname <> '${SQL_NAME}', relation.relname <> 'schema_version', 1, 2
   limit 1`;
 
 /**
@@ -70,15 +71,15 @@ const LIST_TABLES = `
  * version may lack one.
  */
 const READ_STATE = `
-  select version, pg_catalog.has_sequence_privilege('animal_store.versions', 'usage') and (
+  select version, pg_catalog.has_sequence_privilege('${SQL_NAME}.versions', 'usage') and (
     select pg_catalog.bool_and(coalesce(
       pg_catalog.has_table_privilege(pg_catalog.to_regclass(name)::pg_catalog.oid, needed), false))
     from (values
-      ('animal_store.records', 'select'), ('animal_store.records', 'insert'),
-      ('animal_store.records', 'update'), ('animal_store.records', 'delete'),
-      ('animal_store.head', 'select'), ('animal_store.head', 'update')
+      ('${SQL_NAME}.records', 'select'), ('${SQL_NAME}.records', 'insert'),
+      ('${SQL_NAME}.records', 'update'), ('${SQL_NAME}.records', 'delete'),
+      ('${SQL_NAME}.head', 'select'), ('${SQL_NAME}.head', 'update')
     ) as rights (name, needed))
-  from animal_store.schema_version where program = '${PROGRAM}'`;
+  from ${SQL_NAME}.schema_version where program = '${PROGRAM}'`;
 
 /** Resolves to whether it created the schema. Rejects with `StoreRefusedError` if the schema cannot be used. */
 export async function prepareSchema(connection: Connection, create: boolean): Promise<boolean> {
@@ -91,7 +92,7 @@ export async function prepareSchema(connection: Connection, create: boolean): Pr
     // Another instance may have created it meanwhile.
     if (await isPrepared(connection)) return false;
     if (!(error instanceof StoreRefusedError)) throw error;
-    const lacksRight = "the role may not create the schema animal_store; see deno task schema";
+    const lacksRight = `the role may not create the schema ${SQL_NAME}; see deno task schema`;
     refuse(`${lacksRight}: ${error.message}`);
   }
 }
@@ -101,22 +102,22 @@ async function isPrepared(connection: Connection): Promise<boolean> {
   const [names] = await connection.read(LIST_TABLES);
   if (names === undefined) return false;
   const table = names.join(".");
-  if (table !== "animal_store.schema_version") {
+  if (table !== `${SQL_NAME}.schema_version`) {
     refuse(
       `it holds tables of another program, such as ${table}; use another database, or create the ` +
-        "schema animal_store in it (deno task schema)",
+        `schema ${SQL_NAME} in it (deno task schema)`,
     );
   }
   const lacksRights =
-    "the role lacks rights on the schema animal_store; see deno task schema --role";
+    `the role lacks rights on the schema ${SQL_NAME}; see deno task schema --role`;
   const [state] = await connection.read(READ_STATE).catch((error) => {
     if (!(error instanceof StoreRefusedError)) throw error;
     return refuse(`${lacksRights}: ${error.message}`);
   });
-  if (state === undefined) refuse("another program created its schema animal_store");
+  if (state === undefined) refuse(`another program created its schema ${SQL_NAME}`);
   const [version, hasRights] = state;
   if (Number(version) !== SCHEMA_VERSION) {
-    const shown = `its schema animal_store has version ${version}`;
+    const shown = `its schema ${SQL_NAME} has version ${version}`;
     const isNewer = Number(version) > SCHEMA_VERSION;
     refuse(otherVersionReason(shown, isNewer ? version! : undefined));
   }

@@ -1,7 +1,9 @@
 /** The statements of a store on PostgreSQL. Each is a transaction of its own, at READ COMMITTED. */
 
+import { SQL_NAME } from "../../names.ts";
+
 /** Its order lets the server find the row without a look at those that it replaced. */
-const NEWEST_HEAD = "select version, value from animal_store.head order by version desc limit 1";
+const NEWEST_HEAD = `select version, value from ${SQL_NAME}.head order by version desc limit 1`;
 
 /** Columns: version; value, null if the head is missing. */
 export const GET_HEAD = NEWEST_HEAD;
@@ -11,12 +13,12 @@ export const GET_HEAD = NEWEST_HEAD;
  * was the primary. It has the columns of {@linkcode GET_HEAD}.
  */
 export const PROVE_AND_GET_HEAD = `
-  with proof as materialized (select pg_catalog.pg_logical_emit_message(true, 'animal_store', ''))
+  with proof as materialized (select pg_catalog.pg_logical_emit_message(true, '${SQL_NAME}', ''))
   select version, value from proof cross join lateral (${NEWEST_HEAD}) as newest`;
 
 /** Parameters: the keys, and the key of the head. Columns: version, value, key. */
 export const GET_MANY = `
-  select version, value, key from animal_store.records
+  select version, value, key from ${SQL_NAME}.records
   where key = any($1::pg_catalog.bytea[]) and value is not null
   union all
   select version, value, $2 from (${NEWEST_HEAD}) as newest
@@ -24,7 +26,7 @@ export const GET_MANY = `
 
 /** Parameters: the first key, the end (exclusive), the limit and the key of the head. Columns: version, value, key. */
 const list = (order: "asc" | "desc") => `
-  (select version, value, key from animal_store.records
+  (select version, value, key from ${SQL_NAME}.records
     where key >= $1 and key < $2 and value is not null order by key ${order} limit $3)
   union all
   (select version, value, $4 from (${NEWEST_HEAD}) as newest
@@ -36,7 +38,7 @@ export const LIST_REVERSE = list("desc");
 
 /** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */
 export const RESERVE = `
-  insert into animal_store.records (key, version)
+  insert into ${SQL_NAME}.records (key, version)
   select key, 0 from pg_catalog.unnest($1::pg_catalog.bytea[]) as missing (key)
   on conflict (key) do nothing`;
 
@@ -70,9 +72,9 @@ export const COMMIT = `
     from rows from (pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]))
       as mutation (key, value)
   ), locked_records as materialized (
-    select key, version from animal_store.records where key = any($1) order by key for update
+    select key, version from ${SQL_NAME}.records where key = any($1) order by key for update
   ), locked_head as materialized (
-    select version from animal_store.head
+    select version from ${SQL_NAME}.head
     where $6::pg_catalog.bytea = any($1 || $3::pg_catalog.bytea[] || $4) and version = coalesce(
       (select pg_catalog.max(version) from expected where key = $6),
       (select version from (${NEWEST_HEAD}) as newest))
@@ -81,7 +83,7 @@ export const COMMIT = `
     select key, version from locked_records
     union all select $6, version from locked_head
   ), passed as materialized (
-    select pg_catalog.nextval('animal_store.versions') as version,
+    select pg_catalog.nextval('${SQL_NAME}.versions') as version,
       (select coalesce(pg_catalog.max(version), 0) from checked) as used
     where pg_catalog.cardinality($1) = (
         select pg_catalog.count(*) from expected join checked using (key, version))
@@ -89,18 +91,18 @@ export const COMMIT = `
   ), accepted as not materialized (
     select version from passed where version > used
   ), deleted as (
-    delete from animal_store.records using accepted where key = any($3)
+    delete from ${SQL_NAME}.records using accepted where key = any($3)
   ), written as (
-    insert into animal_store.records (key, version, value)
+    insert into ${SQL_NAME}.records (key, version, value)
     select key, accepted.version, value from accepted, mutation where key <> $6
     on conflict (key) do update set version = excluded.version, value = excluded.value
   ), replaced as (
-    update animal_store.head
+    update ${SQL_NAME}.head
     set version = case when new.value is null then 0 else accepted.version end, value = new.value
     from accepted, (
       select value from mutation where key = $6 union all select null where $6 = any($3)
     ) as new
-    where animal_store.head.version = (select version from locked_head)
+    where ${SQL_NAME}.head.version = (select version from locked_head)
   )
   select version, version > used from passed`;
 
@@ -115,14 +117,14 @@ export const SKIP_LIMIT = 1_000_000;
 export const SKIP = `
   with used as materialized (
     select greatest(
-      (select pg_catalog.max(version) from animal_store.records
+      (select pg_catalog.max(version) from ${SQL_NAME}.records
         where key = any($1::pg_catalog.bytea[])),
       (select version from (${NEWEST_HEAD}) as newest)) as largest
   ), gap as materialized (
-    select largest, largest - pg_catalog.nextval('animal_store.versions') as behind from used
+    select largest, largest - pg_catalog.nextval('${SQL_NAME}.versions') as behind from used
   )
   select largest, behind, (
-    select pg_catalog.count(pg_catalog.nextval('animal_store.versions'))
+    select pg_catalog.count(pg_catalog.nextval('${SQL_NAME}.versions'))
     from pg_catalog.generate_series(1, behind) where behind <= ${SKIP_LIMIT})
   from gap`;
 

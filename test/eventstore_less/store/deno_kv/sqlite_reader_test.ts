@@ -1,6 +1,7 @@
+import { petKey } from "../../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { petKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
 import { audit } from "../../../../scripts/verify/audit.ts";
 import { recoverLog } from "../../../../scripts/log/recover_log.ts";
 import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";

@@ -1,0 +1,54 @@
+/** The events of animals: their types, their data and its text. */
+
+import type { z } from "zod";
+import {
+  encodePatch,
+  encodePet,
+  fieldsByCheck,
+  PATCH_CHECK,
+  Pet,
+  PET_CHECK,
+  PetPatch,
+  releasesOf,
+} from "./pet.ts";
+
+/** The pet after a change, and the patch that leads back to the pet before it. */
+export const PetUpdatedData = Pet.extend({
+  previous: PetPatch.refine((patch) => Object.keys(patch).length > 0, "must name what changed"),
+});
+export type PetUpdatedData = z.infer<typeof PetUpdatedData>;
+
+export type PetEventBody =
+  | { type: "PetCreated"; data: Pet }
+  | { type: "PetUpdated"; data: PetUpdatedData }
+  | { type: "PetRemoved"; data: Pet };
+
+export const PET_EVENT_TYPES = ["PetCreated", "PetUpdated", "PetRemoved"] as const;
+
+export function encodePetUpdated(data: PetUpdatedData): string {
+  return `${encodePet(data).slice(0, -1)},"previous":${encodePatch(data.previous)}}`;
+}
+
+/** The data of a change without the schema; `undefined` if only the schema can tell whether it is right. */
+export function checkPetUpdated(
+  { previous, ...after }: Record<string, unknown>,
+): PetUpdatedData | undefined {
+  const pet = fieldsByCheck(after, PET_CHECK);
+  const patch = fieldsByCheck(previous as Record<string, unknown>, PATCH_CHECK);
+  if (pet === undefined || patch === undefined) return undefined;
+  const namesChange = Object.keys(patch).length > 0;
+  return namesChange ? { ...pet, previous: patch } as PetUpdatedData : undefined;
+}
+
+/** The releases that a change needs, because they have added what it names. */
+export function releasesOfChange(data: PetUpdatedData): string[] {
+  return [...releasesOf(data), ...releasesOf(data.previous)];
+}
+
+/** The pet after an event of it; `undefined` if the event removed the pet. */
+export function petAfter(event: PetEventBody): Pet | undefined {
+  if (event.type === "PetRemoved") return undefined;
+  if (event.type === "PetCreated") return event.data;
+  const { previous: _, ...pet } = event.data;
+  return pet;
+}

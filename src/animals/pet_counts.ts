@@ -1,0 +1,42 @@
+/** What the head says of the pets: it counts the events of each type, and the pets of each list. */
+
+import type { EventType } from "eventstore-less/parts.ts";
+import type { RecordedEvent } from "eventstore-less/log/event.ts";
+import type { Head } from "eventstore-less/log/head.ts";
+
+/** Id of the newest pet; 0 without pets. Each addition has the next id. */
+export function lastPetIdOf({ types }: Pick<Head, "types">): number {
+  return types.PetCreated?.count ?? 0;
+}
+
+/** Position of the last change or removal of a pet; 0 without one. */
+export function changePositionOf({ types }: Pick<Head, "types">): number {
+  return Math.max(types.PetUpdated?.last ?? 0, types.PetRemoved?.last ?? 0);
+}
+
+/** Number of pets in a list. */
+export function countOf({ counts }: Pick<Head, "counts">, list: string): number {
+  return counts[list] ?? 0;
+}
+
+/** Number of pets. Ids have gaps if it is smaller than the id of the newest pet. */
+export function petCount({ counts }: Pick<Head, "counts">): number {
+  let sum = 0;
+  for (const list in counts) sum += counts[list];
+  return sum;
+}
+
+/** What is wrong with the numbers of a head. A wrong one could give the id of a pet again. */
+export function faultOfPetCounts(
+  head: Head,
+  lastEvents: ReadonlyMap<EventType, RecordedEvent>,
+): string | undefined {
+  const newest = lastEvents.get("PetCreated");
+  const newestPetId = newest?.type === "PetCreated" ? newest.data.id : 0;
+  const additions = lastPetIdOf(head);
+  if (newestPetId !== additions) {
+    return `it counts ${additions} additions, but the newest pet has the id ${newestPetId}`;
+  }
+  const left = additions - (head.types.PetRemoved?.count ?? 0);
+  if (petCount(head) !== left) return `its lists have ${petCount(head)} pets instead of ${left}`;
+}

@@ -1,0 +1,69 @@
+import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
+import type { PetUpdatedData } from "../../events/pet_event.ts";
+import type { History, SubjectState } from "eventstore-less/definitions.ts";
+import type { RecordedLine } from "eventstore-less/log/event.ts";
+import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
+
+const encoder = new TextEncoder();
+
+/** The rules of the history of animals: each addition has the next id, and each other event continues from its animal. */
+export class PetHistory implements History {
+  /** `undefined` after lines that are missing or could not be read. */
+  #lastPetId: number | undefined = 0;
+  /** Whether every line so far could be read. Only then was an unknown pet not added. */
+  #isComplete = true;
+
+  check(recorded: RecordedLine, subject: SubjectState): string[] {
+    const { event } = recorded;
+    switch (event.type) {
+      case "PetCreated":
+        return this.#checkAddition(event.data);
+      case "PetUpdated":
+        return this.#checkChange(event.data, subject);
+      case "PetRemoved":
+        return this.#checkBefore("removes", event.data.id, petTextOf(recorded), subject);
+      default:
+        return [];
+    }
+  }
+
+  lose(): void {
+    this.#lastPetId = undefined;
+    this.#isComplete = false;
+  }
+
+  #checkAddition({ id }: Pet): string[] {
+    const expected = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
+    this.#lastPetId = id;
+    return id === expected ? [] : [`it adds pet ${id}, but pet ${expected} was expected`];
+  }
+
+  /** Checks that the pet was before as the change says, and differs from it now in each former value. */
+  #checkChange(pet: PetUpdatedData, subject: SubjectState): string[] {
+    const { id, previous } = pet;
+    const before = patchPet(pet, previous);
+    const faults = this.#checkBefore("changes", id, encoder.encode(encodePet(before)), subject);
+    const names = Object.keys(previous) as (keyof Pet)[];
+    const unchanged = names.filter((name) => before[name] === pet[name]);
+    if (unchanged.length === 0) return faults;
+    return [...faults, `its previous names ${unchanged.join(", ")}, but did not change it`];
+  }
+
+  /** Checks that the pet is there after the lines so far, with that text. */
+  #checkBefore(
+    does: "changes" | "removes",
+    id: number,
+    textBefore: Uint8Array,
+    { position, hasLeft }: SubjectState,
+  ): string[] {
+    if (position === 0) {
+      return this.#isComplete ? [`it ${does} pet ${id}, which was not added before`] : [];
+    }
+    if (hasLeft(removalContentOf(position))) {
+      return [`it ${does} pet ${id}, which was removed before`];
+    }
+    if (hasLeft(petContentOf(position, textBefore))) return [];
+    const member = does === "changes" ? "previous" : "data";
+    return [`its ${member} does not match pet ${id} as it was before`];
+  }
+}

@@ -1,0 +1,38 @@
+/** The keys of the records of pets, without their generation. */
+
+import { type Pet, PET_STATUSES, type PetPatch, type PetStatus } from "../../events/pet.ts";
+import type { ProjectionKey } from "eventstore-less/definitions.ts";
+
+export const PETS_COLLECTION = "pets";
+
+/** The subject of the events of a pet. */
+export function petSubject(id: number): string {
+  return `${PETS_COLLECTION}/${id}`;
+}
+
+/** The lists that hold the pets: one for each status, and one for the pets without a status. */
+export const PET_LISTS = [...PET_STATUSES, "none"].sort();
+
+export function petListOf(status: PetStatus | null | undefined): string {
+  return status ?? "none";
+}
+
+export function petKey(list: string, ...id: number[]) {
+  return ["pet", list, ...id];
+}
+
+export function petByCategoryKey(categoryId: bigint | null, list: string, ...id: number[]) {
+  return ["pet_by_category", String(categoryId), list, ...id];
+}
+
+/** The key of the record that a removed pet leaves. */
+export function removedPetKey(id: number) {
+  return ["removed_pet", id];
+}
+
+/** The keys of the records of a pet with some former values. Both records have the same content. */
+export function petKeysOf(pet: Pet, former: PetPatch = {}): ProjectionKey[] {
+  const { id, categoryId, status } = { ...pet, ...former };
+  const list = petListOf(status);
+  return [petKey(list, id), petByCategoryKey(categoryId, list, id)];
+}

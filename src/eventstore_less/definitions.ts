@@ -1,0 +1,116 @@
+/**
+ * What an application tells the engine. The engine imports one module of it, `eventstore-less/application`, which has
+ * `NAME`, the closed union `EventBody`, and `PARTS`: for each collection of subjects, one {@linkcode Part}.
+ */
+
+import type { z } from "zod";
+import type { Recorded, RecordedEvent, RecordedLine } from "./log/event.ts";
+import type { EventType } from "./parts.ts";
+import type { Head } from "./log/head.ts";
+
+/** The type and the data of an event, before the log gives it a position. */
+export interface Body {
+  type: string;
+  data: object;
+}
+
+/** The subjects of one kind, for example the animals: their events, their records, and the rules of their histories. */
+export interface Part<PartBody extends Body = Body> {
+  /** The subjects of the events are `collection/id`. */
+  collection: string;
+  /** Whether a text is the id of a subject. Ids are numbers if they count the subjects from 1 on, or texts. */
+  isId(text: string): boolean;
+  /** An id for messages. */
+  exampleId: string;
+  events: EventDefinitions<PartBody>;
+  /** By the first part of their keys. */
+  kinds: Record<string, KindDefinition>;
+  /** The rules by which an audit and a restore check a log from its beginning. */
+  newHistory(): History;
+  /** What is wrong with a head, as far as the last event of each type tells. */
+  faultOfHead?(head: Head, lastEvents: ReadonlyMap<EventType, RecordedEvent>): string | undefined;
+  /** The numbers that the report of an audit names, by names that end in s: `{ pets: 3 }`. */
+  summaryOf?(head: Head): Record<string, number>;
+}
+
+export type EventDefinitions<PartBody extends Body> = {
+  [Type in PartBody["type"]]: EventDefinition<Extract<PartBody, { type: Type }>["data"]>;
+};
+
+/** A type of events: the one place that says all about it. */
+export interface EventDefinition<Data extends object = object> {
+  /** The schema of the data. */
+  data: z.ZodObject;
+  /** The versions of the schema after version 1: the releases that have added to the data. */
+  added: readonly string[];
+  /** The versions that have added what the data has. */
+  versionsOf(data: Data): readonly string[];
+  /** The only text of the data, in JSON. */
+  encode(data: Data): string;
+  /** The data without the schema, which takes longer; `undefined` if only the schema can tell whether it is right. */
+  check?(parsed: Record<string, unknown>): Data | undefined;
+  /** The id of the subject. */
+  id(data: Data): number | string;
+  /** Whether an event of this type is the first one of its subject. */
+  isFirst: boolean;
+  /** The records that an event writes or removes; at most one of each kind is written. Depends on nothing else. */
+  project(recorded: RecordedData<Data>): ProjectionRecord[];
+  /** If ids are numbers: what an event leaves of its subject, as the same content in one record of each of these kinds. */
+  leaves?: { kinds: readonly string[]; content(recorded: RecordedData<Data>): Uint8Array };
+  /** What an event adds to the counts of the head. */
+  tally?(data: Data): readonly (readonly [name: string, change: 1 | -1])[];
+  /** The values by which a follower can select an event, by the name of the filter. The feed shows no type without it. */
+  shown?(data: Data): Record<string, readonly unknown[]>;
+}
+
+/** An event with that data, and its line. */
+export interface RecordedData<Data extends object> {
+  event: Recorded<{ type: string; data: Data }>;
+  line: Uint8Array;
+}
+
+/** The key of a projection record, without its generation: the kind, and parts that tell the records of it apart. */
+export type ProjectionKey = readonly (string | number)[];
+
+/** A record of a projection, made by `project()`. */
+export interface ProjectionRecord {
+  key: ProjectionKey;
+  /** The value without its checksum: text in UTF-8. Absent if the record is to be removed. */
+  content?: Uint8Array;
+  /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
+  expiresAt?: number;
+}
+
+/** A part of a key: a text, one of some texts, or a number from 1 on. */
+export type KeyPart = "text" | readonly string[] | "number";
+
+/** A kind of records. */
+export interface KindDefinition {
+  /** The parts of a key after the kind. */
+  key: readonly KeyPart[];
+  /** Whose record it is, to follow "The record of": pet 7. */
+  owner(key: ProjectionKey): string;
+  /** The record in words, for an operator; by default its key. */
+  describe?(key: ProjectionKey): string;
+  /**
+   * Whether a content that an event leaves of its subject belongs under a key of this kind. Only for the kinds that an
+   * event type names in `leaves`; the last part of such a key is the number of the subject.
+   */
+  isAt?(key: ProjectionKey, content: Uint8Array): boolean;
+}
+
+/** The rules of a history. Each one gets all events of the log, in order. */
+export interface History {
+  /** What is wrong with an event, to follow "Line 7: ". `subject` is its subject as it was before. */
+  check(recorded: RecordedLine, subject: SubjectState): string[];
+  /** Lines are missing or cannot be read, so subjects may have other events than those so far. */
+  lose(): void;
+}
+
+/** A subject before an event, as far as it is known. */
+export interface SubjectState {
+  /** Position of its last event; 0 if none is known. */
+  position: number;
+  /** Whether its last event has left records of that content. */
+  hasLeft(content: Uint8Array): boolean;
+}

@@ -1,0 +1,28 @@
+import { eventByIdempotencyKeyKey, projectionKey } from "../keyspace.ts";
+import type { RecordedEvent } from "../log/event.ts";
+import type { Head } from "../log/head.ts";
+import { decodeRecord, proveRecord } from "../projections/project.ts";
+import type { Store } from "../store/store.ts";
+
+/** A use of an Idempotency-Key. */
+export interface IdempotencyKeyUse {
+  /** The id of the API key. */
+  actor: string;
+  /** The HMAC of the Idempotency-Key. */
+  idempotencyKey: string;
+  /** The time of the use, in milliseconds since the Unix epoch. */
+  timeMs: number;
+}
+
+/** The event that an actor has caused with an Idempotency-Key, unless expired. May or may not find one after that head. */
+export async function findEarlierEvent(
+  store: Store,
+  { generation }: Head,
+  { actor, idempotencyKey, timeMs }: IdempotencyKeyUse,
+): Promise<RecordedEvent | undefined> {
+  const prefix = projectionKey(generation, eventByIdempotencyKeyKey(actor, idempotencyKey));
+  const [entry] = await store.list({ prefix }, { limit: 1, reverse: true });
+  // The store keeps a record for some time after it expires.
+  if (entry === undefined || Date.parse(decodeRecord(entry).expiresAt) <= timeMs) return undefined;
+  return await proveRecord(store, entry, entry.key.at(-1) as number);
+}

@@ -1,0 +1,30 @@
+/** The text of a line, as far as it is known without the types of events. */
+
+const SEQUENCE_DIGITS = 16;
+
+const OPENING_BRACE = 0x7b;
+
+/** The characters of a line between its `previoushash` and its data. */
+export const HASH_TO_DATA = '","data":';
+
+const decoder = new TextDecoder();
+
+/** The pattern of a position in a line. */
+export const SEQUENCE = `\\d{${SEQUENCE_DIGITS}}`;
+
+/** A position in fixed width, so that positions sort as texts. */
+export function sequenceOf(position: number): string {
+  return String(position).padStart(SEQUENCE_DIGITS, "0");
+}
+
+/** The bytes of the `data` of a line that `encodeEvent()` has written. They share its memory. */
+export function dataOf(line: Uint8Array): Uint8Array {
+  // None of the members before `data` contains a brace.
+  return line.subarray(line.indexOf(OPENING_BRACE, 1), line.length - 1);
+}
+
+/** Whether a line that `encodeEvent()` has written has that `previoushash`. Its event is not decoded. */
+export function followsHash(line: Uint8Array, hash: string): boolean {
+  const end = line.indexOf(OPENING_BRACE, 1) - HASH_TO_DATA.length;
+  return decoder.decode(line.subarray(end - hash.length, end)) === hash;
+}

@@ -1,0 +1,93 @@
+import type { KeyEventBody } from "../../events/api_key.ts";
+import type { History } from "eventstore-less/definitions.ts";
+import { OPERATOR } from "eventstore-less/log/actor.ts";
+import type { RecordedEvent, RecordedLine } from "eventstore-less/log/event.ts";
+import { type ApiKey, issuedKey, revocationOf, revoke } from "./api_key.ts";
+
+type EventOf<Type extends KeyEventBody["type"]> = Extract<RecordedEvent, { type: Type }>;
+
+/**
+ * The rules of the history of API keys: only the operator issues and revokes them, and a key that was issued before, and
+ * was valid at the time, causes each other event.
+ */
+export class KeyHistory implements History {
+  #keys = new Map<string, ApiKey>();
+  #tokenHashes = new Set<string>();
+  /** Whether every line so far could be read. Only then was an unknown key not issued. */
+  #isComplete = true;
+
+  check({ event }: RecordedLine): string[] {
+    switch (event.type) {
+      case "ApiKeyIssued":
+        return [...faultsOfOperator(event), ...this.#checkIssue(event)];
+      case "ApiKeyRevoked":
+        return [...faultsOfOperator(event), ...this.#checkRevocation(event)];
+      default:
+        return this.#checkActor(event);
+    }
+  }
+
+  lose(): void {
+    this.#isComplete = false;
+  }
+
+  /** Checks that the actor is a key that was issued before, and was not revoked or expired at the time. */
+  #checkActor({ actor, time, type }: RecordedEvent): string[] {
+    if (actor === OPERATOR) return [`its actor is the operator, but only a key causes ${type}`];
+    const key = this.#keys.get(actor);
+    if (key === undefined) {
+      const fault = `its actor ${actor} is not a key that was issued before`;
+      return this.#isComplete ? [fault] : [];
+    }
+    const { isReadOnly, isRevoked, revokedAt = Infinity, expiresAt = Infinity } = key;
+    const timeMs = Date.parse(time);
+    const faults = isReadOnly ? [`its actor ${actor} may only read`] : [];
+    if (isRevoked) faults.push(`its actor ${actor} was revoked before`);
+    else if (timeMs >= revokedAt) {
+      const effective = new Date(revokedAt).toISOString();
+      faults.push(`its actor ${actor} was revoked with effect from ${effective}`);
+    } else if (timeMs >= expiresAt) {
+      faults.push(`its actor ${actor} expired at ${new Date(expiresAt).toISOString()}`);
+    }
+    return faults;
+  }
+
+  #checkIssue({ data, id, time, position }: EventOf<"ApiKeyIssued">): string[] {
+    const { keyId, tokenHash } = data;
+    const faults = keyId === id ? [] : [`its keyId ${keyId} is not its id ${id}`];
+    if (this.#keys.has(keyId) || this.#tokenHashes.has(tokenHash)) {
+      faults.push(`key ${keyId} or its token was issued before`);
+    }
+    this.#keys.set(keyId, issuedKey(data, time, position));
+    this.#tokenHashes.add(tokenHash);
+    return faults;
+  }
+
+  #checkRevocation(event: EventOf<"ApiKeyRevoked">): string[] {
+    const { keyId, tokenHash } = event.data;
+    const key = this.#keys.get(keyId);
+    if (key === undefined) {
+      const fault = `it revokes key ${keyId}, which was not issued before`;
+      return this.#isComplete ? [fault] : [];
+    }
+    const faults: string[] = [];
+    if (key.tokenHash !== tokenHash) {
+      faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
+    }
+    const revocation = revocationOf(event);
+    const { revokedAt: earlier = Infinity } = key;
+    const isLater = !revocation.isAtOnce && Date.parse(revocation.revokedAt) > earlier;
+    // The service never wrote this, but no line before format 6 was refused for it.
+    if (isLater && event.predecessor !== undefined) {
+      faults.push(`it revokes key ${keyId} at a later time than an event before`);
+    }
+    revoke(key, revocation);
+    key.position = event.position;
+    return faults;
+  }
+}
+
+function faultsOfOperator({ actor }: RecordedEvent): string[] {
+  if (actor === OPERATOR) return [];
+  return [`its actor is key ${actor}, but only the operator issues and revokes keys`];
+}

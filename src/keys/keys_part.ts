@@ -1,0 +1,51 @@
+/** All that the engine must know of API keys: their events, and the records that these make. */
+
+import { type KeyEventBody, KeyIssuedData, KeyRevokedData } from "../../events/api_key.ts";
+import { encodeJson } from "../encoding/json.ts";
+import { Ulid } from "../encoding/text_forms.ts";
+import type { EventDefinitions, KindDefinition, Part } from "eventstore-less/definitions.ts";
+import { revocationOf } from "./api_key.ts";
+import { KeyHistory } from "./key_history.ts";
+import { issuedKeyKey, keyStateKey } from "./key_records.ts";
+
+const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
+  ApiKeyIssued: {
+    data: KeyIssuedData,
+    added: ["2"],
+    versionsOf: ({ readOnly }) => readOnly === undefined ? [] : ["2"],
+    encode: (data) => JSON.stringify(data, Object.keys(KeyIssuedData.shape)),
+    id: ({ keyId }) => keyId,
+    isFirst: true,
+    project({ event: { data: { tokenHash, ...terms }, position, time } }) {
+      const issued = encodeJson({ position, issuedAt: time, ...terms });
+      const state = encodeJson({ position });
+      return [
+        { key: issuedKeyKey(tokenHash), content: issued },
+        { key: keyStateKey(tokenHash), content: state },
+      ];
+    },
+  },
+  ApiKeyRevoked: {
+    data: KeyRevokedData,
+    added: [],
+    versionsOf: () => [],
+    encode: (data) => JSON.stringify(data, Object.keys(KeyRevokedData.shape)),
+    id: ({ keyId }) => keyId,
+    isFirst: false,
+    project({ event }) {
+      const content = encodeJson({ position: event.position, ...revocationOf(event) });
+      return [{ key: keyStateKey(event.data.tokenHash), content }];
+    },
+  },
+};
+
+const OF_API_KEY: KindDefinition = { key: ["text"], owner: () => "an API key" };
+
+export const KEYS: Part<KeyEventBody> = {
+  collection: "keys",
+  isId: (text) => Ulid.safeParse(text).success,
+  exampleId: "ID",
+  events: KEY_EVENTS,
+  kinds: { issued_key: OF_API_KEY, key_state: OF_API_KEY },
+  newHistory: () => new KeyHistory(),
+};
