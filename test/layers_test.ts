@@ -8,21 +8,44 @@ const test = testNeeding(permissions("read"));
 
 const ROOT = new URL("../", import.meta.url).pathname;
 
+const ENGINE = "src/eventstore_less/";
+
+/** Where the engine and the application meet. */
+const DEFINITIONS = [
+  `${ENGINE}definitions.ts`,
+  `${ENGINE}log/actor.ts`,
+  `${ENGINE}log/line_text.ts`,
+];
+const PARTS_OF_APPLICATION = [
+  ...["pets_part", "pet_content", "pet_counts", "pet_history", "pet_keys"]
+    .map((name) => `src/animals/${name}.ts`),
+  ...["api_key", "key_history", "key_keys", "keys_part"].map((name) => `src/keys/${name}.ts`),
+];
+
 /**
  * The layers of the program, the lowest first. A file imports only from its own room and from lower layers; the
  * rooms of one layer do not import each other.
  */
 const LAYERS: RegExp[][] = [
-  [/^events\//, /^deno\.json$/],
-  [/^src\/encoding\//, /^src\/runtime\//],
-  [/^src\/telemetry\//],
-  [/^src\/store\//],
-  [/^src\/keyspace/, /^src\/service_error/],
-  [/^src\/log\//],
-  [/^src\/append\//, /^src\/projections\//],
+  [/^deno\.json$/],
+  [/^src\/encoding\//, /^src\/runtime\//, /^src\/settings\/version\.ts$/],
+  [/^events\//, anyOf(DEFINITIONS)],
+  [anyOf(PARTS_OF_APPLICATION)],
+  [/^src\/application\.ts$/],
+  [/^src\/eventstore_less\/(names|parts)\.ts$/],
+  [/^src\/eventstore_less\/store\//],
+  [/^src\/eventstore_less\/(keyspace|service_error)\.ts$/],
+  [/^src\/eventstore_less\/log\//],
+  [/^src\/eventstore_less\/append\//, /^src\/eventstore_less\/projections\//],
+  [/^src\/eventstore_less\/feed\//],
+  [/^src\/eventstore_less\/idempotency\//, /^src\/telemetry\//],
   [/^src\/keys\//],
-  [/^src\/commands\//, /^src\/feed\//],
-  [/^src\/http\//, /^src\/idempotency\//],
+  // What the operations of animals share with the others.
+  [
+    /^src\/http\/(limits\/|requests\/|(api_operation|api_request|compression|conditional_read|cors|errors|http_response)\.ts$)/,
+  ],
+  [/^src\/animals\//],
+  [/^src\/http\//],
   [/^src\/settings\//, /^src\/server\//],
   [/^src\/service\.ts/],
   [/^src\/life_cycle\//],
@@ -32,6 +55,10 @@ const LAYERS: RegExp[][] = [
   [/^scripts\/verify\//],
   Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
 ];
+
+function anyOf(files: string[]): RegExp {
+  return new RegExp(`^(${files.map((file) => file.replaceAll(".", "\\.")).join("|")})$`);
+}
 
 /** The layer and the room of a file. A room is identified by its pattern. */
 function placeOf(file: string): { layer: number; room: RegExp } {
@@ -49,12 +76,37 @@ function allSources(): [file: string, text: string][] {
     .map((file) => [file, Deno.readTextFileSync(ROOT + file)]);
 }
 
-/** The files that a source imports, types included, by their paths. */
-function importsOf(file: string, text: string): string[] {
-  const specifiers = text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);
-  return [...specifiers].map(([, specifier]) =>
-    relative(ROOT, new URL(specifier, `file://${ROOT}${file}`).pathname)
+interface Import {
+  /** The path of the imported file. */
+  file: string;
+  /** Whether only types are imported, so that nothing depends on it at run time. */
+  isOfTypes: boolean;
+}
+
+/** The files that a source imports. */
+function importsOf(file: string, text: string): Import[] {
+  const imports = text.matchAll(
+    /(?:from|import)\s*\(?\s*"((?:\.|eventstore-less\/)[^"]+)"|^(?:im|ex)port type [^;"]+ from "((?:\.|eventstore-less\/)[^"]+)"/gm,
   );
+  return [...imports].map(([, specifier, specifierOfTypes]) => ({
+    file: fileOf(file, specifier ?? specifierOfTypes),
+    isOfTypes: specifier === undefined,
+  }));
+}
+
+/** The path of a specifier in a file, as `deno.json` resolves it. */
+function fileOf(file: string, specifier: string): string {
+  if (specifier === "eventstore-less/application") return "src/application.ts";
+  if (specifier.startsWith("eventstore-less/")) {
+    return ENGINE + specifier.slice("eventstore-less/".length);
+  }
+  return relative(ROOT, new URL(specifier, `file://${ROOT}${file}`).pathname);
+}
+
+/** Whether the application and the engine share types: those of the events are the application's, the rest the engine's. */
+function sharesTypes(file: string, { file: target, isOfTypes }: Import): boolean {
+  const isBetween = DEFINITIONS.includes(file) || PARTS_OF_APPLICATION.includes(file);
+  return isOfTypes && isBetween && target.startsWith(ENGINE);
 }
 
 test("Imports point one way, from higher layers to lower ones", () => {
@@ -64,9 +116,9 @@ test("Imports point one way, from higher layers to lower ones", () => {
     const from = placeOf(file);
     for (const target of importsOf(file, text)) {
       imports++;
-      const to = placeOf(target);
-      const isAllowed = to.layer < from.layer || to.room === from.room;
-      if (!isAllowed) wrong.push(`${file} imports ${target}`);
+      const to = placeOf(target.file);
+      const isAllowed = to.layer < from.layer || to.room === from.room || sharesTypes(file, target);
+      if (!isAllowed) wrong.push(`${file} imports ${target.file}`);
     }
   }
   assert(imports > 300, `found only ${imports} imports`);
@@ -74,7 +126,12 @@ test("Imports point one way, from higher layers to lower ones", () => {
 });
 
 test("No files import each other in a circle, also within a folder", () => {
-  const imports = new Map(allSources().map(([file, text]) => [file, importsOf(file, text)]));
+  const imports = new Map(
+    allSources().map(([file, text]) => {
+      const targets = importsOf(file, text).filter((target) => !sharesTypes(file, target));
+      return [file, targets.map((target) => target.file)];
+    }),
+  );
   const circles: string[] = [];
   const done = new Set<string>();
   const follow = (file: string, path: string[]) => {
@@ -89,6 +146,41 @@ test("No files import each other in a circle, also within a folder", () => {
   };
   for (const file of imports.keys()) follow(file, []);
   assertEquals(circles, []);
+});
+
+test("The engine imports nothing but encoding/, runtime/ and one module of the application", () => {
+  const wrong: string[] = [];
+  for (const [file, text] of allSources()) {
+    if (!file.startsWith(ENGINE)) continue;
+    for (const { file: target } of importsOf(file, text)) {
+      const isAllowed = target.startsWith(ENGINE) || target === "src/application.ts" ||
+        /^src\/(encoding|runtime)\//.test(target);
+      if (!isAllowed) wrong.push(`${file} imports ${target}`);
+    }
+  }
+  assertEquals(wrong, []);
+});
+
+/** A comment of several lines, or one at the start of a line. */
+const COMMENTS = /\/\*\*?\s[^]*?\*\/|^\s*\/\/.*$/gm;
+
+/** The words of the application. A status of HTTP is none of them. */
+const NAMES_OF_ANIMALS =
+  /\b(animals?|pets?|categor(y|ies)|categoryid)\b|pet(?=[A-Z_])|Pet[A-Z]|Pets?\b/;
+
+/** The commands that print animals for people, and add samples. */
+const COMMANDS_FOR_PEOPLE = ["scripts/dev/", "scripts/log/pretty_event.ts"];
+
+test("No file of the engine or of the commands names an animal", () => {
+  const wrong: string[] = [];
+  for (const [file, text] of allSources()) {
+    const isChecked = file.startsWith(ENGINE) || file.startsWith("scripts/");
+    if (!isChecked || COMMANDS_FOR_PEOPLE.some((path) => file.startsWith(path))) continue;
+    const code = text.replace(COMMENTS, "");
+    const found = NAMES_OF_ANIMALS.exec(code);
+    if (found !== null) wrong.push(`${file} names ${found[0]}`);
+  }
+  assertEquals(wrong, []);
 });
 
 /** The facilities of the machine, and the only files and folders that may use each. */
@@ -110,9 +202,6 @@ const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
     "scripts",
   ]],
 ];
-
-/** A comment of several lines, or one at the start of a line. */
-const COMMENTS = /\/\*\*?\s[^]*?\*\/|^\s*\/\/.*$/gm;
 
 test("Only the named parts use the environment, clocks, timers, randomness and Deno", () => {
   const wrong: string[] = [];

@@ -66,7 +66,7 @@ async function publish(dir: string, keyPath: string, flags: Flags): Promise<void
 function originFor(dir: string, given: string | undefined): string {
   if (given !== undefined) {
     if (isKeyName(given) && !/:\/\/|\/$/.test(given)) return given;
-    throw new UsageError("--origin takes an address without its scheme: log.shop.example/pets");
+    throw new UsageError("--origin takes an address without its scheme: log.shop.example/log");
   }
   const note = readPublished(dir)(CHECKPOINT_PATH);
   if (note !== undefined) return new TextDecoder().decode(note).split("\n", 1)[0];

@@ -8,12 +8,16 @@ import {
   type WritePetDeps,
   type WrittenPet,
 } from "./write_pet.ts";
-import type { ForegroundRequest } from "eventstore-less/feed/background_work.ts";
 import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
 import type { Head, HeadEntry } from "eventstore-less/log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
 import { headOf, LARGE_PAGE_LENGTH, type Page, type PageQuery, totalOf } from "./page.ts";
-import { type HttpResponse, JSON_HEADERS, NEVER_STORED } from "../http/http_response.ts";
+import {
+  type HttpResponse,
+  JSON_HEADERS,
+  NEVER_STORED,
+  READ_HEADERS,
+} from "../http/http_response.ts";
 import { compressed } from "../http/compression.ts";
 import {
   applyIfNoneMatch,
@@ -28,7 +32,10 @@ import {
   parseIdempotencyKey,
 } from "../http/requests/idempotency_key.ts";
 import { parseIfMatch } from "../http/requests/if_match.ts";
-import { parsePageQuery, parseQuery, queryOf } from "../http/requests/query.ts";
+import type { ApiOperation, ApiRoute } from "../http/api_operation.ts";
+import type { ApiRequest } from "../http/api_request.ts";
+import { parseQuery, queryOf } from "../http/requests/query.ts";
+import { parsePageQuery } from "./page_query.ts";
 import { parseNewPet, parsePetPatch } from "./pet_body.ts";
 import type { BodyReader } from "../http/requests/request_body.ts";
 
@@ -38,27 +45,32 @@ export const DEPRECATION_HEADERS = {
   sunset: new Date(Date.UTC(2030, 11, 5)).toUTCString(),
 };
 
-/** Only the client may cache a read, and it revalidates each time: pets may change. */
-export const READ_HEADERS = { "cache-control": "private, no-cache" };
-
 /** The text of a page without animals. */
 const NO_PETS = "[]";
 
-export interface ApiRequest extends ForegroundRequest {
-  request: Request;
-  requestId: string;
-  path: string;
-  search: string;
-  /** The address of the interface in links. */
-  baseUrl: string;
-}
-
-export interface ListDeps extends WritePetDeps {
+export interface PetDeps extends WritePetDeps {
+  bodies: BodyReader;
   largePages: LargePages;
 }
 
-export function listPets(
-  deps: ListDeps,
+export const PET_OPERATIONS = {
+  listPets: { kind: "read", respond: listPets },
+  getPet: { kind: "read", respond: getPet },
+  createPet: { kind: "write", prepare: prepareCreatePet },
+  updatePet: { kind: "write", prepare: prepareUpdatePet },
+  removePet: { kind: "write", prepare: prepareRemovePet },
+} satisfies Record<string, ApiOperation<PetDeps>>;
+
+export const PET_ROUTES: ApiRoute<keyof typeof PET_OPERATIONS>[] = [
+  { path: "/pets", operations: { GET: "listPets", POST: "createPet" } },
+  {
+    path: "/pets/{petId}",
+    operations: { GET: "getPet", PATCH: "updatePet", DELETE: "removePet" },
+  },
+];
+
+function listPets(
+  deps: PetDeps,
   exchange: ApiRequest,
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
@@ -76,7 +88,7 @@ export function listPets(
 function showPage(
   page: Page,
   query: PageQuery,
-  { largePages }: ListDeps,
+  { largePages }: PetDeps,
   exchange: ApiRequest,
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
@@ -137,7 +149,7 @@ function tagOfPage({ text, hash }: Page, { ids }: PageQuery): string {
   return isOneAnimal ? entityTag(text.slice(1, -1)) : entityTagOfHash(hash);
 }
 
-export function getPet(
+function getPet(
   { pets }: WritePetDeps,
   { path, search, baseUrl }: ApiRequest,
   entry: HeadEntry,
@@ -156,18 +168,11 @@ export function getPet(
   });
 }
 
-export interface WriteDeps extends WritePetDeps {
-  bodies: BodyReader;
-}
-
-/** Resolves to the function that carries out a request. Rejects with {@linkcode HttpError} if it is not valid. */
-export type PrepareWrite = (
-  deps: WriteDeps,
-  request: ApiRequest,
+async function prepareCreatePet(
+  deps: PetDeps,
+  { request, search, baseUrl }: ApiRequest,
   token: string,
-) => Promise<() => Promise<HttpResponse>>;
-
-export const prepareCreatePet: PrepareWrite = async (deps, { request, search, baseUrl }, token) => {
+) {
   if (search !== "") parseQuery(search, {});
   const idempotencyKey = parseIdempotencyKey(request.headers);
   const pet = parseNewPet(await deps.bodies.readJson(request));
@@ -175,22 +180,30 @@ export const prepareCreatePet: PrepareWrite = async (deps, { request, search, ba
     const created = await createPet(deps, { pet, token, idempotencyKey });
     return written(201, created, { location: `${baseUrl}/pets/${created.id}` });
   };
-};
+}
 
-export const prepareUpdatePet: PrepareWrite = async (deps, { request, path, search }, token) => {
+async function prepareUpdatePet(
+  deps: PetDeps,
+  { request, path, search }: ApiRequest,
+  token: string,
+) {
   const target = parseTarget(request, path, search);
   const patch = parsePetPatch(await deps.bodies.readJson(request));
   return async () => written(200, await updatePet(deps, { ...target, patch, token }));
-};
+}
 
-export const prepareRemovePet: PrepareWrite = async (deps, { request, path, search }, token) => {
+async function prepareRemovePet(
+  deps: PetDeps,
+  { request, path, search }: ApiRequest,
+  token: string,
+) {
   const target = parseTarget(request, path, search);
   await deps.bodies.skip(request);
   return async () => {
     const { isDuplicate } = await removePet(deps, { ...target, token });
     return { status: 204, body: null, headers: writtenHeaders(isDuplicate) };
   };
-};
+}
 
 /** The pet to change or to remove, with the conditions of the request. */
 function parseTarget(request: Request, path: string, search: string) {

@@ -25,8 +25,8 @@ import { StoreError } from "eventstore-less/store/store_errors.ts";
 import { compressed } from "./compression.ts";
 import { codeOf } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { ApiRequest } from "../animals/pet_operations.ts";
-import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./requests/query.ts";
+import type { ApiRequest } from "./api_request.ts";
+import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./events_query.ts";
 
 /** A batch ends after so many lines: with a filter, it may find nothing among them. */
 const SCAN_LIMIT = 2_000;

@@ -1,7 +1,7 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import { type ApiKey, expectMayWrite } from "../keys/api_key.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { ApiKey } from "../keys/api_key.ts";
+import { expectMayWrite } from "../keys/api_key_reader.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
 import { StoreError } from "eventstore-less/store/store_errors.ts";
 import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
@@ -14,18 +14,9 @@ import { applyIfNoneMatch } from "./conditional_read.ts";
 import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "./requests/credentials.ts";
 import { codeOf, errorResponse, HttpError } from "./errors.ts";
-import {
-  type ApiRequest,
-  getPet,
-  type ListDeps,
-  listPets,
-  prepareCreatePet,
-  prepareRemovePet,
-  prepareUpdatePet,
-  type PrepareWrite,
-  type WriteDeps,
-} from "../animals/pet_operations.ts";
-import { type EventsDeps, prepareListEvents } from "./events.ts";
+import { API_OPERATIONS, type ApiDeps, type ApiOperationName } from "./api_operations.ts";
+import type { PrepareWrite } from "./api_operation.ts";
+import type { ApiRequest } from "./api_request.ts";
 import type { PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
@@ -33,7 +24,6 @@ import type { TrustedProxies } from "./requests/trusted_proxies.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
 import {
   allowOf,
-  type ApiOperation,
   BASE_PATH,
   docsPathsAt,
   findRoute,
@@ -47,7 +37,7 @@ import {
   unknownPathError,
 } from "./routes.ts";
 
-export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps {
+export interface HandlerDeps extends ApiDeps {
   /** Whether a line is logged for each response, but for probes that succeed; for a stream when it begins. */
   accessLog: boolean;
   background: BackgroundWork;
@@ -66,18 +56,11 @@ export interface HandlerDeps extends WriteDeps, ListDeps, EventsDeps {
 /** A request, and what is found of it. Also a response with an error, its line in the log and the metrics show that. */
 interface Exchange extends ApiRequest {
   /** `undefined` also if the route does not support the method. */
-  operation?: ApiOperation | PublicOperation;
+  operation?: ApiOperationName | PublicOperation;
   key?: ApiKey;
   /** `undefined` until the request counts for the rate limit of its key, and without a limit. */
   counted?: CountedRequest;
 }
-
-const WRITES = {
-  createPet: prepareCreatePet,
-  updatePet: prepareUpdatePet,
-  removePet: prepareRemovePet,
-};
-type ReadOperation = Exclude<ApiOperation, keyof typeof WRITES>;
 
 export interface Connection {
   clientAddress: () => string;
@@ -242,15 +225,16 @@ function respondInPublic(
 
 /** The key is checked before the path and the method. */
 function respondToKey(
-  operation: ApiOperation | undefined,
+  name: ApiOperationName | undefined,
   route: Route | undefined,
   exchange: Exchange,
   deps: HandlerDeps,
 ): Responded | Promise<Responded> {
   const { request: { method, headers }, baseUrl } = exchange;
   const token = bearerToken(headers);
-  if (operation === "createPet" || operation === "updatePet" || operation === "removePet") {
-    return andThen(write(exchange, token, deps, WRITES[operation]), responds);
+  const operation = name === undefined ? undefined : API_OPERATIONS[name];
+  if (operation?.kind === "write") {
+    return andThen(write(exchange, token, deps, operation.prepare), responds);
   }
   return deps.heads.use((entry) => {
     const authorized = deps.keys.authorize(token, entry.head, deps.runtime.now());
@@ -259,26 +243,12 @@ function respondToKey(
       expectWithinLimit(key, exchange, deps);
       if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
       if (operation === undefined) return responds(respondWithMethods(method, route));
-      return read(operation, exchange, deps, entry, token);
+      if (operation.kind === "read") {
+        return andThen(operation.respond(deps, exchange, entry), responds);
+      }
+      return andThen(operation.prepare(deps, exchange, entry, token), waits);
     });
   });
-}
-
-function read(
-  operation: ReadOperation,
-  exchange: Exchange,
-  deps: HandlerDeps,
-  entry: HeadEntry,
-  token: string,
-): Responded | Promise<Responded> {
-  switch (operation) {
-    case "listPets":
-      return andThen(listPets(deps, exchange, entry), responds);
-    case "getPet":
-      return andThen(getPet(deps, exchange, entry), responds);
-    case "listEvents":
-      return andThen(prepareListEvents(deps, exchange, entry, token), waits);
-  }
 }
 
 function responds(response: HttpResponse): Responded {
@@ -312,7 +282,7 @@ async function write(
   exchange: Exchange,
   token: string,
   deps: HandlerDeps,
-  prepare: PrepareWrite,
+  prepare: PrepareWrite<HandlerDeps>,
 ): Promise<HttpResponse> {
   const { heads, keys, runtime } = deps;
   const authorize = () => heads.use(({ head }) => keys.authorize(token, head, runtime.now()));

@@ -56,3 +56,6 @@ function chunkEnd(text: string, start: number): number {
   const isPair = end < text.length && /[\ud800-\udbff]/.test(text[end - 1]);
   return isPair ? end - 1 : end;
 }
+
+/** Only the client may cache a read, and it revalidates each time: what it shows may change. */
+export const READ_HEADERS = { "cache-control": "private, no-cache" };

@@ -8,7 +8,7 @@ import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { docsAssets } from "./docs/docs_page.ts";
 import { errorResponse, HttpError } from "./errors.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { ApiRequest } from "../animals/pet_operations.ts";
+import type { ApiRequest } from "./api_request.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
 import { windowAssets } from "./window/window_page.ts";
 

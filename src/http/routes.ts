@@ -1,20 +1,11 @@
 /** All routes of the service: the one table for the handler, the description and telemetry. */
 
+import type { ApiRoute } from "./api_operation.ts";
+import { API_ROUTES, type ApiOperationName } from "./api_operations.ts";
 import { HttpError } from "./errors.ts";
 
 /** The path of the interface (section 9). */
 export const BASE_PATH = "/v1";
-export const PETS_PATH = `${BASE_PATH}/pets`;
-export const EVENTS_PATH = `${BASE_PATH}/events`;
-
-/** These need an API key. */
-export type ApiOperation =
-  | "listPets"
-  | "createPet"
-  | "getPet"
-  | "updatePet"
-  | "removePet"
-  | "listEvents";
 
 /** These are outside of the interface, and need no key. */
 export type PublicOperation =
@@ -26,18 +17,15 @@ export type PublicOperation =
   | "getWindow"
   | "redirectToWindow";
 
-/** Operations by method. HEAD uses the operation of GET. */
-type Operations<Name> = { GET: Name; POST?: Name; PATCH?: Name; DELETE?: Name };
+type Operations<Name extends string> = ApiRoute<Name>["operations"];
 
 /** The last segment of a path may be a parameter, such as `{petId}`. */
 export type Route =
-  | { path: string; isPublic: false; operations: Operations<ApiOperation> }
+  | { path: string; isPublic: false; operations: Operations<ApiOperationName> }
   | { path: string; isPublic: true; operations: Operations<PublicOperation> };
 
 export const ROUTES: readonly Route[] = [
-  apiRoute(PETS_PATH, { GET: "listPets", POST: "createPet" }),
-  apiRoute(`${PETS_PATH}/{petId}`, { GET: "getPet", PATCH: "updatePet", DELETE: "removePet" }),
-  apiRoute(EVENTS_PATH, { GET: "listEvents" }),
+  ...API_ROUTES.map(({ path, operations }) => apiRoute(BASE_PATH + path, operations)),
   publicRoute("/healthz", "checkLiveness"),
   publicRoute("/readyz", "checkReadiness"),
   publicRoute("/openapi.json", "getDocs"),
@@ -100,7 +88,7 @@ export function docsPathsAt(baseUrl: string): string {
 }
 
 /** `undefined` if the route does not support the method. */
-export function operationOf<Name>(
+export function operationOf<Name extends string>(
   { operations }: { operations: Operations<Name> },
   method: string,
 ): Name | undefined {
@@ -109,7 +97,7 @@ export function operationOf<Name>(
   return isWrite ? operations[method] : undefined;
 }
 
-function apiRoute(path: string, operations: Operations<ApiOperation>): Route {
+function apiRoute(path: string, operations: Operations<ApiOperationName>): Route {
   return { path, operations, isPublic: false };
 }
 

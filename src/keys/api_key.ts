@@ -1,6 +1,5 @@
 /** The life of an API key, as the events of the log decide it. */
 
-import { ServiceError } from "eventstore-less/service_error.ts";
 import type { KeyIssuedData, KeyRevokedData } from "../../events/api_key.ts";
 
 /** An API key. Times are milliseconds since the Unix epoch. */
@@ -47,10 +46,4 @@ export function stateOf(key: Partial<ApiKey>, now: number): ApiKeyState {
   const { isRevoked, revokedAt = Infinity, expiresAt = Infinity } = key;
   if (isRevoked || revokedAt <= now) return "revoked";
   return expiresAt <= now ? "expired" : "live";
-}
-
-/** Throws `read_only_key` if the key must not write. */
-export function expectMayWrite({ isReadOnly }: ApiKey): void {
-  const message = "The API key may only read: use a key that may write";
-  if (isReadOnly) throw new ServiceError("read_only_key", message);
 }

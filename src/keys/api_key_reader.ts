@@ -1,5 +1,5 @@
 import { keyPositionOf } from "./key_position.ts";
-import { issuedKeyKey, keyStateKey } from "./key_records.ts";
+import { issuedKeyKey, keyStateKey } from "./key_keys.ts";
 import { isToken } from "./token.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -88,6 +88,12 @@ export class ApiKeyReader {
   #isAlive({ endsAt, endsAtMonotonicMs }: CachedKey, now: number): boolean {
     return now < endsAt && this.#runtime.monotonicNow() < endsAtMonotonicMs;
   }
+}
+
+/** Throws `read_only_key` if the key must not write. */
+export function expectMayWrite({ isReadOnly }: ApiKey): void {
+  const message = "The API key may only read: use a key that may write";
+  if (isReadOnly) throw new ServiceError("read_only_key", message);
 }
 
 /** All keys ever issued, in no particular order. Rejects with `projection_damaged`. */

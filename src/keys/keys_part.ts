@@ -6,7 +6,7 @@ import { Ulid } from "../encoding/text_forms.ts";
 import type { EventDefinitions, KindDefinition, Part } from "eventstore-less/definitions.ts";
 import { revocationOf } from "./api_key.ts";
 import { KeyHistory } from "./key_history.ts";
-import { issuedKeyKey, keyStateKey } from "./key_records.ts";
+import { issuedKeyKey, keyStateKey } from "./key_keys.ts";
 
 const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
   ApiKeyIssued: {

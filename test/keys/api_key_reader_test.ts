@@ -1,4 +1,4 @@
-import { issuedKeyKey, keyStateKey } from "../../src/keys/key_records.ts";
+import { issuedKeyKey, keyStateKey } from "../../src/keys/key_keys.ts";
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";

@@ -38,7 +38,7 @@ export function noStoreReason(shown: string): string {
 /** The reason to refuse a store of another version of this program: what shows it, and what to do. */
 export function otherVersionReason(shown: string, newerVersion: string | undefined): string {
   return newerVersion === undefined
-    ? `${shown}, of an older version; export it with that version (deno task log > pets.jsonl), ` +
+    ? `${shown}, of an older version; export it with that version (deno task log > export.jsonl), ` +
       "then restore the export into a new store with this one"
     : `${shown}, of the newer version ${newerVersion}; use that version or a later one`;
 }

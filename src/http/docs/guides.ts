@@ -4,7 +4,8 @@ import { ERRORS } from "../errors.ts";
 import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
 import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../requests/idempotency_key.ts";
-import * as QUERY from "../requests/query.ts";
+import * as EVENTS from "../events_query.ts";
+import * as PAGES from "../../animals/page_query.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
 import SAMPLES from "./code_samples.md" with { type: "text" };
 import GUIDES from "./guides.md" with { type: "text" };
@@ -16,11 +17,12 @@ export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 export function guides(base: string) {
   const { status, when: message } = ERRORS.pet_not_found;
   const values: Record<string, unknown> = {
-    ...QUERY,
+    ...PAGES,
+    ...EVENTS,
     base,
     "body-KiB": BODY_LIMIT_BYTES / 1024,
     "body-seconds": BODY_LIMIT_MS / 1_000,
-    "wait-seconds": QUERY.EVENTS_TIMEOUT_MAX / 1_000,
+    "wait-seconds": EVENTS.EVENTS_TIMEOUT_MAX / 1_000,
     FOLLOWERS_OF_KEY_LIMIT,
     IDEMPOTENCY_KEY_MAX_LENGTH,
     reused: ERRORS.idempotency_key_reused.status,

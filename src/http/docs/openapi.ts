@@ -8,7 +8,7 @@ import { INT64_MAX, INT64_MIN } from "../../encoding/int64.ts";
 import { petSubject } from "../../animals/pet_keys.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
-import { NEVER_STORED } from "../http_response.ts";
+import { NEVER_STORED, READ_HEADERS } from "../http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
 import { type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
 import { BATCH_TYPE, STREAM_TYPE } from "../events.ts";
@@ -17,11 +17,14 @@ import {
   IDEMPOTENCY_KEY_PATTERN,
 } from "../requests/idempotency_key.ts";
 import { IF_MATCH_PATTERN } from "../requests/if_match.ts";
-import * as QUERY from "../requests/query.ts";
+import * as EVENTS from "../events_query.ts";
+import * as PAGES from "../../animals/page_query.ts";
+import { integerSchema } from "../requests/query.ts";
 import { ACCEPT_PATCH, PATCH_TYPES } from "../requests/request_body.ts";
-import { DEPRECATION_HEADERS, READ_HEADERS } from "../../animals/pet_operations.ts";
+import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
-import { type ApiOperation, BASE_PATH, EVENTS_PATH, PETS_PATH, ROUTES } from "../routes.ts";
+import type { ApiOperationName } from "../api_operations.ts";
+import { BASE_PATH, ROUTES } from "../routes.ts";
 
 const PETS_TAG = { name: "Pets", description: "The animals offered in the store" };
 const EVENTS_TAG = { name: "Events", description: "How the animals came to be as they are" };
@@ -149,7 +152,7 @@ const EXAMPLE_DATA = JSON.stringify(EXAMPLE_EVENT);
 const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT.id}\nevent: PetCreated\ndata: ${EXAMPLE_DATA}\n\n`;
 const PET_BODY = content(ref("schemas/Pet"), EXAMPLE_PET);
 
-const PETS_URL_PATTERN = `https?://[^<>]+${PETS_PATH}`;
+const PETS_URL_PATTERN = `https?://[^<>]+${BASE_PATH}/pets`;
 const EXAMPLE_PETS_URL = `${EXAMPLE_BASE}/pets`;
 
 /** Response headers of this interface. A header with several meanings has one after a dot. */
@@ -165,7 +168,7 @@ const HEADERS = {
   ),
   "Retry-After": always(
     "Seconds to wait before the next attempt (RFC 9110 section 10.2.3)",
-    QUERY.integerSchema("int32", 1, 60),
+    integerSchema("int32", 1, 60),
     RETRY_AFTER_SECONDS,
   ),
   "Access-Control-Allow-Origin": sometimes(
@@ -198,12 +201,12 @@ const HEADERS = {
   ),
   "Link.events": sometimes(
     "The address of the next request (RFC 8288); absent on a stream",
-    pattern(`^<https?://[^<>]+${EVENTS_PATH}\\?lastEventId=[^<>]+>; rel="next"$`),
+    pattern(`^<https?://[^<>]+${BASE_PATH}/events\\?lastEventId=[^<>]+>; rel="next"$`),
     `<${EXAMPLE_BASE}/events?lastEventId=${EXAMPLE_EVENT.id}&limit=100&timeout=0>; rel="next"`,
   ),
   "X-Total-Count": sometimes(
     "How many animals match the filter; absent if a category has several pages",
-    QUERY.integerSchema("int64", "0", String(INT64_MAX)),
+    integerSchema("int64", "0", String(INT64_MAX)),
     1,
   ),
   "X-Feed-Position": always(
@@ -346,7 +349,7 @@ const PET_ID = {
   in: "path",
   required: true,
   description: "The identifier of the animal",
-  schema: QUERY.integerSchema("int64", String(INT64_MIN), String(INT64_MAX)),
+  schema: integerSchema("int64", String(INT64_MIN), String(INT64_MAX)),
   example: EXAMPLE_PET.id,
 };
 
@@ -365,17 +368,17 @@ interface DescribedOperation extends Record<string, unknown> {
   sample?: string;
 }
 
-const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
+const OPERATIONS: Record<ApiOperationName, DescribedOperation> = {
   listPets: {
     summary: "List animals",
     description: "Lists the animals of the store, newest first, one page at a time.",
-    query: `?status=available&limit=${QUERY.LIMIT_DEFAULT}`,
-    parameters: [...queryParametersOf(QUERY.PAGE_PARAMETERS), ref("parameters/IfNoneMatch")],
+    query: `?status=available&limit=${PAGES.LIMIT_DEFAULT}`,
+    parameters: [...queryParametersOf(PAGES.PAGE_PARAMETERS), ref("parameters/IfNoneMatch")],
     responses: {
       200: response(
         "A page of animals; the `Link` header names the next page, if there is one",
         [...OF_PAGES, ...CACHING],
-        content(arrayOf("Pet", QUERY.LIMIT_MAX), [EXAMPLE_PET]),
+        content(arrayOf("Pet", PAGES.LIMIT_MAX), [EXAMPLE_PET]),
       ),
       304: notModified(OF_PAGES),
       ...errors([...OF_LISTS, "overloaded"]),
@@ -441,13 +444,13 @@ const OPERATIONS: Record<ApiOperation, DescribedOperation> = {
       "Lists additions, changes and removals of animals, oldest first: as a batch, or with " +
       `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guides "Follow the store" and "Follow by a stream".`,
     sample: "stream",
-    parameters: [...queryParametersOf(QUERY.EVENTS_PARAMETERS), LAST_EVENT_ID],
+    parameters: [...queryParametersOf(EVENTS.EVENTS_PARAMETERS), LAST_EVENT_ID],
     responses: {
       200: response(
         "A batch of events, empty if there are none, whose `Link` header names the next request; or a stream",
         ["Link.events", "Cache-Control.no-store"],
         {
-          ...content(arrayOf("PetEvent", QUERY.EVENTS_LIMIT_MAX), [EXAMPLE_EVENT], [BATCH_TYPE]),
+          ...content(arrayOf("PetEvent", EVENTS.EVENTS_LIMIT_MAX), [EXAMPLE_EVENT], [BATCH_TYPE]),
           ...content({ type: "string" }, EXAMPLE_MESSAGE, [STREAM_TYPE]),
         },
       ),
@@ -463,7 +466,7 @@ function pathsOf(base: string) {
     const relative = path.slice(BASE_PATH.length);
     const described = Object.entries(operations).map(([method, operationId]) => {
       const { query = "", body, sample = method, ...operation } =
-        OPERATIONS[operationId as ApiOperation];
+        OPERATIONS[operationId as ApiOperationName];
       const url = base + relative.replace("{petId}", String(EXAMPLE_PET.id)) + query;
       return [method.toLowerCase(), {
         operationId,
@@ -531,7 +534,7 @@ function schemasOf(named: Record<string, z.ZodType>) {
     override: ({ zodSchema, jsonSchema }) => {
       if (!(zodSchema instanceof z.ZodBigInt)) return;
       const { minValue, maxValue } = zodSchema;
-      Object.assign(jsonSchema, QUERY.integerSchema("int64", String(minValue), String(maxValue)));
+      Object.assign(jsonSchema, integerSchema("int64", String(minValue), String(maxValue)));
     },
   });
   for (const schema of Object.values(schemas)) {

@@ -1,6 +1,6 @@
 /** Each alert fires and resolves on scrapes of a real service in the emergency that it is for. */
 
-import { keyStateKey } from "../../../src/keys/key_records.ts";
+import { keyStateKey } from "../../../src/keys/key_keys.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch } from "@std/assert";

@@ -1,0 +1,72 @@
+/** The query of a list of pets: each parameter with its description and its parser. */
+
+import { INT64_MAX, INT64_MIN, int64Of } from "../encoding/int64.ts";
+import { PET_STATUSES } from "../../events/pet.ts";
+import {
+  combinedError,
+  INTEGER,
+  integer,
+  integerSchema,
+  oneOf,
+  type Parameters,
+  parseDigits,
+  parseQuery,
+} from "../http/requests/query.ts";
+import type { PageQuery } from "./page.ts";
+
+/** Section 8 of the interface. */
+export const LIMIT_MIN = 1;
+export const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 20;
+
+/** Maximum number of `ids` in a query. */
+export const IDS_MAX = 100;
+
+export const STATUS_SCHEMA = { $ref: "#/components/schemas/PetStatus" };
+
+export const PAGE_PARAMETERS: Parameters<PageQuery> = {
+  limit: integer("The maximum number of animals on a page", LIMIT_MIN, LIMIT_MAX, LIMIT_DEFAULT),
+  status: oneOf("Lists only animals of this status; by default all", PET_STATUSES, STATUS_SCHEMA),
+  categoryId: {
+    description: "Lists only animals of this category; by default all",
+    schema: integerSchema("int64", String(INT64_MIN), String(INT64_MAX)),
+    parse(value, refuse) {
+      const id = INTEGER.test(value) ? int64Of(value) : undefined;
+      return id ?? refuse(`must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
+    },
+  },
+  cursor: {
+    description: "The start of the page, taken from the `Link` header of the previous page",
+    schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
+    parse(value, refuse) {
+      const cursor = parseDigits(value);
+      return cursor >= 1 ? cursor : refuse("must be taken from the Link header of another page");
+    },
+  },
+  ids: {
+    description:
+      "Lists only the animals with these identifiers, without those that do not exist; " +
+      "cannot be used with another parameter",
+    explode: false,
+    schema: {
+      type: "array",
+      items: integerSchema("int64", "1", String(INT64_MAX)),
+      minItems: 1,
+      maxItems: IDS_MAX,
+    },
+    parse(value, refuse) {
+      const ids = value.split(",").map((id) => INTEGER.test(id) ? Number(id) : NaN);
+      const isValid = ids.length <= IDS_MAX && ids.every((id) => id >= 1);
+      if (!isValid) refuse(`must be 1 to ${IDS_MAX} identifiers, with commas between them`);
+      return [...new Set(ids)];
+    },
+  },
+};
+
+export function parsePageQuery(search: string): PageQuery {
+  const query = parseQuery(search, PAGE_PARAMETERS);
+  const { ids } = query;
+  if (ids === undefined) return { limit: LIMIT_DEFAULT, ...query };
+  if (Object.keys(query).length > 1) throw combinedError("ids", "another parameter");
+  return { ids, limit: ids.length };
+}

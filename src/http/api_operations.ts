@@ -1,0 +1,19 @@
+/** All operations of the interface: the one table for the routes, the handler and the description. */
+
+import { PET_OPERATIONS, PET_ROUTES, type PetDeps } from "../animals/pet_operations.ts";
+import type { ApiOperation, ApiRoute } from "./api_operation.ts";
+import { type EventsDeps, prepareListEvents } from "./events.ts";
+
+export type ApiDeps = PetDeps & EventsDeps;
+
+export type ApiOperationName = keyof typeof PET_OPERATIONS | "listEvents";
+
+export const API_OPERATIONS: Record<ApiOperationName, ApiOperation<ApiDeps>> = {
+  ...PET_OPERATIONS,
+  listEvents: { kind: "wait", prepare: prepareListEvents },
+};
+
+export const API_ROUTES: ApiRoute<ApiOperationName>[] = [
+  ...PET_ROUTES,
+  { path: "/events", operations: { GET: "listEvents" } },
+];

@@ -1,0 +1,93 @@
+/** The query of the feed: each parameter with its description and its parser. */
+
+import { z } from "zod";
+import { PET_STATUSES } from "../../events/pet.ts";
+import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
+import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
+import { STATUS_SCHEMA } from "../animals/page_query.ts";
+import { HttpError } from "./errors.ts";
+import {
+  combinedError,
+  integer,
+  oneOf,
+  type Parameter,
+  parseQuery,
+  queryOf,
+} from "./requests/query.ts";
+
+export const EVENTS_LIMIT_MAX = 1_000;
+export const EVENTS_LIMIT_DEFAULT = 100;
+
+/** Longest wait of a request for events, in milliseconds. */
+export const EVENTS_TIMEOUT_MAX = 30_000;
+
+/** The value of `lastEventId` that means the end of the log. */
+export const NOW = "now";
+
+export const EVENTS_PARAMETERS = {
+  lastEventId: {
+    description:
+      "Lists only the events after the one with this `id`, or later ones (`now`); by default all",
+    schema: {
+      type: "string",
+      pattern: `^(${NOW}|${FEED_ID_PATTERN.source.slice(1, -1)})$`,
+      maxLength: 33,
+    },
+    parse(value, refuse) {
+      const isId = value === NOW || FEED_ID_PATTERN.test(value);
+      return isId ? value : refuse(`must be the id of an event, or ${NOW}`);
+    },
+  },
+  since: {
+    description: "Lists only events of this time (RFC 3339) or later, as far as clocks agree: " +
+      "those of the instances may differ by a minute; cannot be used with `lastEventId`",
+    schema: { type: "string", format: "date-time", maxLength: 40 },
+    /** Returns milliseconds since the Unix epoch. */
+    parse(value, refuse) {
+      // In a query, a plus sign means a space.
+      const time = value.toUpperCase().replace(" ", "+");
+      const isTime = z.iso.datetime({ offset: true }).safeParse(time).success;
+      return isTime ? Date.parse(time) : refuse("must be a time such as 2026-11-20T08:00:00Z");
+    },
+  },
+  limit: integer(
+    "The maximum number of events in a batch",
+    1,
+    EVENTS_LIMIT_MAX,
+    EVENTS_LIMIT_DEFAULT,
+  ),
+  timeout: integer(
+    "Maximum wait for an event, in milliseconds, if a batch would be empty",
+    0,
+    EVENTS_TIMEOUT_MAX,
+    0,
+  ),
+  type: oneOf("Lists only events of this type", PET_EVENT_TYPES),
+  status: oneOf(
+    "Lists only events by which an animal enters, keeps or leaves this status",
+    PET_STATUSES,
+    STATUS_SCHEMA,
+  ),
+} satisfies Record<string, Parameter<unknown>>;
+
+export type EventsQuery = ReturnType<typeof parseEventsQuery>;
+
+/** Throws `invalid_parameter` and `malformed_request`. A resumed stream sends a newer position in `Last-Event-ID`. */
+export function parseEventsQuery(search: string, headers: Headers) {
+  const parsed = parseQuery(search, EVENTS_PARAMETERS);
+  const query = { limit: EVENTS_LIMIT_DEFAULT, timeout: 0, ...parsed };
+  if (query.since !== undefined && query.lastEventId !== undefined) {
+    throw combinedError("since", "lastEventId");
+  }
+  const resumed = headers.get("last-event-id");
+  if (resumed === null || resumed === "") return query;
+  if (!FEED_ID_PATTERN.test(resumed)) {
+    throw new HttpError("malformed_request", "The Last-Event-ID header must be the id of an event");
+  }
+  return { ...query, lastEventId: resumed, since: undefined };
+}
+
+/** The query of the request that continues after an event. */
+export function queryAfter(id: string, { limit, timeout, type, status }: EventsQuery): string {
+  return queryOf({ lastEventId: id, limit, timeout, type, status });
+}
