@@ -264,8 +264,8 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
   ],
   "410 feed_reset": [
     [
-      `The event ${OTHER_ID} is not in this log: follow from lastEventId=now and then read the ` +
-      "animals again, or read all events without lastEventId",
+      `The event ${OTHER_ID} is not in this log: follow from lastEventId=now and then read all ` +
+      "lists again, or read all events without lastEventId",
       ...follow(`lastEventId=${OTHER_ID}`, `lastEventId=${OTHER_ID}&timeout=1000`),
       get("/v1/events", { "last-event-id": OTHER_ID, accept: "text/event-stream" }),
     ],

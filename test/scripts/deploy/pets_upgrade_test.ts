@@ -82,7 +82,7 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
         const { code, stderr } = await installation.run(`pets-upgrade ${to}`);
         assertEquals(code, 0, stderr);
         assertMatch(stderr, /is ready, after a pause of \d+ s\. The backup: /);
-        assertEquals((await installation.run("pets log --version")).stdout, `animal-store ${to}\n`);
+        assertEquals((await installation.run("pets log --version")).stdout, `Animal Store ${to}\n`);
         assertEquals(await served(), { total, ids });
       };
       const served = async () => {

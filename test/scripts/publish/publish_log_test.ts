@@ -133,7 +133,7 @@ test("publishLog() refuses a log that is not sound, wherever the fault is", asyn
       [LOG.with(9, "x".repeat(65_536)), "Line 10: The line is longer than 65531 bytes"],
       [
         rewritten(LOG, 404, LOG[404].replace(/"actor":"\w+"/, '"actor":"operator"')),
-        "Line 405: its actor is the operator, but only a key adds, changes and removes pets. Run deno task audit",
+        "Line 405: its actor is the operator, but only a key causes PetUpdated. Run deno task audit",
       ],
     ] as [string[], string][]
   ) {
