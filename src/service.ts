@@ -6,11 +6,10 @@ import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { IdempotencyKeySweep } from "eventstore-less/idempotency/idempotency_key_sweep.ts";
 import type { Runtime } from "./runtime/runtime.ts";
-import { APPEND_LIMIT_MS, Appender } from "eventstore-less/append/appender.ts";
-import { HeadReader } from "eventstore-less/log/head_reader.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import type { Appender } from "eventstore-less/append/appender.ts";
+import type { HeadReader } from "eventstore-less/log/head_reader.ts";
+import { createInstance } from "eventstore-less/instance.ts";
 import { secondsSinceEvent } from "eventstore-less/log/read_log.ts";
-import { project } from "eventstore-less/projections/project.ts";
 import { EventFeed } from "eventstore-less/feed/event_feed.ts";
 import { Followers } from "eventstore-less/feed/followers.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
@@ -18,7 +17,6 @@ import { NextKeyExpiry } from "./keys/next_key_expiry.ts";
 import { PetReader } from "./animals/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
-import { ResilientStore } from "eventstore-less/store/resilience/resilient_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { type StoreDamagedError, StoreFullError } from "eventstore-less/store/store_errors.ts";
 import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
@@ -58,16 +56,19 @@ export interface ServiceOptions extends
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { runtime, appendLimitMs = APPEND_LIMIT_MS, rateLimit, stagingUrl, trustedProxies } =
-    options;
+  const { runtime, appendLimitMs, rateLimit, stagingUrl, trustedProxies } = options;
   const { publicUrl, accessLog = false, corsOrigins = [], isDurable = false } = options;
   const report = limitedLogger(options.report, runtime);
   const instrumentation = options.instrumentation === undefined
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);
   const common = { runtime, report, instrumentation };
-  const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
-  const heads = new HeadReader(store, runtime, report);
+  const { appender, heads, store } = createInstance({
+    ...common,
+    appendLimitMs,
+    store: options.store,
+    onCommitted: () => followers.onCommitted(),
+  });
   const background = new BackgroundWork(runtime);
   const largePages = new LargePages(background);
   const pets = new PetReader({
@@ -83,8 +84,6 @@ export function createService(options: ServiceOptions): Service {
     authorize: (token, head) => keys.authorize(token, head, runtime.now()),
     runtime,
   });
-  const onCommitted = () => followers.onCommitted();
-  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, onCommitted });
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
   const storeDamage = () => store.damage;

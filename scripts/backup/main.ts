@@ -4,7 +4,7 @@ import { readHead } from "eventstore-less/log/head.ts";
 import { HeadLostError } from "eventstore-less/log/head_reader.ts";
 import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
 import { Backup } from "./backup.ts";
-import type { Service } from "../../src/service.ts";
+import type { Instance } from "eventstore-less/instance.ts";
 import { formatCounted } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
@@ -15,7 +15,7 @@ import {
   runCommand,
   say,
   UsageError,
-  withService,
+  withInstance,
 } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
@@ -49,13 +49,13 @@ await runCommand(COMMANDS.backup, {
     }
     path = name;
     isFollowing = follow;
-    await withService(appendNew);
+    await withInstance(appendNew);
   },
 });
 
-async function appendNew(service: Service): Promise<void> {
-  const { heads } = service;
-  const patientStore = retryingStore(service.store);
+async function appendNew(instance: Instance): Promise<void> {
+  const { heads } = instance;
+  const patientStore = retryingStore(instance.store);
   const { position } = (await readHead(patientStore)).head;
   using file = await openFile();
   backup = await Backup.open(file, patientStore, position);
@@ -66,7 +66,7 @@ async function appendNew(service: Service): Promise<void> {
   if (isFollowing) await printSynced(file, backup);
   const from = startedAt + 1;
   const batches = isFollowing
-    ? followStore(service, { from, signal: stop.signal })
+    ? followStore(instance, { from, signal: stop.signal })
     : readLog(patientStore, { from, to: position });
   for await (const batch of batches) {
     // Otherwise the next run would refuse a file that was truncated and then continued.

@@ -2,7 +2,7 @@ import { readHead } from "eventstore-less/log/head.ts";
 import { splitLines } from "eventstore-less/log/lines.ts";
 import { followLog, type FollowRange } from "./follow_log.ts";
 import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
-import type { Service } from "../../src/service.ts";
+import type { Instance } from "eventstore-less/instance.ts";
 import { statOf } from "eventstore-less/store/deno_kv/store_file.ts";
 import { say, withRetryingStore } from "./run_command.ts";
 
@@ -41,10 +41,10 @@ export async function openInput(path: string): Promise<Deno.FsFile> {
   return await Deno.open(path);
 }
 
-export function followStore(service: Service, range: FollowRange): AsyncIterable<StoredLine[]> {
+export function followStore(instance: Instance, range: FollowRange): AsyncIterable<StoredLine[]> {
   const reachable = (isThere: boolean, reason?: string) => {
     if (isThere) say("The store is available again.");
     else say(`${reason}; waiting until the store answers again`);
   };
-  return followLog({ ...service, reachable }, range);
+  return followLog({ ...instance, reachable }, range);
 }

@@ -8,7 +8,7 @@ import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { GUARD_KEYS, HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { acceptLog } from "eventstore-less/log/accept_store.ts";
-import { createService, type Service } from "../../src/service.ts";
+import { createInstance, type Instance } from "eventstore-less/instance.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { type OpenOptions, openStore } from "eventstore-less/store/open_store.ts";
@@ -86,9 +86,9 @@ function onInterrupt(end: (code: number) => void, stop?: AbortController): void 
   }
 }
 
-/** Opens the configured store during `use`. A missing file is created only with `create`. */
-export async function withService<T>(
-  use: (service: Service) => Promise<T>,
+/** Opens the configured store during `use`, with an instance of the engine on it. A missing file is created only with `create`. */
+export async function withInstance<T>(
+  use: (instance: Instance) => Promise<T>,
   { create = false, accept = acceptLog }: Partial<Pick<OpenOptions, "create" | "accept">> = {},
 ): Promise<T> {
   const { store: location } = readStoreConfig();
@@ -97,9 +97,8 @@ export async function withService<T>(
     // Otherwise nobody would notice that KV_PATH is mistyped.
     if (isNew) say(`Made a new store: ${storeName(location)} (KV_PATH)`);
     // An operator waits longer than a client would.
-    const deps = { store, runtime: systemRuntime, report: () => {}, appendLimitMs: 10_000 };
-    const service = createService(deps);
-    return await use(service).finally(() => service.appender.drain());
+    const instance = createInstance({ store, runtime: systemRuntime, appendLimitMs: 10_000 });
+    return await use(instance).finally(() => instance.appender.drain());
   });
 }
 

@@ -19,7 +19,7 @@ import { formatMinute, formatSecond, shorten } from "../cli/format.ts";
 import { progressOf } from "../cli/progress.ts";
 import { parseDuration } from "../cli/flag_values.ts";
 import { RefusedError } from "../cli/refused_error.ts";
-import { print, runCommand, say, UsageError, withService, write } from "../cli/run_command.ts";
+import { print, runCommand, say, UsageError, withInstance, write } from "../cli/run_command.ts";
 import { COMMANDS, type FlagValues } from "../cli/commands.ts";
 
 /** Maximum width of the table, in columns of a terminal. */
@@ -76,10 +76,10 @@ async function issue(flags: Flags): Promise<void> {
     throw new UsageError("--label is required: the purpose or the holder of the key");
   }
   const lifetimeMs = lifetimeOf(flags);
-  const { id } = await withService((service) => {
-    const expiresAt = lifetimeMs === undefined ? undefined : service.runtime.now() + lifetimeMs;
+  const { id } = await withInstance((instance) => {
+    const expiresAt = lifetimeMs === undefined ? undefined : instance.runtime.now() + lifetimeMs;
     const terms = { label, isReadOnly: flags["read-only"], expiresAt };
-    return issueShown((show) => issueKey(service, terms, show));
+    return issueShown((show) => issueKey(instance, terms, show));
   }, { create: true, accept: acceptAppends });
   say(`Issued key ${id}. Save it now: it cannot be shown again.`);
 }
@@ -110,7 +110,7 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
 
 async function list(flags: Flags): Promise<void> {
   const { json = false, "last-use": showsUse = false } = flags;
-  const keys: ListedKey[] = await withService(async ({ store, heads }) => {
+  const keys: ListedKey[] = await withInstance(async ({ store, heads }) => {
     const { head } = await heads.fresh();
     const keys = await listApiKeys(store, head);
     if (!showsUse) return keys;
@@ -197,8 +197,8 @@ function stateWithTime(key: ApiKey, now: number): string {
 async function rotate(keyId: string, flags: Flags): Promise<void> {
   const overlapMs = parseDuration("--overlap", flags.overlap ?? "24h");
   const terms = { overlapMs, label: labelOf(flags), lifetimeMs: lifetimeOf(flags) };
-  const { successor, predecessor, retiresAt } = await withService(
-    (service) => issueShown((show) => rotateKey(service, keyId, terms, show)),
+  const { successor, predecessor, retiresAt } = await withInstance(
+    (instance) => issueShown((show) => rotateKey(instance, keyId, terms, show)),
     { accept: acceptAppends },
   );
   say(`Key ${nameOf(predecessor)} stays valid until ${formatSecond(retiresAt)}.`);
@@ -208,7 +208,9 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
 }
 
 async function revoke(keyId: string): Promise<void> {
-  const key = await withService((service) => revokeKey(service, keyId), { accept: acceptAppends });
+  const key = await withInstance((instance) => revokeKey(instance, keyId), {
+    accept: acceptAppends,
+  });
   if (key === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
   say(key.isRevoked ? `Key ${nameOf(key)} was already revoked.` : `Revoked key ${nameOf(key)}.`);
 }

@@ -7,7 +7,7 @@ import { recoverLog } from "./recover_log.ts";
 import { openFileToRead } from "eventstore-less/store/open_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
-import type { Service } from "../../src/service.ts";
+import type { Instance } from "eventstore-less/instance.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
@@ -19,8 +19,8 @@ import {
   runCommand,
   say,
   UsageError,
+  withInstance,
   withRetryingStore,
-  withService,
   write,
 } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
@@ -63,15 +63,15 @@ await runCommand(COMMANDS.log, {
     const isWanted = eventFilter(filters);
     isFollowing = follow;
     setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
-    await withService(async (service) => {
-      const { position } = (await service.heads.fresh()).head;
-      const labels = pretty ? await labelsOf(service) : undefined;
+    await withInstance(async (instance) => {
+      const { position } = (await instance.heads.fresh()).head;
+      const labels = pretty ? await labelsOf(instance) : undefined;
       const firstOfNewest = newest === undefined ? 1 : Math.max(1, position - newest + 1);
       const first = start ?? firstOfNewest;
       printed = { to: first - 1, of: Math.min(position, to) };
       const lines = follow
-        ? followStore(service, { from: first, to, signal: stop.signal })
-        : readLog(service.store, { from: first, to: printed.of });
+        ? followStore(instance, { from: first, to, signal: stop.signal })
+        : readLog(instance.store, { from: first, to: printed.of });
       for await (const batch of lines) {
         const wanted = isWanted === undefined ? batch : batch.filter(isWanted);
         const isRead = await write(textOf(wanted, labels));
@@ -125,7 +125,7 @@ async function printRecovered(store: Store): Promise<number> {
 }
 
 /** The labels of all keys by id. If the projections cannot be read, a replay is needed, and the log has no labels. */
-async function labelsOf({ store, heads }: Service): Promise<Map<string, string>> {
+async function labelsOf({ store, heads }: Instance): Promise<Map<string, string>> {
   try {
     const keys = await heads.use(({ head }) => listApiKeys(store, head));
     return new Map(keys.map(({ id, label }) => [id, label]));

@@ -9,7 +9,12 @@ const CLOSING_BRACE = 0x7d;
 
 /** The content of the records of a pet: the position of the event that made it, and its JSON text. */
 export function petContentOf(position: number, petText: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(String(position)), petText]);
+  const digits = String(position);
+  const content = new Uint8Array(digits.length + petText.length);
+  // Buffer.concat() takes several times as long.
+  for (let index = 0; index < digits.length; index++) content[index] = digits.charCodeAt(index);
+  content.set(petText, digits.length);
+  return content;
 }
 
 /** The content of the record of a removal: the position of its event. */

@@ -1,0 +1,41 @@
+import { type Instrumentation, NO_INSTRUMENTATION } from "../runtime/instrumentation.ts";
+import type { Logger } from "../runtime/logger.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { APPEND_LIMIT_MS, Appender } from "./append/appender.ts";
+import { HEAD_KEY } from "./keyspace.ts";
+import { HeadReader } from "./log/head_reader.ts";
+import { project } from "./projections/project.ts";
+import { ResilientStore } from "./store/resilience/resilient_store.ts";
+import type { Store } from "./store/store.ts";
+
+/** An instance of the engine on a store. Others may work on the same store, in this process or in another one. */
+export interface Instance {
+  appender: Appender;
+  heads: HeadReader;
+  runtime: Runtime;
+  /** The store, with a time limit on every call. */
+  store: ResilientStore;
+}
+
+export interface InstanceOptions {
+  store: Store;
+  runtime: Runtime;
+  /** By default, nothing is reported. */
+  report?: Logger;
+  /** By default, nothing is measured. */
+  instrumentation?: Instrumentation;
+  /** By default {@linkcode APPEND_LIMIT_MS}. */
+  appendLimitMs?: number;
+  /** Called after every commit of this instance that landed. */
+  onCommitted?: () => void;
+}
+
+export function createInstance(options: InstanceOptions): Instance {
+  const { runtime, report = () => {}, instrumentation = NO_INSTRUMENTATION } = options;
+  const { appendLimitMs = APPEND_LIMIT_MS, onCommitted } = options;
+  const common = { runtime, report, instrumentation };
+  const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
+  const heads = new HeadReader(store, runtime, report);
+  const appender = new Appender({ ...common, appendLimitMs, store, heads, project, onCommitted });
+  return { appender, heads, runtime, store };
+}
