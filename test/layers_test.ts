@@ -37,7 +37,7 @@ const LAYERS: RegExp[][] = [
   [/^src\/eventstore_less\/(keyspace|service_error)\.ts$/],
   [/^src\/eventstore_less\/log\//],
   [/^src\/eventstore_less\/append\//, /^src\/eventstore_less\/projections\//],
-  [/^src\/eventstore_less\/feed\//],
+  [/^src\/eventstore_less\/feed\//, /^src\/eventstore_less\/instance\.ts$/],
   [/^src\/eventstore_less\/idempotency\//, /^src\/telemetry\//],
   [/^src\/keys\//],
   // What the operations of animals share with the others.
