@@ -1,6 +1,7 @@
 /** The events of animals: their types, their data and its text. */
 
 import type { z } from "zod";
+import { assertNever } from "../src/encoding/assert_never.ts";
 import {
   encodePatch,
   encodePet,
@@ -47,8 +48,16 @@ export function releasesOfChange(data: PetUpdatedData): string[] {
 
 /** The pet after an event of it; `undefined` if the event removed the pet. */
 export function petAfter(event: PetEventBody): Pet | undefined {
-  if (event.type === "PetRemoved") return undefined;
-  if (event.type === "PetCreated") return event.data;
-  const { previous: _, ...pet } = event.data;
-  return pet;
+  switch (event.type) {
+    case "PetCreated":
+      return event.data;
+    case "PetUpdated": {
+      const { previous: _, ...pet } = event.data;
+      return pet;
+    }
+    case "PetRemoved":
+      return undefined;
+    default:
+      return assertNever(event);
+  }
 }

@@ -17,7 +17,7 @@ const DEFINITIONS = [
   `${ENGINE}log/line_text.ts`,
 ];
 const PARTS_OF_APPLICATION = [
-  ...["pets_part", "pet_content", "pet_counts", "pet_history", "pet_keys"]
+  ...["pets_part", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys"]
     .map((name) => `src/animals/${name}.ts`),
   ...["api_key", "key_history", "key_keys", "keys_part"].map((name) => `src/keys/${name}.ts`),
 ];

@@ -1,6 +1,7 @@
 import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import { backoffMs, sleep } from "../../src/runtime/runtime.ts";
 import type { Instance } from "eventstore-less/instance.ts";
+import type { Store } from "eventstore-less/store/store.ts";
 import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
 import { ForeignStoreError } from "eventstore-less/log/head.ts";
 import { HeadLostError } from "eventstore-less/log/head_reader.ts";
@@ -12,7 +13,8 @@ export const FOLLOW_INTERVAL_MS = 200;
 /** Errors that waiting does not end. */
 const LASTING_ERRORS = [HeadLostError, ForeignStoreError, StoreRefusedError];
 
-interface FollowDeps extends Pick<Instance, "store" | "heads" | "runtime"> {
+interface FollowDeps extends Pick<Instance, "heads" | "runtime"> {
+  store: Store;
   /** Called once with `false` and the reason if the store is away, and once with `true` when it is back. */
   reachable: (isThere: boolean, reason?: string) => void;
 }

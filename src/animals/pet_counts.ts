@@ -1,5 +1,6 @@
 /** What the head says of the pets: it counts the events of each type, and the pets of each list. */
 
+import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import type { EventType } from "eventstore-less/parts.ts";
 import type { RecordedEvent } from "eventstore-less/log/event.ts";
 import type { Head } from "eventstore-less/log/head.ts";
@@ -9,9 +10,13 @@ export function lastPetIdOf({ types }: Pick<Head, "types">): number {
   return types.PetCreated?.count ?? 0;
 }
 
+const CHANGES = PET_EVENT_TYPES.filter((type) => type !== "PetCreated");
+
 /** Position of the last change or removal of a pet; 0 without one. */
 export function changePositionOf({ types }: Pick<Head, "types">): number {
-  return Math.max(types.PetUpdated?.last ?? 0, types.PetRemoved?.last ?? 0);
+  let position = 0;
+  for (const type of CHANGES) position = Math.max(position, types[type]?.last ?? 0);
+  return position;
 }
 
 /** Number of pets in a list. */

@@ -1,7 +1,9 @@
+import { assertNever } from "../encoding/assert_never.ts";
 import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import type { PetUpdatedData } from "../../events/pet_event.ts";
 import type { History, SubjectState } from "eventstore-less/definitions.ts";
 import type { RecordedLine } from "eventstore-less/log/event.ts";
+import { isPetEvent } from "./pet_event.ts";
 import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
 
 const encoder = new TextEncoder();
@@ -15,6 +17,7 @@ export class PetHistory implements History {
 
   check(recorded: RecordedLine, subject: SubjectState): string[] {
     const { event } = recorded;
+    if (!isPetEvent(event)) return [];
     switch (event.type) {
       case "PetCreated":
         return this.#checkAddition(event.data);
@@ -23,7 +26,7 @@ export class PetHistory implements History {
       case "PetRemoved":
         return this.#checkBefore("removes", event.data.id, petTextOf(recorded), subject);
       default:
-        return [];
+        return assertNever(event);
     }
   }
 

@@ -268,7 +268,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/animals/pet_counts.ts": {
     "a removal does not outdate what instances have cached": {
-      "types.PetRemoved?.last ?? 0);": "0);",
+      'type !== "PetCreated"': 'type === "PetUpdated"',
     },
   },
   "src/animals/pet_history.ts": {
