@@ -5,15 +5,14 @@
 
 import type { KeyEventBody } from "../events/api_key.ts";
 import type { PetEventBody } from "../events/pet_event.ts";
-import { PETS } from "./animals/pets_part.ts";
-import { KEYS } from "./keys/keys_part.ts";
+import { PETS } from "./animals/pets.ts";
+import { KEYS } from "./keys/keys.ts";
 
 export { NAME } from "./settings/version.ts";
 
-/** One part for each collection of subjects. */
-export const PARTS = [PETS, KEYS];
+export const COLLECTIONS = [PETS, KEYS];
 
-/** The type and data of an event of any part. */
+/** The type and data of an event of any collection. */
 export type EventBody = PetEventBody | KeyEventBody;
 
 /** The reasons of the application to refuse a command, beside those of the engine. */

@@ -17,9 +17,9 @@ const DEFINITIONS = [
   `${ENGINE}log/line_text.ts`,
 ];
 const PARTS_OF_APPLICATION = [
-  ...["pets_part", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys"]
+  ...["pets", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys"]
     .map((name) => `src/animals/${name}.ts`),
-  ...["api_key", "key_history", "key_keys", "keys_part"].map((name) => `src/keys/${name}.ts`),
+  ...["api_key", "key_history", "key_keys", "keys"].map((name) => `src/keys/${name}.ts`),
 ];
 
 /**
@@ -32,7 +32,7 @@ const LAYERS: RegExp[][] = [
   [/^events\//, anyOf(DEFINITIONS)],
   [anyOf(PARTS_OF_APPLICATION)],
   [/^src\/application\.ts$/],
-  [/^src\/eventstore_less\/(names|parts)\.ts$/],
+  [/^src\/eventstore_less\/(names|tables)\.ts$/],
   [/^src\/eventstore_less\/store\//],
   [/^src\/eventstore_less\/(keyspace|service_error)\.ts$/],
   [/^src\/eventstore_less\/log\//],

@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from "eventstore-less/parts.ts";
+import { EVENT_TYPES } from "eventstore-less/tables.ts";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { z } from "zod";
 import { isSubject, SUBJECT_FORMS } from "../cli/subject_text.ts";

@@ -1,5 +1,5 @@
 import { dataOf } from "eventstore-less/log/line_text.ts";
-import type { EventType } from "eventstore-less/parts.ts";
+import type { EventType } from "eventstore-less/tables.ts";
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
 import { type RecordedEvent, subjectOf } from "eventstore-less/log/event.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";

@@ -3,7 +3,7 @@
  * mark is stored under the head's key, so no service works on half a log, and a killed restore can be continued.
  */
 
-import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/parts.ts";
+import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { followsHash } from "eventstore-less/log/line_text.ts";
 import type { ProjectionRecord } from "eventstore-less/definitions.ts";
 import { formatCounted } from "../cli/format.ts";

@@ -1,7 +1,6 @@
 /** Collects the faults that an audit finds. */
 
-import { PARTS } from "eventstore-less/application";
-import type { Part } from "eventstore-less/definitions.ts";
+import { COLLECTIONS } from "eventstore-less/tables.ts";
 import { formatCount, formatCounted } from "../cli/format.ts";
 import { type Head } from "eventstore-less/log/head.ts";
 import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
@@ -124,8 +123,7 @@ export function describe(report: AuditReport, extended: string[] = []): string {
 }
 
 function summaryOf(head: Head): Record<string, number> {
-  const parts: readonly Part[] = PARTS;
-  return Object.assign({}, ...parts.map((part) => part.summaryOf?.(head)));
+  return Object.assign({}, ...COLLECTIONS.map((collection) => collection.summaryOf?.(head)));
 }
 
 function describeSummary(summary: Record<string, number>): string[] {

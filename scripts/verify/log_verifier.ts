@@ -1,7 +1,5 @@
 /** Checks the lines of the log in order, from the first one. An audit and a restore both use it. */
 
-import { PARTS } from "eventstore-less/application";
-import type { Part } from "eventstore-less/definitions.ts";
 import {
   MalformedEventError,
   NewerVersionError,
@@ -13,7 +11,7 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "eventstore-less/keyspace.ts";
 import { addEvent, draftOf, EMPTY_HEAD } from "eventstore-less/log/head.ts";
 import { readEvent } from "eventstore-less/log/lines.ts";
-import { EVENTS } from "eventstore-less/parts.ts";
+import { COLLECTIONS, EVENTS } from "eventstore-less/tables.ts";
 import type { Note } from "./findings.ts";
 import { SubjectStates } from "./subject_states.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -45,9 +43,8 @@ export interface LineFault {
  * service itself uses an Idempotency-Key again if its record was lost, or if a clock is behind after its record was
  * removed, so that is a note.
  *
- * Of the data that grows with the log, it keeps only 16 bytes of each subject with a number, and what the rules of the
- * parts keep of the others. So it finds an id that was
- * used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
+ * Of the data that grows with the log, it keeps only 16 bytes of each subject with a number, and what the histories keep
+ * of the others. So it finds an id that was used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
  * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do.
  */
 export class LogVerifier {
@@ -60,7 +57,7 @@ export class LogVerifier {
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
   /** Whether every line so far could be read. Only then is an unknown subject a new one. */
   #isComplete = true;
-  #histories = (PARTS as readonly Part[]).map((part) => part.newHistory());
+  #histories = COLLECTIONS.map((collection) => collection.newHistory());
   /** All subjects, except those that a line that could not be read may have changed. */
   readonly subjects = new SubjectStates();
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */

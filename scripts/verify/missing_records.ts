@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
-import { KINDS } from "eventstore-less/parts.ts";
+import { KINDS } from "eventstore-less/tables.ts";
 
 /** A bit for each kind of record: an event writes at most one record of a kind. */
 const KIND_BITS = new Map(

@@ -6,7 +6,7 @@ import type { ProjectionKey, ProjectionRecord } from "eventstore-less/definition
 import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
 import type { RecordedLine } from "eventstore-less/log/event.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
-import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/parts.ts";
+import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { project } from "eventstore-less/projections/project.ts";
 import { formatKey } from "eventstore-less/store/key_encoding.ts";
 import type { Store } from "eventstore-less/store/store.ts";

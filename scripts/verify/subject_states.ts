@@ -1,6 +1,6 @@
 import type { SubjectState } from "eventstore-less/definitions.ts";
 import type { RecordedEvent, RecordedLine } from "eventstore-less/log/event.ts";
-import { EVENTS } from "eventstore-less/parts.ts";
+import { EVENTS } from "eventstore-less/tables.ts";
 import { DigestTable } from "./digest_table.ts";
 
 /**

@@ -1,11 +1,11 @@
 /**
  * What an application tells the engine. The engine imports one module of it, `eventstore-less/application`, which has
- * `NAME`, the closed union `EventBody`, and `PARTS`: for each collection of subjects, one {@linkcode Part}.
+ * `NAME`, the closed union `EventBody`, `RefusalCode`, and `COLLECTIONS`: one {@linkcode Collection} for each kind of subjects.
  */
 
 import type { z } from "zod";
 import type { Recorded, RecordedEvent, RecordedLine } from "./log/event.ts";
-import type { EventType } from "./parts.ts";
+import type { EventType } from "./tables.ts";
 import type { Head } from "./log/head.ts";
 
 /** The type and the data of an event, before the log gives it a position. */
@@ -14,16 +14,16 @@ export interface Body {
   data: object;
 }
 
-/** The subjects of one kind, for example the animals: their events, their records, and the rules of their histories. */
-export interface Part<PartBody extends Body = Body> {
-  /** The subjects of the events are `collection/id`. */
-  collection: string;
+/** A collection of subjects, for example all users: its events, their records, and the rules of its histories. */
+export interface Collection<CollectionBody extends Body = Body> {
+  /** The subjects of the events are `name/id`. */
+  name: string;
   /** Whether a text is the id of a subject. Ids are numbers if they count the subjects from 1 on, or texts. */
   isId(text: string): boolean;
   /** An id for messages. */
   exampleId: string;
-  events: EventDefinitions<PartBody>;
-  /** By the first part of their keys. */
+  events: EventDefinitions<CollectionBody>;
+  /** The kinds of its records, by the first element of their keys. */
   kinds: Record<string, KindDefinition>;
   /** The rules by which an audit and a restore check a log from its beginning. */
   newHistory(): History;
@@ -33,8 +33,10 @@ export interface Part<PartBody extends Body = Body> {
   summaryOf?(head: Head): Record<string, number>;
 }
 
-export type EventDefinitions<PartBody extends Body> = {
-  [Type in PartBody["type"]]: EventDefinition<Extract<PartBody, { type: Type }>["data"]>;
+export type EventDefinitions<CollectionBody extends Body> = {
+  [Type in CollectionBody["type"]]: EventDefinition<
+    Extract<CollectionBody, { type: Type }>["data"]
+  >;
 };
 
 /** A type of events: the one place that says all about it. */
@@ -69,7 +71,7 @@ export interface RecordedData<Data extends object> {
   line: Uint8Array;
 }
 
-/** The key of a projection record, without its generation: the kind, and parts that tell the records of it apart. */
+/** The key of a projection record, without its generation: the kind, and elements that tell its records apart. */
 export type ProjectionKey = readonly (string | number)[];
 
 /** A record of a projection, made by `project()`. */
@@ -81,20 +83,20 @@ export interface ProjectionRecord {
   expiresAt?: number;
 }
 
-/** A part of a key: a text, one of some texts, or a number from 1 on. */
-export type KeyPart = "text" | readonly string[] | "number";
+/** An element of a key: a text, one of some texts, or a number from 1 on. */
+export type KeyElement = "text" | readonly string[] | "number";
 
 /** A kind of records. */
 export interface KindDefinition {
-  /** The parts of a key after the kind. */
-  key: readonly KeyPart[];
+  /** The elements of a key after the kind. */
+  key: readonly KeyElement[];
   /** Whose record it is, to follow "The record of": pet 7. */
   owner(key: ProjectionKey): string;
   /** The record in words, for an operator; by default its key. */
   describe?(key: ProjectionKey): string;
   /**
    * Whether a content that an event leaves of its subject belongs under a key of this kind. Only for the kinds that an
-   * event type names in `leaves`; the last part of such a key is the number of the subject.
+   * event type names in `leaves`; the last element of such a key is the number of the subject.
    */
   isAt?(key: ProjectionKey, content: Uint8Array): boolean;
 }

@@ -1,8 +1,8 @@
 /** The keys of all records of the store. README.md shows and explains them. */
 
 import { packLines } from "../encoding/pack_lines.ts";
-import type { KeyPart, KindDefinition, ProjectionKey, ProjectionRecord } from "./definitions.ts";
-import { KINDS } from "./parts.ts";
+import type { KeyElement, KindDefinition, ProjectionKey, ProjectionRecord } from "./definitions.ts";
+import { KINDS } from "./tables.ts";
 import { withChecksum } from "./store/checksum.ts";
 import type { Key, Mutation, SetMutation } from "./store/store.ts";
 
@@ -58,16 +58,16 @@ export function kindPrefix(generation: number, kind: string) {
 
 /** Whether a key has the form of a record key. The record itself may not exist. */
 export function isProjectionKey(key: Key): key is ProjectionKey {
-  const [kind, ...parts] = key;
+  const [kind, ...elements] = key;
   const expected = kindOf(kind)?.key;
-  if (parts.length !== expected?.length) return false;
-  return expected.every((part, index) => isKeyPart(part, parts[index]));
+  if (elements.length !== expected?.length) return false;
+  return expected.every((element, index) => isKeyElement(element, elements[index]));
 }
 
-function isKeyPart(expected: KeyPart, part: unknown): boolean {
-  if (expected === "text") return typeof part === "string";
-  if (expected === "number") return Number.isSafeInteger(part) && part as number >= 1;
-  return expected.includes(part as string);
+function isKeyElement(expected: KeyElement, element: unknown): boolean {
+  if (expected === "text") return typeof element === "string";
+  if (expected === "number") return Number.isSafeInteger(element) && element as number >= 1;
+  return expected.includes(element as string);
 }
 
 /** How long an Idempotency-Key is valid, in milliseconds after the time of its event. */

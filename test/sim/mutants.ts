@@ -244,7 +244,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         'if (event.idempotencyKey !== undefined && event.type !== "PetRemoved") records',
     },
   },
-  "src/animals/pets_part.ts": {
+  "src/animals/pets.ts": {
     "a pet that was sold still counts under its former status": {
       "return [[petListOf(previous.status), -1], [petListOf(status), 1]];":
         "return [[petListOf(status), 1]];",

@@ -4,11 +4,11 @@ import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
 import { findKillingSeed } from "./run_mutant.ts";
 
 /** The number of test files, which run side by side. */
-const PARTS = 2;
+const COLLECTIONS = 2;
 
-/** Registers the tests of one part of the mutants: every {@linkcode PARTS}th one, from an index on. */
+/** Registers the tests of one part of the mutants: every {@linkcode COLLECTIONS}th one, from an index on. */
 export function testMutants(part: number): void {
-  for (const mutant of MUTANTS.filter((_, index) => index % PARTS === part)) {
+  for (const mutant of MUTANTS.filter((_, index) => index % COLLECTIONS === part)) {
     testNeeding(permissions("read", "write"))(
       `simulate() finds the mutant in which ${mutant.name}`,
       async () => {

@@ -3,11 +3,11 @@
 import { Buffer } from "node:buffer";
 import { z } from "zod";
 import type {
+  Collection,
   EventDefinition,
   EventDefinitions,
   History,
   KindDefinition,
-  Part,
   RecordedData,
   SubjectState,
 } from "eventstore-less/definitions.ts";
@@ -164,8 +164,8 @@ class VisitHistory implements History {
   }
 }
 
-const VISITS: Part<EventBody> = {
-  collection: "visits",
+const VISITS: Collection<EventBody> = {
+  name: "visits",
   isId: (text) => /^[1-9]\d*$/.test(text),
   exampleId: "7",
   events: VISIT_EVENTS,
@@ -178,4 +178,4 @@ const VISITS: Part<EventBody> = {
   summaryOf: ({ counts }) => ({ visits: Object.values(counts).reduce((sum, it) => sum + it, 0) }),
 };
 
-export const PARTS = [VISITS];
+export const COLLECTIONS = [VISITS];

@@ -2,7 +2,7 @@ import { sequenceOf } from "../log/line_text.ts";
 import { encodePublicEvent, type RecordedLine } from "../log/event.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { type EncodedText, TextBuffer } from "../../encoding/text_buffer.ts";
-import { EVENTS, type EventType } from "../parts.ts";
+import { EVENTS, type EventType } from "../tables.ts";
 import type { Head, HeadEntry } from "../log/head.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";

@@ -1,10 +1,9 @@
 /** Checks of a store that was just opened. Each rejects with `StoreRefusedError` if the store must not be used. */
 
-import { NAME, PARTS } from "eventstore-less/application";
+import { NAME } from "eventstore-less/application";
 import { sha256Hex } from "../../encoding/sha256.ts";
-import type { Part } from "../definitions.ts";
 import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
-import type { EventType } from "../parts.ts";
+import { COLLECTIONS, type EventType } from "../tables.ts";
 import { noStoreReason, StoreRefusedError } from "../store/store_errors.ts";
 import type { Store } from "../store/store.ts";
 import type { RecordedEvent } from "./event.ts";
@@ -81,8 +80,8 @@ async function faultOfHead(store: Store, head: Head): Promise<string | undefined
   }
   const countOfEvents = Object.values(types).reduce((sum, { count }) => sum + count, 0);
   if (countOfEvents !== position) return `it counts ${countOfEvents} events of ${position}`;
-  for (const part of PARTS as readonly Part[]) {
-    const fault = part.faultOfHead?.(head, lastEvents);
+  for (const collection of COLLECTIONS) {
+    const fault = collection.faultOfHead?.(head, lastEvents);
     if (fault !== undefined) return fault;
   }
 }

@@ -9,7 +9,7 @@ import { parseExactJson } from "../../encoding/int64.ts";
 import { Instant, SHA256_HEX, Sha256Hex, ULID } from "../../encoding/text_forms.ts";
 import type { EventDefinition } from "../definitions.ts";
 import { DASHED_NAME } from "../names.ts";
-import { EVENT_TYPES, EVENTS, type EventType } from "../parts.ts";
+import { EVENT_TYPES, EVENTS, type EventType } from "../tables.ts";
 import { OPERATOR } from "./actor.ts";
 import { dataOf, HASH_TO_DATA, SEQUENCE, sequenceOf } from "./line_text.ts";
 

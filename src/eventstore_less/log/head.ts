@@ -6,7 +6,7 @@ import { assertNever } from "../../encoding/assert_never.ts";
 import { decodeJson, encodeJson } from "../../encoding/json.ts";
 import { Sha256Hex, Ulid } from "../../encoding/text_forms.ts";
 import { HEAD_KEY } from "../keyspace.ts";
-import { EVENT_TYPES, EVENTS, type EventType } from "../parts.ts";
+import { EVENT_TYPES, EVENTS, type EventType } from "../tables.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent, withChecksum } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";

@@ -5,7 +5,7 @@ import { eventByIdempotencyKeyKey, IDEMPOTENCY_LIFETIME_MS, kindOf } from "../ke
 import type { RecordedEvent, RecordedLine } from "../log/event.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
-import { EVENTS } from "../parts.ts";
+import { EVENTS } from "../tables.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent } from "../store/checksum.ts";
 import type { Key, Store, StoreEntry } from "../store/store.ts";

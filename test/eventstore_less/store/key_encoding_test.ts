@@ -6,7 +6,7 @@ import { withSampleFile } from "../../support/sample_file.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 
 /** Parts as this program writes them. Texts with a lone surrogate are not among them: KV replaces it. */
-const PARTS: KeyPart[] = [
+const COLLECTIONS: KeyPart[] = [
   ...["", "a", "a\0b", "\0", "\0\0", "Zoë 🐈", "\u00ff", "\uffff", "x".repeat(300)],
   ...[0, -0, 1, -1, 255, 256, 1.5, -1.5, 2 ** 53 - 1, -(2 ** 53), 1e300, -1e300, 5e-324],
   ...[NaN, Infinity, -Infinity],
@@ -18,14 +18,14 @@ testNeeding(permissions("read", "write", "net", "run"))(
   () =>
     withSampleFile(async ({ kvPath }) => {
       using kv = await Deno.openKv(kvPath);
-      for (const part of PARTS) {
+      for (const part of COLLECTIONS) {
         for (const key of [["key", part], ["key", part, "last"], ["key", part, part, 7]]) {
           await kv.set(key, "");
         }
       }
       const entries = await Array.fromAsync(kv.list({ prefix: [] }));
       const keys = entries.map(({ key }) => key as Key);
-      assertGreater(keys.length, 3 * PARTS.length, "the service has records of its own");
+      assertGreater(keys.length, 3 * COLLECTIONS.length, "the service has records of its own");
       using database = new DatabaseSync(kvPath, { readOnly: true });
       const stored = database.prepare("select k from kv order by k").all()
         .map(({ k }) => k as Uint8Array);

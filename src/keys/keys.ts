@@ -3,7 +3,7 @@
 import { type KeyEventBody, KeyIssuedData, KeyRevokedData } from "../../events/api_key.ts";
 import { encodeJson } from "../encoding/json.ts";
 import { Ulid } from "../encoding/text_forms.ts";
-import type { EventDefinitions, KindDefinition, Part } from "eventstore-less/definitions.ts";
+import type { Collection, EventDefinitions, KindDefinition } from "eventstore-less/definitions.ts";
 import { revocationOf } from "./api_key.ts";
 import { KeyHistory } from "./key_history.ts";
 import { issuedKeyKey, keyStateKey } from "./key_keys.ts";
@@ -41,8 +41,8 @@ const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
 
 const OF_API_KEY: KindDefinition = { key: ["text"], owner: () => "an API key" };
 
-export const KEYS: Part<KeyEventBody> = {
-  collection: "keys",
+export const KEYS: Collection<KeyEventBody> = {
+  name: "keys",
   isId: (text) => Ulid.safeParse(text).success,
   exampleId: "ID",
   events: KEY_EVENTS,

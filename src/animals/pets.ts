@@ -17,10 +17,10 @@ import {
   releasesOfChange,
 } from "../../events/pet_event.ts";
 import type {
+  Collection,
   EventDefinition,
   EventDefinitions,
   KindDefinition,
-  Part,
   ProjectionRecord,
   RecordedData,
 } from "eventstore-less/definitions.ts";
@@ -130,8 +130,8 @@ function placeOf(content: Uint8Array): { list: string; category?: string } | und
   return { list: petListOf(status), category: categoryId };
 }
 
-export const PETS: Part<PetEventBody> = {
-  collection: PETS_COLLECTION,
+export const PETS: Collection<PetEventBody> = {
+  name: PETS_COLLECTION,
   isId: (text) => /^[1-9]\d{0,14}$/.test(text),
   exampleId: "7",
   events: PET_EVENTS,

@@ -1,0 +1,30 @@
+/** The tables of the engine: what the collections of the application say about all events and records. */
+
+import {
+  COLLECTIONS as COLLECTIONS_OF_APPLICATION,
+  type EventBody,
+} from "eventstore-less/application";
+import type { Collection, EventDefinition, KindDefinition } from "./definitions.ts";
+
+export type EventType = EventBody["type"];
+
+export const COLLECTIONS: readonly Collection[] = COLLECTIONS_OF_APPLICATION;
+
+/** An event type or a kind of records, and the name of the collection that defines it. */
+type EventEntry = EventDefinition & { collection: string };
+type KindEntry = KindDefinition & { collection: string };
+
+/** All types of events. */
+export const EVENTS = Object.fromEntries(COLLECTIONS.flatMap(({ name, events }) => {
+  const definitions = Object.entries<EventDefinition>(events);
+  return definitions.map(([type, definition]) => [type, { ...definition, collection: name }]);
+})) as Record<EventType, EventEntry>;
+
+export const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
+
+/** All kinds of records of the application, by the first element of their keys. */
+export const KINDS: ReadonlyMap<string, KindEntry> = new Map(
+  COLLECTIONS.flatMap(({ name, kinds }) => {
+    return Object.entries(kinds).map(([kind, it]) => [kind, { ...it, collection: name }]);
+  }),
+);
