@@ -186,13 +186,16 @@ function encodeFields(fields: NewPet | PetPatch): string {
 }
 
 /**
- * The category, as a text, and the status of the pet with that text. Several times as fast as the schema, and exact,
- * because a string contains no bare quotation mark.
+ * The category of the pet with that text, as a text. Several times as fast as the schema, and exact, because a string
+ * contains no bare quotation mark.
  */
-export function categoryAndStatusOf(petText: string) {
-  const categoryId = /,"categoryId":([^,}]*)/.exec(petText)?.[1];
-  const status = /,"status":"([^"]*)"/.exec(petText)?.[1] as PetStatus | undefined;
-  return { categoryId, status };
+export function categoryIdIn(petText: string): string | undefined {
+  return /,"categoryId":([^,}]*)/.exec(petText)?.[1];
+}
+
+/** The status of the pet with that text, found as {@linkcode categoryIdIn} does. */
+export function statusIn(petText: string): PetStatus | undefined {
+  return /,"status":"([^"]*)"/.exec(petText)?.[1] as PetStatus | undefined;
 }
 
 function text(maxLength: number, description: string): z.ZodString {

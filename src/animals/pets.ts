@@ -1,13 +1,14 @@
 /** All that the engine must know of animals: their events, the records that these make, and the numbers of the head. */
 
 import {
-  categoryAndStatusOf,
+  categoryIdIn,
   encodePet,
   fieldsByCheck,
   Pet,
   PET_CHECK,
   PET_RELEASES,
   releasesOf,
+  statusIn,
 } from "../../events/pet.ts";
 import {
   checkPetUpdated,
@@ -103,31 +104,34 @@ const PET_KINDS: Record<string, KindDefinition> = {
     key: [PET_LISTS, "number"],
     owner: ([, , id]) => `pet ${id}`,
     describe: ([, list, id]) => `Pet ${id} in the list ${list}`,
-    isAt: ([, list], content) => list === placeOf(content)?.list,
+    isAt: ([, list], content) => isInList(list, petTextIn(content)),
   },
   pet_by_category: {
     key: ["text", PET_LISTS, "number"],
     owner: ([, , , id]) => `pet ${id}`,
     describe: ([, category, list, id]) => `Pet ${id} in the list ${list} of category ${category}`,
     isAt([, category, list], content) {
-      const place = placeOf(content);
-      return category === place?.category && list === place?.list;
+      const petText = petTextIn(content);
+      return isInList(list, petText) && category === categoryIdIn(petText);
     },
   },
   removed_pet: {
     key: ["number"],
     owner: ([, id]) => `pet ${id}`,
     describe: ([, id]) => `The removal of pet ${id}`,
-    isAt: (_key, content) => placeOf(content) === undefined,
+    isAt: (_key, content) => petTextIn(content) === "",
   },
 };
 
-/** The list and the category of the pet in a content; `undefined` if that is the content of a removal. */
-function placeOf(content: Uint8Array): { list: string; category?: string } | undefined {
+/** The text of the pet in a content, after its position; empty if that is the content of a removal. */
+function petTextIn(content: Uint8Array): string {
   const text = decoder.decode(content);
-  if (!text.includes("{")) return undefined;
-  const { categoryId, status } = categoryAndStatusOf(text);
-  return { list: petListOf(status), category: categoryId };
+  const start = text.indexOf("{");
+  return start === -1 ? "" : text.slice(start);
+}
+
+function isInList(list: string | number, petText: string): boolean {
+  return petText !== "" && list === petListOf(statusIn(petText));
 }
 
 export const PETS: Collection<PetEventBody> = {

@@ -60,8 +60,8 @@ export function kindPrefix(generation: number, kind: string) {
 export function isProjectionKey(key: Key): key is ProjectionKey {
   const [kind, ...elements] = key;
   const expected = kindOf(kind)?.key;
-  if (elements.length !== expected?.length) return false;
-  return expected.every((element, index) => isKeyElement(element, elements[index]));
+  return elements.length === expected?.length &&
+    expected.every((element, index) => isKeyElement(element, elements[index]));
 }
 
 function isKeyElement(expected: KeyElement, element: unknown): boolean {
