@@ -59,9 +59,15 @@ export class SoundLog {
   }
 
   #keep({ key, content, expiresAt = Infinity }: ProjectionRecord, position: number): void {
-    if (content === undefined || isLeftKind(key[0])) return;
-    if (key[0] !== IDEMPOTENCY_KIND) {
-      this.#kept.set(formatKey(key), { key, content, position });
+    const [kind] = key;
+    if (isLeftKind(kind)) return;
+    const name = formatKey(key);
+    if (content === undefined) {
+      this.#kept.delete(name);
+      return;
+    }
+    if (kind !== IDEMPOTENCY_KIND) {
+      this.#kept.set(name, { key, content, position });
       return;
     }
     // A table has no content for a value below 1, such as a time before 1970.

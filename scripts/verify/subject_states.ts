@@ -3,6 +3,8 @@ import type { RecordedEvent, RecordedLine } from "eventstore-less/log/event.ts";
 import { EVENTS } from "eventstore-less/tables.ts";
 import { DigestTable } from "./digest_table.ts";
 
+const NOTHING = new Uint8Array();
+
 /**
  * Each subject as the lines so far leave it: the position of its last event and, if its id is a number, a digest of what
  * the event has left. That takes 16 bytes for each such subject, because a log may have millions of them.
@@ -28,13 +30,13 @@ export class SubjectStates {
     const { type, data, position } = recorded.event;
     const { collection, id: idOf, leaves } = EVENTS[type];
     const id = idOf(data);
-    if (typeof id === "string" || leaves === undefined) {
+    if (typeof id === "string") {
       this.#others.set(`${collection}/${id}`, position);
       return;
     }
     const table = this.#numbered.get(collection) ?? new DigestTable();
     this.#numbered.set(collection, table);
-    table.set(id, leaves.content(recorded), position);
+    table.set(id, leaves?.content(recorded) ?? NOTHING, position);
   }
 
   /** The position of the last event of a subject; 0 if no event is known. */

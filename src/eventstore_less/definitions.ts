@@ -1,6 +1,7 @@
 /**
  * What an application tells the engine. The engine imports one module of it, `eventstore-less/application`, which has
- * `NAME`, the closed union `EventBody`, `RefusalCode`, and `COLLECTIONS`: one {@linkcode Collection} for each kind of subjects.
+ * `NAME`, the closed union `EventBody`, `RefusalCode`, and `COLLECTIONS`: a {@linkcode Collection} for each kind of
+ * subjects.
  */
 
 import type { z } from "zod";
@@ -41,19 +42,19 @@ export type EventDefinitions<CollectionBody extends Body> = {
 
 /** A type of events: the one place that says all about it. */
 export interface EventDefinition<Data extends object = object> {
-  /** The schema of the data. */
+  /** The schema of the data. Its integers are `bigint`, as `parseExactJson()` gives them. */
   data: z.ZodObject;
   /** The versions of the schema after version 1: the releases that have added to the data. */
   added: readonly string[];
   /** The versions that have added what the data has. */
   versionsOf(data: Data): readonly string[];
-  /** The only text of the data, in JSON. */
+  /** The only text of the data, in JSON. A line with another text is malformed. */
   encode(data: Data): string;
   /** The data without the schema, which takes longer; `undefined` if only the schema can tell whether it is right. */
   check?(parsed: Record<string, unknown>): Data | undefined;
   /** The id of the subject. */
   id(data: Data): number | string;
-  /** Whether an event of this type is the first one of its subject. */
+  /** Whether an event of this type is the first one of its subject, so that its records replace none. */
   isFirst: boolean;
   /** The records that an event writes or removes; at most one of each kind is written. Depends on nothing else. */
   project(recorded: RecordedData<Data>): ProjectionRecord[];
