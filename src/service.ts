@@ -1,4 +1,4 @@
-import { BodyReader } from "./http/requests/request_body.ts";
+import { BodyReader } from "./api/requests/request_body.ts";
 import { type PublicDeps, publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { LargePages } from "./animals/large_pages.ts";
@@ -67,7 +67,10 @@ export function createService(options: ServiceOptions): Service {
     ...common,
     appendLimitMs,
     store: options.store,
-    onCommitted: () => followers.onCommitted(),
+    onCommitted(committed) {
+      pets.follow(committed);
+      followers.onCommitted();
+    },
   });
   const background = new BackgroundWork(runtime);
   const largePages = new LargePages(background);

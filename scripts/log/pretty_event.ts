@@ -1,7 +1,7 @@
+import type { EventType, RecordedEvent } from "eventstore-less/definitions.ts";
 import { dataOf } from "eventstore-less/log/line_text.ts";
-import type { EventType } from "eventstore-less/tables.ts";
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import { type RecordedEvent, subjectOf } from "eventstore-less/log/event.ts";
+import { subjectOf } from "eventstore-less/log/event.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import type { StoredLine } from "eventstore-less/log/read_log.ts";
 

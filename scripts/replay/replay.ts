@@ -3,9 +3,9 @@
  * commits that can be restarted, so after a replay was killed, the next one continues where it stopped.
  */
 
-import type { RecordedLine } from "eventstore-less/log/event.ts";
+import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
-import { encodeHead, type Head, readHead } from "eventstore-less/log/head.ts";
+import { encodeHead, readHead } from "eventstore-less/log/head.ts";
 import { HEAD_LIMIT_MS } from "eventstore-less/log/head_reader.ts";
 import { LogDamagedError, logTime } from "eventstore-less/log/read_log.ts";
 import { sealCommit } from "eventstore-less/store/commit_size.ts";

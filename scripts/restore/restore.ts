@@ -3,11 +3,11 @@
  * mark is stored under the head's key, so no service works on half a log, and a killed restore can be continued.
  */
 
+import type { Head, ProjectionRecord, RecordedLine } from "eventstore-less/definitions.ts";
 import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { followsHash } from "eventstore-less/log/line_text.ts";
-import type { ProjectionRecord } from "eventstore-less/definitions.ts";
 import { formatCounted } from "../cli/format.ts";
-import { GENESIS_HASH, type RecordedLine } from "eventstore-less/log/event.ts";
+import { GENESIS_HASH } from "eventstore-less/log/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
@@ -17,12 +17,7 @@ import {
   projectionMutations,
   retainedRecords,
 } from "eventstore-less/keyspace.ts";
-import {
-  decodeHeadRecord,
-  encodeHead,
-  type Head,
-  type RestoreMark,
-} from "eventstore-less/log/head.ts";
+import { decodeHeadRecord, encodeHead, type RestoreMark } from "eventstore-less/log/head.ts";
 import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
 import { LogVerifier } from "../verify/log_verifier.ts";
 import { linesOf } from "eventstore-less/log/read_log.ts";

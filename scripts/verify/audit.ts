@@ -9,6 +9,7 @@
  * 5. `findings.ts` makes the report, with the next step for each kind of fault from `advice.ts`.
  */
 
+import type { Head } from "eventstore-less/definitions.ts";
 import { GENESIS_HASH } from "eventstore-less/log/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import {
@@ -22,7 +23,6 @@ import {
   EMPTY_HEAD,
   encodeHead,
   ForeignStoreError,
-  type Head,
   headEntryOf,
   readHead,
 } from "eventstore-less/log/head.ts";

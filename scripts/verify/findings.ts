@@ -1,8 +1,8 @@
 /** Collects the faults that an audit finds. */
 
+import type { Head } from "eventstore-less/definitions.ts";
 import { COLLECTIONS } from "eventstore-less/tables.ts";
 import { formatCount, formatCounted } from "../cli/format.ts";
-import { type Head } from "eventstore-less/log/head.ts";
 import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import {
   adviceFor,

@@ -1,5 +1,5 @@
+import type { RecordedLine } from "eventstore-less/definitions.ts";
 import { z } from "zod";
-import type { RecordedLine } from "eventstore-less/log/event.ts";
 import { Sha256Hex } from "../../src/encoding/text_forms.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
 import { checkedContent, CHECKSUM_BYTES } from "eventstore-less/store/checksum.ts";

@@ -1,12 +1,7 @@
 /** Checks the lines of the log in order, from the first one. An audit and a restore both use it. */
 
-import {
-  MalformedEventError,
-  NewerVersionError,
-  type RecordedEvent,
-  type RecordedLine,
-  subjectOf,
-} from "eventstore-less/log/event.ts";
+import type { RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
+import { MalformedEventError, NewerVersionError, subjectOf } from "eventstore-less/log/event.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "eventstore-less/keyspace.ts";
 import { addEvent, draftOf, EMPTY_HEAD } from "eventstore-less/log/head.ts";

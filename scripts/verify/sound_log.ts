@@ -1,10 +1,9 @@
 /** The digest of a log that an audit keeps: 16 bytes for each subject, and up to 26 for each event, instead of the records. */
 
+import type { ProjectionKey, ProjectionRecord, RecordedLine } from "eventstore-less/definitions.ts";
 import { Buffer } from "node:buffer";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import type { ProjectionKey, ProjectionRecord } from "eventstore-less/definitions.ts";
 import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
-import type { RecordedLine } from "eventstore-less/log/event.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
 import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { project } from "eventstore-less/projections/project.ts";

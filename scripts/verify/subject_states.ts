@@ -1,5 +1,4 @@
-import type { SubjectState } from "eventstore-less/definitions.ts";
-import type { RecordedEvent, RecordedLine } from "eventstore-less/log/event.ts";
+import type { RecordedEvent, RecordedLine, SubjectState } from "eventstore-less/definitions.ts";
 import { EVENTS } from "eventstore-less/tables.ts";
 import { DigestTable } from "./digest_table.ts";
 

@@ -3,7 +3,7 @@
 import type { BackgroundWork, ForegroundRequest } from "eventstore-less/feed/background_work.ts";
 import { LARGE_PAGE_LENGTH, type Page } from "./page.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
-import { chunksOf } from "../http/http_response.ts";
+import { chunksOf } from "../api/http_response.ts";
 
 /** Maximum text of the large pages that clients are reading, in UTF-16 code units. Clients of one page share it. */
 export const READ_LENGTH_LIMIT = 32 * 1024 * 1024;

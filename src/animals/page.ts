@@ -1,11 +1,12 @@
 /** A page of pets: what a client asks for, and what it gets. */
 
+import type { Head } from "eventstore-less/definitions.ts";
 import { petListOf } from "./pet_keys.ts";
 import { countOf, lastPetIdOf, petCount } from "./pet_counts.ts";
 import type { PetRecord } from "./pet_records.ts";
 import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { type Head, type HeadEntry } from "eventstore-less/log/head.ts";
+import { type HeadEntry } from "eventstore-less/log/head.ts";
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */

@@ -11,7 +11,7 @@ import {
   type Parameters,
   parseDigits,
   parseQuery,
-} from "../http/requests/query.ts";
+} from "../api/requests/query.ts";
 import type { PageQuery } from "./page.ts";
 
 /** Section 8 of the interface. */

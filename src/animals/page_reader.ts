@@ -1,11 +1,11 @@
+import type { Head, RecordedEvent } from "eventstore-less/definitions.ts";
 import { PET_LISTS, petByCategoryKey, petListOf } from "./pet_keys.ts";
 import { changePositionOf, lastPetIdOf, petCount } from "./pet_counts.ts";
-import { petOf, type PetRecord } from "./pet_records.ts";
+import { expectRemoval, petKeyOf, petOf, type PetRecord, readRemovals } from "./pet_records.ts";
 import { isPetEvent } from "./pet_event.ts";
-import type { RecordedEvent } from "eventstore-less/log/event.ts";
 import { encodePet } from "../../events/pet.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
-import { type Head, type HeadEntry } from "eventstore-less/log/head.ts";
+import { type HeadEntry } from "eventstore-less/log/head.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";
@@ -18,7 +18,6 @@ import {
   pageOf,
   type PageQuery,
 } from "./page.ts";
-import { expectRemoval, petKeyOf, readRemovals } from "./pet_records.ts";
 import { damagedError, readEvents } from "eventstore-less/projections/project.ts";
 
 /** Maximum number of cursors for which the number of the pets on the later pages is remembered. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseExactJson } from "../encoding/int64.ts";
 import { fieldsByCheck, NEW_PET_CHECK, NewPet, PetPatch } from "../../events/pet.ts";
-import { HttpError, quoted } from "../http/errors.ts";
+import { HttpError, quoted } from "../api/errors.ts";
 
 const FAULTS_NAMED = 5;
 

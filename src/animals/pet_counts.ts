@@ -1,9 +1,7 @@
 /** What the head says of the pets: it counts the events of each type, and the pets of each list. */
 
+import type { EventType, Head, RecordedEvent } from "eventstore-less/definitions.ts";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
-import type { EventType } from "eventstore-less/tables.ts";
-import type { RecordedEvent } from "eventstore-less/log/event.ts";
-import type { Head } from "eventstore-less/log/head.ts";
 
 /** Id of the newest pet; 0 without pets. Each addition has the next id. */
 export function lastPetIdOf({ types }: Pick<Head, "types">): number {

@@ -1,5 +1,5 @@
+import type { Recorded, RecordedEvent } from "eventstore-less/definitions.ts";
 import { PET_EVENT_TYPES, type PetEventBody } from "../../events/pet_event.ts";
-import type { Recorded, RecordedEvent } from "eventstore-less/log/event.ts";
 
 /** An event that says how a pet is from then on, or was before it was removed. */
 export type PetEvent = Recorded<PetEventBody>;

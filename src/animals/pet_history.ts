@@ -1,8 +1,7 @@
+import type { History, RecordedLine, SubjectState } from "eventstore-less/definitions.ts";
 import { assertNever } from "../encoding/assert_never.ts";
 import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import type { PetUpdatedData } from "../../events/pet_event.ts";
-import type { History, SubjectState } from "eventstore-less/definitions.ts";
-import type { RecordedLine } from "eventstore-less/log/event.ts";
 import { isPetEvent } from "./pet_event.ts";
 import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
 

@@ -1,5 +1,6 @@
 /** The operations of the interface (section 4). */
 
+import type { Head } from "eventstore-less/definitions.ts";
 import { Buffer } from "node:buffer";
 import {
   createPet,
@@ -9,7 +10,7 @@ import {
   type WrittenPet,
 } from "./write_pet.ts";
 import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
-import type { Head, HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadEntry } from "eventstore-less/log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
 import { headOf, LARGE_PAGE_LENGTH, type Page, type PageQuery, totalOf } from "./page.ts";
 import {
@@ -17,27 +18,27 @@ import {
   JSON_HEADERS,
   NEVER_STORED,
   READ_HEADERS,
-} from "../http/http_response.ts";
-import { compressed } from "../http/compression.ts";
+} from "../api/http_response.ts";
+import { compressed } from "../api/compression.ts";
 import {
   applyIfNoneMatch,
   entityTag,
   entityTagOfHash,
   gzipTagOf,
-} from "../http/conditional_read.ts";
+} from "../api/conditional_read.ts";
 import type { LargePages } from "./large_pages.ts";
-import { ERRORS, HttpError } from "../http/errors.ts";
+import { ERRORS, HttpError } from "../api/errors.ts";
 import {
   IDEMPOTENCY_REPLAYED_HEADER,
   parseIdempotencyKey,
-} from "../http/requests/idempotency_key.ts";
-import { parseIfMatch } from "../http/requests/if_match.ts";
-import type { ApiOperation, ApiRoute } from "../http/api_operation.ts";
-import type { ApiRequest } from "../http/api_request.ts";
-import { parseQuery, queryOf } from "../http/requests/query.ts";
+} from "../api/requests/idempotency_key.ts";
+import { parseIfMatch } from "../api/requests/if_match.ts";
+import type { ApiOperation, ApiRoute } from "../api/api_operation.ts";
+import type { ApiRequest } from "../api/api_request.ts";
+import { parseQuery, queryOf } from "../api/requests/query.ts";
 import { parsePageQuery } from "./page_query.ts";
 import { parseNewPet, parsePetPatch } from "./pet_body.ts";
-import type { BodyReader } from "../http/requests/request_body.ts";
+import type { BodyReader } from "../api/requests/request_body.ts";
 
 /** getPet is deprecated since the first release (RFC 9745), and removed on that day (RFC 8594). */
 export const DEPRECATION_HEADERS = {

@@ -1,14 +1,26 @@
-import type { PetEvent } from "./pet_event.ts";
+import type { Head } from "eventstore-less/definitions.ts";
+import { isPetEvent, type PetEvent } from "./pet_event.ts";
+import type { Committed } from "eventstore-less/append/appender.ts";
+import { assertNever } from "../encoding/assert_never.ts";
 import { changePositionOf, lastPetIdOf } from "./pet_counts.ts";
-import type { PetRecord } from "./pet_records.ts";
+import {
+  expectRemoval,
+  petKeyOf,
+  type PetRecord,
+  readPet,
+  readRemovals,
+  readUnremovedPet,
+} from "./pet_records.ts";
 import { encodePet } from "../../events/pet.ts";
-import { type Head, type HeadEntry } from "eventstore-less/log/head.ts";
+import { type HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { LARGE_PAGE_LENGTH, newestOf, type Page, type PageQuery } from "./page.ts";
 import { PageReader, type PageReaderDeps } from "./page_reader.ts";
-import { expectRemoval, petKeyOf, readPet, readRemovals, readUnremovedPet } from "./pet_records.ts";
 import { damagedError, readProof } from "eventstore-less/projections/project.ts";
+
+/** Maximum number of remembered events by which pets were proven. */
+const PROVEN_LIMIT = 10_000;
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
 const PAGES_LIMIT = 20_000;
@@ -24,11 +36,37 @@ function pageSize({ text: { length } }: Page): number {
   return length < LARGE_PAGE_LENGTH ? length : LARGE_PAGE_UNIT * length;
 }
 
-/** The pets and pages that were read at one generation and `changePosition`. They are valid until a pet changes. */
+/**
+ * The pets and pages that were read at one generation and `changePosition`, and the last events of proven pets. They are
+ * valid until a pet changes.
+ */
 function newCaches(generation: number, changePosition: number) {
   const pets = new BoundedCache<PetRecord>(PETS_LIMIT, TEXT_LIMIT, lengthOf);
   const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, pageSize);
-  return { generation, changePosition, pets, pages, reading: new Map<string, Promise<Page>>() };
+  const proven = new BoundedCache<PetEvent>(PROVEN_LIMIT);
+  const reading = new Map<string, Promise<Page>>();
+  return { generation, changePosition, pets, pages, reading, proven };
+}
+
+type Caches = ReturnType<typeof newCaches>;
+
+/** Replaces what is cached of a pet by its last event. An addition does not need a place in the caches. */
+function noteEvent(event: PetEvent, pets: Caches["pets"], proven: Caches["proven"]): void {
+  const { type, data, position } = event;
+  switch (type) {
+    case "PetCreated":
+      return;
+    case "PetUpdated":
+      pets.set(data.id, { id: data.id, text: encodePet(data), position });
+      proven.set(data.id, event);
+      return;
+    case "PetRemoved":
+      pets.delete(data.id);
+      proven.delete(data.id);
+      return;
+    default:
+      assertNever(type);
+  }
 }
 
 export interface PetReaderDeps extends Omit<PageReaderDeps, "findPet"> {
@@ -58,18 +96,43 @@ export class PetReader {
   }
 
   /**
-   * The event that made the pet as it is, for a change, and never from a cache: the line at the position that the pet's
-   * record names. No record may say that the pet was removed.
+   * The event that made the pet as it is, for a change: the line at the position that the pet's record names. No record
+   * may say that the pet was removed. What was proven once stays so until another instance changes a pet.
    */
   async getProven(id: number, { head }: { head: Head }): Promise<PetEvent | undefined> {
     if (id < 1 || id > lastPetIdOf(head)) return undefined;
+    const caches = this.#cachesFor(head);
+    const known = caches.proven.get(id);
+    if (known !== undefined) return known;
     const pet = await readUnremovedPet(this.#store, head, id) ?? await this.#readPet(id, head);
     if (pet === undefined) return undefined;
     const { event } = await readProof(this.#store, pet.position);
     const isProven = (event.type === "PetCreated" || event.type === "PetUpdated") &&
       event.data.id === id && encodePet(event.data) === pet.text;
-    if (isProven) return event;
-    throw damagedError(petKeyOf(head, "", id), "does not follow from its event");
+    if (!isProven) throw damagedError(petKeyOf(head, "", id), "does not follow from its event");
+    if (this.#areCurrent(caches, head)) caches.proven.set(id, event);
+    return event;
+  }
+
+  /**
+   * Continues the caches of single pets after a commit of this instance, whose events prove the pets. A commit of
+   * another instance with a change begins new caches.
+   */
+  follow({ base, next, lines }: Committed): void {
+    const { generation, changePosition, pets, proven } = this.#caches;
+    const isNext = generation === next.generation && changePosition === changePositionOf(base.head);
+    if (!isNext || changePosition === changePositionOf(next)) return;
+    for (const { event } of lines) {
+      if (isPetEvent(event)) noteEvent(event, pets, proven);
+    }
+    // Reads under way have the former caches, so they cannot add what was true before the commit.
+    this.#caches = { ...newCaches(generation, changePositionOf(next)), pets, proven };
+  }
+
+  /** Whether what was read with these caches and as of that head may be added to them. */
+  #areCurrent(caches: Caches, { generation }: Head): boolean {
+    // A record of an earlier generation may be outdated.
+    return caches === this.#caches && caches.generation === generation;
   }
 
   /** A page of pets, all as of one moment. Rejects with `projection_damaged`, and if they are changed during each attempt. */
@@ -119,10 +182,9 @@ export class PetReader {
 
   /** Resolves to `undefined` if the pet is in none of the lists. */
   async #findPet(id: number, head: Head): Promise<PetRecord | undefined> {
-    const { pets, generation } = this.#cachesFor(head);
+    const caches = this.#cachesFor(head);
     const pet = await readPet(this.#store, head, id);
-    // A record of an earlier generation may be outdated.
-    if (pet !== undefined && generation === head.generation) pets.set(id, pet);
+    if (pet !== undefined && this.#areCurrent(caches, head)) caches.pets.set(id, pet);
     return pet;
   }
 }

@@ -1,6 +1,6 @@
 /** The records of single pets. Each id up to the last pet id is in exactly one list, or has the record of its removal. */
 
-import type { Head } from "eventstore-less/log/head.ts";
+import type { Head } from "eventstore-less/definitions.ts";
 import { contentOf, damagedError } from "eventstore-less/projections/project.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import {

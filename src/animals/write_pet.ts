@@ -1,10 +1,10 @@
 /** The commands of clients: they add, change or remove a pet, on behalf of an API key, once for each Idempotency-Key. */
 
+import type { EventMetadata, Head } from "eventstore-less/definitions.ts";
 import { petAfter, type PetEventBody } from "../../events/pet_event.ts";
 import type { PetEvent } from "./pet_event.ts";
 import { petSubject } from "./pet_keys.ts";
 import { lastPetIdOf } from "./pet_counts.ts";
-import type { EventMetadata } from "eventstore-less/log/event.ts";
 import {
   encodePet,
   type NewPet,
@@ -16,7 +16,7 @@ import {
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { Command } from "eventstore-less/append/command.ts";
 import { hmacSha256Hex } from "../encoding/sha256.ts";
-import type { Head, HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadEntry } from "eventstore-less/log/head.ts";
 import { type ApiKeyReader, expectMayWrite } from "../keys/api_key_reader.ts";
 import { findEarlierEvent } from "eventstore-less/idempotency/earlier_event.ts";
 import type { PetReader } from "./pet_reader.ts";

@@ -5,14 +5,68 @@
  */
 
 import type { z } from "zod";
-import type { Recorded, RecordedEvent, RecordedLine } from "./log/event.ts";
-import type { EventType } from "./tables.ts";
-import type { Head } from "./log/head.ts";
+import type { EventBody } from "eventstore-less/application";
 
 /** The type and the data of an event, before the log gives it a position. */
 export interface Body {
   type: string;
   data: object;
+}
+
+export type EventType = EventBody["type"];
+
+/** The other members of an event that are known before its position in the log. */
+export interface EventMetadata {
+  /** ULID. It stays the same if the append is retried. */
+  id: string;
+  /** Time of the event, UTC with milliseconds. */
+  time: string;
+  /** Id of the API key that caused it, or `OPERATOR`. */
+  actor: string;
+  /** Position of the last event of the same subject; absent on its first event, and in lines before format 6. */
+  predecessor?: number;
+  /** HMAC-SHA-256 (hex) of the `Idempotency-Key` under the API key; before format 4, its SHA-256. */
+  idempotencyKey?: string;
+}
+
+/** An event in the log. `position` is 1, 2, 3 …; `previousHash` is the SHA-256 (hex) of the line before. */
+export type Recorded<Body> = Body & EventMetadata & { position: number; previousHash: string };
+
+export type RecordedEvent = Recorded<EventBody>;
+
+/** The type and data of an event that a command has decided, and what is known before its position in the log. */
+export type DecidedEvent = EventBody & EventMetadata;
+
+/** An event and its line in UTF-8, without the line break. */
+export interface RecordedLine {
+  event: RecordedEvent;
+  line: Uint8Array;
+}
+
+/** The head of the log: the record that every append checks and replaces. */
+export interface Head {
+  format: 6;
+  /** Position of the last event; 0 in an empty log. */
+  position: number;
+  /** SHA-256 (hex) of the last line. */
+  lastHash: string;
+  /** The events of each type, without the types that have none. */
+  types: Partial<Record<EventType, TypeSummary>>;
+  /** The numbers that the events add to by `tally()`, without those that are 0. */
+  counts: Record<string, number>;
+  /** Generation of the projections that requests read. */
+  generation: number;
+  /** The generation that was served before, while it still has records. */
+  removing?: number;
+}
+
+/** The events of one type. */
+export interface TypeSummary {
+  /** The highest version of the schema. */
+  version: string;
+  count: number;
+  /** Position of the last one. */
+  last: number;
 }
 
 /** A collection of subjects, for example all users: its events, their records, and the rules of its histories. */

@@ -1,7 +1,7 @@
 import { type Instrumentation, NO_INSTRUMENTATION } from "../runtime/instrumentation.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { APPEND_LIMIT_MS, Appender } from "./append/appender.ts";
+import { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import { HeadReader } from "./log/head_reader.ts";
 import { project } from "./projections/project.ts";
@@ -27,7 +27,7 @@ export interface InstanceOptions {
   /** By default {@linkcode APPEND_LIMIT_MS}. */
   appendLimitMs?: number;
   /** Called after every commit of this instance that landed. */
-  onCommitted?: () => void;
+  onCommitted?: (committed: Committed) => void;
 }
 
 export function createInstance(options: InstanceOptions): Instance {

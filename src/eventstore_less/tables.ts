@@ -1,12 +1,7 @@
 /** The tables of the engine: what the collections of the application say about all events and records. */
 
-import {
-  COLLECTIONS as COLLECTIONS_OF_APPLICATION,
-  type EventBody,
-} from "eventstore-less/application";
-import type { Collection, EventDefinition, KindDefinition } from "./definitions.ts";
-
-export type EventType = EventBody["type"];
+import { COLLECTIONS as COLLECTIONS_OF_APPLICATION } from "eventstore-less/application";
+import type { Collection, EventDefinition, EventType, KindDefinition } from "./definitions.ts";
 
 export const COLLECTIONS: readonly Collection[] = COLLECTIONS_OF_APPLICATION;
 

@@ -1,7 +1,7 @@
 /** All operations of the interface: the one table for the routes, the handler and the description. */
 
 import { PET_OPERATIONS, PET_ROUTES, type PetDeps } from "../animals/pet_operations.ts";
-import type { ApiOperation, ApiRoute } from "./api_operation.ts";
+import type { ApiOperation, ApiRoute } from "../api/api_operation.ts";
 import { type EventsDeps, prepareListEvents } from "./events.ts";
 
 export type ApiDeps = PetDeps & EventsDeps;

@@ -1,5 +1,8 @@
-import type { HttpResponse } from "./http_response.ts";
-import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_REPLAYED_HEADER } from "./requests/idempotency_key.ts";
+import type { HttpResponse } from "../api/http_response.ts";
+import {
+  IDEMPOTENCY_KEY_HEADER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+} from "../api/requests/idempotency_key.ts";
 
 /** The headers that a script may send and read, besides the CORS-safelisted ones. */
 const REQUEST_HEADERS =

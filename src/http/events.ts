@@ -22,10 +22,10 @@ import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import { StoreError } from "eventstore-less/store/store_errors.ts";
-import { compressed } from "./compression.ts";
-import { codeOf } from "./errors.ts";
-import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { ApiRequest } from "./api_request.ts";
+import { compressed } from "../api/compression.ts";
+import { codeOf } from "../api/errors.ts";
+import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
+import type { ApiRequest } from "../api/api_request.ts";
 import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./events_query.ts";
 
 /** A batch ends after so many lines: with a filter, it may find nothing among them. */

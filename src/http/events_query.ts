@@ -5,7 +5,7 @@ import { PET_STATUSES } from "../../events/pet.ts";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
 import { STATUS_SCHEMA } from "../animals/page_query.ts";
-import { HttpError } from "./errors.ts";
+import { HttpError } from "../api/errors.ts";
 import {
   combinedError,
   integer,
@@ -13,7 +13,7 @@ import {
   type Parameter,
   parseQuery,
   queryOf,
-} from "./requests/query.ts";
+} from "../api/requests/query.ts";
 
 export const EVENTS_LIMIT_MAX = 1_000;
 export const EVENTS_LIMIT_DEFAULT = 100;

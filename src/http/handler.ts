@@ -9,19 +9,19 @@ import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { andThen } from "../runtime/runtime.ts";
 import type { Instrumentation } from "../runtime/instrumentation.ts";
-import { bodyLength, byteStream, type HttpResponse, JSON_HEADERS } from "./http_response.ts";
-import { applyIfNoneMatch } from "./conditional_read.ts";
+import { bodyLength, byteStream, type HttpResponse, JSON_HEADERS } from "../api/http_response.ts";
+import { applyIfNoneMatch } from "../api/conditional_read.ts";
 import { isPreflight, shareWith } from "./cors.ts";
-import { bearerToken } from "./requests/credentials.ts";
-import { codeOf, errorResponse, HttpError } from "./errors.ts";
+import { bearerToken } from "../api/requests/credentials.ts";
+import { codeOf, errorResponse, HttpError } from "../api/errors.ts";
 import { API_OPERATIONS, type ApiDeps, type ApiOperationName } from "./api_operations.ts";
-import type { PrepareWrite } from "./api_operation.ts";
-import type { ApiRequest } from "./api_request.ts";
+import type { PrepareWrite } from "../api/api_operation.ts";
+import type { ApiRequest } from "../api/api_request.ts";
 import type { PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
-import type { TrustedProxies } from "./requests/trusted_proxies.ts";
-import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "./requests/request_body.ts";
+import type { TrustedProxies } from "../api/requests/trusted_proxies.ts";
+import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "../api/requests/request_body.ts";
 import {
   allowOf,
   BASE_PATH,

@@ -6,9 +6,9 @@ import type { Logger } from "../runtime/logger.ts";
 import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { docsAssets } from "./docs/docs_page.ts";
-import { errorResponse, HttpError } from "./errors.ts";
-import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
-import type { ApiRequest } from "./api_request.ts";
+import { errorResponse, HttpError } from "../api/errors.ts";
+import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
+import type { ApiRequest } from "../api/api_request.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
 import { windowAssets } from "./window/window_page.ts";
 

@@ -1,8 +1,8 @@
 /** All routes of the service: the one table for the handler, the description and telemetry. */
 
-import type { ApiRoute } from "./api_operation.ts";
+import type { ApiRoute } from "../api/api_operation.ts";
 import { API_ROUTES, type ApiOperationName } from "./api_operations.ts";
-import { HttpError } from "./errors.ts";
+import { HttpError } from "../api/errors.ts";
 
 /** The path of the interface (section 9). */
 export const BASE_PATH = "/v1";

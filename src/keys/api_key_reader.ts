@@ -1,10 +1,10 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { keyPositionOf } from "./key_position.ts";
 import { issuedKeyKey, keyStateKey } from "./key_keys.ts";
 import { isToken } from "./token.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type ApiKey, issuedKey, revoke, stateOf } from "./api_key.ts";
-import { type Head } from "eventstore-less/log/head.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { kindPrefix, projectionKey } from "eventstore-less/keyspace.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";

@@ -1,7 +1,6 @@
+import type { History, RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
 import type { KeyEventBody } from "../../events/api_key.ts";
-import type { History } from "eventstore-less/definitions.ts";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
-import type { RecordedEvent, RecordedLine } from "eventstore-less/log/event.ts";
 import { type ApiKey, issuedKey, revocationOf, revoke } from "./api_key.ts";
 
 type EventOf<Type extends KeyEventBody["type"]> = Extract<RecordedEvent, { type: Type }>;

@@ -1,4 +1,4 @@
-import type { Head } from "eventstore-less/log/head.ts";
+import type { Head } from "eventstore-less/definitions.ts";
 
 /** Position of the last event of an API key; 0 without one. */
 export function keyPositionOf({ types }: Pick<Head, "types">): number {

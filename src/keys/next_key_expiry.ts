@@ -1,5 +1,5 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { keyPositionOf } from "./key_position.ts";
-import { type Head } from "eventstore-less/log/head.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Store } from "eventstore-less/store/store.ts";

@@ -1,9 +1,9 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
+import type { EventMetadata } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
 import type { KeyIssuedData } from "../../events/api_key.ts";
-import { type EventMetadata } from "eventstore-less/log/event.ts";
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { Command } from "eventstore-less/append/command.ts";
 import { sha256Hex } from "../encoding/sha256.ts";

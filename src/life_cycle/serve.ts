@@ -8,7 +8,7 @@ import { ForeignStoreError } from "eventstore-less/log/head.ts";
 import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { PortShare } from "./port_share.ts";
-import { ERRORS } from "../http/errors.ts";
+import { ERRORS } from "../api/errors.ts";
 import { Replication } from "./replication.ts";
 import type { RequestHandler } from "../http/handler.ts";
 import { Server, type ServerOptions } from "../server/server.ts";

@@ -17,16 +17,16 @@ export class BoundedCache<Value> {
   }
 
   set(key: string | number, value: Value): Value {
-    this.#delete(key);
+    this.delete(key);
     this.#entries.set(key, value);
     this.#size += this.#sizeOf(value);
     while (this.#entries.size > this.#countLimit || this.#size > this.#sizeLimit) {
-      this.#delete(this.#entries.keys().next().value!);
+      this.delete(this.#entries.keys().next().value!);
     }
     return value;
   }
 
-  #delete(key: string | number): void {
+  delete(key: string | number): void {
     const value = this.#entries.get(key);
     if (value === undefined) return;
     this.#size -= this.#sizeOf(value);

@@ -1,11 +1,11 @@
 /** `Deno.serve` for an open network: survives a lack of descriptors, and cuts off unread bodies. */
 
 import { type Runtime, sleep } from "../runtime/runtime.ts";
-import { errorResponse } from "../http/errors.ts";
+import { errorResponse } from "../api/errors.ts";
 import { type RequestHandler, responseOf } from "../http/handler.ts";
 import { malformedHostError } from "../http/routes.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
-import { abandonedBodies, isBodyBounded } from "../http/requests/request_body.ts";
+import { abandonedBodies, isBodyBounded } from "../api/requests/request_body.ts";
 
 /** Delay before the server listens again after it failed to accept a connection, in milliseconds. */
 const LISTEN_AGAIN_MS = 100;

@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
-import { TrustedProxies } from "../http/requests/trusted_proxies.ts";
+import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "eventstore-less/store/postgres/database_url.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { INT64_MAX, INT64_MIN } from "../../src/encoding/int64.ts";
 import { NAME_MAX_LENGTH, NewPet } from "../../events/pet.ts";
-import { HttpError } from "../../src/http/errors.ts";
+import { HttpError } from "../../src/api/errors.ts";
 import { parseNewPet, parsePetPatch } from "../../src/animals/pet_body.ts";
 import { isDescribed } from "../support/assert_described.ts";
 import { testEachWay } from "../support/test_each_way.ts";

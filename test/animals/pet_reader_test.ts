@@ -1,9 +1,11 @@
 /** PetReader shows the pets of a head or of a later one, with changes of every instance, at a bounded cost. */
 
+import type { RecordedLine } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { petKey, petListOf } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { encodeEvent, type RecordedLine } from "eventstore-less/log/event.ts";
+import type { Committed } from "eventstore-less/append/appender.ts";
+import { encodeEvent } from "eventstore-less/log/event.ts";
 import {
   encodePet,
   patchPet,
@@ -68,7 +70,7 @@ class History {
     return history;
   }
 
-  async commit(steps: Step[], generation = this.entry.head.generation): Promise<void> {
+  async commit(steps: Step[], generation = this.entry.head.generation): Promise<Committed> {
     const base = this.entry;
     const pets = [...this.pets];
     const lines: RecordedLine[] = [];
@@ -98,6 +100,7 @@ class History {
     this.lines.push(...lines);
     this.entry = { head: next, versionstamp };
     this.pets = pets;
+    return { base, next, lines };
   }
 }
 
@@ -151,6 +154,10 @@ async function assertShows(reader: PetReader, history: History, query: PageQuery
 /** JSON of a case, for messages. */
 function textOf(value: unknown): string {
   return JSON.stringify(value, (_, it) => typeof it === "bigint" ? `${it}` : it);
+}
+
+async function assertShowsPet(reader: PetReader, history: History, id: number): Promise<void> {
+  assertEquals((await reader.get(id, history.entry))?.text, textOfPet(history.pets[id - 1]));
 }
 
 async function assertShowsAll(reader: PetReader, history: History, words = "") {
@@ -294,6 +301,60 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
     assert(showsOneOf(states, query, text), `${words}: ${text}`);
     reads = Infinity;
     await assertShowsAll(reader, history, words);
+  }
+});
+
+Deno.test("get() and getProven() read nothing of a pet that its own instance has changed, until another one changes a pet", async () => {
+  const history = await History.of(added(3));
+  const store = faultyStore(history.store);
+  const reader = petReaderOf(store);
+  const readCount = async (work: () => unknown) => {
+    const before = store.gets.length + store.lists.length;
+    await work();
+    return store.gets.length + store.lists.length - before;
+  };
+  const provenOf = async (id: number) => (await reader.getProven(id, history.entry))?.position;
+  assertEquals(await provenOf(1), 1);
+  assertEquals(await readCount(() => reader.getProven(1, history.entry)), 0);
+  reader.follow(await history.commit([{ id: 1, patch: { name: "Max" } }, { id: 2 }]));
+  const reads = await readCount(async () => {
+    assertEquals(await provenOf(1), 4);
+    await assertShowsPet(reader, history, 1);
+  });
+  assertEquals(reads, 0);
+  assertEquals([await provenOf(2), await reader.get(2, history.entry)], [undefined, undefined]);
+  await assertShowsAll(reader, history);
+  // Another instance, whose commit the reader does not follow.
+  await history.commit([{ id: 3, patch: { name: "Rex" } }]);
+  reader.follow(await history.commit([{ id: 1, patch: { name: "Bob" } }]));
+  assertEquals([await provenOf(1), await provenOf(3)], [7, 6]);
+  await assertShowsAll(reader, history);
+});
+
+Deno.test("a read under way during a commit of its instance adds nothing older to the caches", async () => {
+  const history = await History.of(added(2));
+  const store = faultyStore(history.store);
+  const reader = petReaderOf(store);
+  const entry = history.entry;
+  // The caches exist, and are as of this head.
+  await reader.get(2, entry);
+  for (const read of [() => reader.get(1, entry), () => reader.getProven(1, entry)]) {
+    const held = Promise.withResolvers<void>();
+    store.onGetMany = async (apply) => {
+      const entries = await apply();
+      await held.promise;
+      return entries;
+    };
+    const reading = read();
+    store.onGetMany = (apply) => apply();
+    reader.follow(
+      await history.commit([{ id: 1, patch: { name: `Max ${history.lines.length}` } }]),
+    );
+    held.resolve();
+    await reading;
+    await assertShowsPet(reader, history, 1);
+    const { position } = history.entry.head;
+    assertEquals((await reader.getProven(1, history.entry))?.position, position);
   }
 });
 

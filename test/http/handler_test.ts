@@ -4,7 +4,7 @@ import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { EMPTY_HEAD, encodeHead } from "eventstore-less/log/head.ts";
 import { HEAD_RECENT_MS } from "eventstore-less/log/head_reader.ts";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { TrustedProxies } from "../../src/http/requests/trusted_proxies.ts";
+import { TrustedProxies } from "../../src/api/requests/trusted_proxies.ts";
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import type { Mutation } from "eventstore-less/store/store.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";

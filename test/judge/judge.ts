@@ -7,7 +7,7 @@ import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PET_STATUSES } from "../../events/pet.ts";
 import type { audit } from "../../scripts/verify/audit.ts";
-import { entityTag } from "../../src/http/conditional_read.ts";
+import { entityTag } from "../../src/api/conditional_read.ts";
 import { LIMIT_MAX } from "../../src/animals/page_query.ts";
 import { pick } from "../support/load_client.ts";
 import type { ServiceProcess } from "../support/service_process.ts";

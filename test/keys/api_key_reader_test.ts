@@ -1,3 +1,4 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { issuedKeyKey, keyStateKey } from "../../src/keys/key_keys.ts";
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
@@ -5,7 +6,6 @@ import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
-import type { Head } from "eventstore-less/log/head.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { putRecord } from "../support/set_record.ts";
 import { commit } from "../support/store_contract.ts";

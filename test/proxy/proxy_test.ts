@@ -7,8 +7,8 @@
 import net from "node:net";
 import tls from "node:tls";
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { ERRORS } from "../../src/http/errors.ts";
-import { BODY_LIMIT_BYTES } from "../../src/http/requests/request_body.ts";
+import { ERRORS } from "../../src/api/errors.ts";
+import { BODY_LIMIT_BYTES } from "../../src/api/requests/request_body.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { freePort } from "../support/free_port.ts";
 import { until } from "../support/until.ts";

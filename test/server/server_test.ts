@@ -1,7 +1,7 @@
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import http2 from "node:http2";
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { Server } from "../../src/server/server.ts";
 import { type Gauges, NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";

@@ -93,6 +93,17 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "an immediate revocation waits for the clock": { "if (isAtOnce) key.isRevoked = true;": "" },
   },
   "src/animals/pet_reader.ts": {
+    "an instance follows its own commit although another one has changed a pet": {
+      "const isNext = generation === next.generation && changePosition === changePositionOf(base.head);":
+        "const isNext = generation === next.generation;",
+    },
+    "an instance does not follow its own removals": {
+      "pets.delete(data.id);\n      proven.delete(data.id);": "",
+    },
+    "a page is kept although the instance has changed a pet": {
+      "{ ...newCaches(generation, changePositionOf(next)), pets, proven }":
+        "{ ...this.#caches, changePosition: changePositionOf(next) }",
+    },
     "the cached newest page is used after pets were added": {
       "newestOf(query, head);\n    // Node": '""\n    // Node',
     },

@@ -1,8 +1,7 @@
+import type { EventMetadata, Head } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
-import type { EventMetadata } from "eventstore-less/log/event.ts";
 import type { NewPet, Pet } from "../../events/pet.ts";
-import { type Head } from "eventstore-less/log/head.ts";
 import type { Command } from "eventstore-less/append/command.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 

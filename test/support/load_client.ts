@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent } from "eventstore-less/log/event.ts";
 import { encodePet, patchPet, PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
-import { entityTag } from "../../src/http/conditional_read.ts";
+import { entityTag } from "../../src/api/conditional_read.ts";
 import type { Service } from "../../src/service.ts";
 import type { ServiceProcess } from "./service_process.ts";
 import { assertSoundLog, readLogLines } from "./sound_log.ts";

@@ -1,11 +1,7 @@
+import type { EventMetadata } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
-import {
-  encodeEvent,
-  type EventMetadata,
-  GENESIS_HASH,
-  subjectOf,
-} from "eventstore-less/log/event.ts";
+import { encodeEvent, GENESIS_HASH, subjectOf } from "eventstore-less/log/event.ts";
 import { patchPet, type Pet, PET_STATUSES, type PetPatch, reversePatch } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { utf8 } from "./utf8.ts";

@@ -1,5 +1,6 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { decodeEvent } from "eventstore-less/log/event.ts";
-import { type Head, readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "eventstore-less/log/head.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { createService } from "../../src/service.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";

@@ -1,7 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { scan } from "eventstore-less/store/scan.ts";
-import type { Key, KeyRange, Mutation, SetMutation, Store } from "eventstore-less/store/store.ts";
-import { VALUE_BYTES_LIMIT } from "eventstore-less/store/store.ts";
+import {
+  type Key,
+  type KeyRange,
+  type Mutation,
+  type SetMutation,
+  type Store,
+  VALUE_BYTES_LIMIT,
+} from "eventstore-less/store/store.ts";
 import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
 import { faultyStore } from "./faulty_store.ts";
 import { utf8 } from "./utf8.ts";

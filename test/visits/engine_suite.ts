@@ -4,6 +4,7 @@
  * URLs of databases, separated by spaces.
  */
 
+import type { Head } from "eventstore-less/definitions.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
@@ -16,7 +17,7 @@ import { EventFeed, feedPositionOf, jsonOf } from "eventstore-less/feed/event_fe
 import { createInstance, type Instance } from "eventstore-less/instance.ts";
 import { GUARD_KEYS, HEAD_KEY, logKey, projectionKey } from "eventstore-less/keyspace.ts";
 import { acceptAppends, acceptLog } from "eventstore-less/log/accept_store.ts";
-import { EMPTY_HEAD, encodeHead, type Head, readHead } from "eventstore-less/log/head.ts";
+import { EMPTY_HEAD, encodeHead, readHead } from "eventstore-less/log/head.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { withChecksum } from "eventstore-less/store/checksum.ts";

@@ -1,14 +1,12 @@
 /** The commands of the visits on the engine's appender: each is prepared by a read, and decided by a pure rule. */
 
+import type { Head, RecordedEvent } from "eventstore-less/definitions.ts";
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { Command } from "eventstore-less/append/command.ts";
 import { findEarlierEvent } from "eventstore-less/idempotency/earlier_event.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
-import type { RecordedEvent } from "eventstore-less/log/event.ts";
-import type { Head } from "eventstore-less/log/head.ts";
-import { readProof } from "eventstore-less/projections/project.ts";
-import { contentOf } from "eventstore-less/projections/project.ts";
+import { contentOf, readProof } from "eventstore-less/projections/project.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";

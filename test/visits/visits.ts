@@ -1,18 +1,18 @@
 /** A second application of the engine: visits to a vet, with a limit for each day. The tests of this folder run on it. */
 
-import { Buffer } from "node:buffer";
-import { z } from "zod";
 import type {
   Collection,
   EventDefinition,
   EventDefinitions,
+  Head,
   History,
   KindDefinition,
   RecordedData,
+  RecordedLine,
   SubjectState,
 } from "eventstore-less/definitions.ts";
-import type { RecordedLine } from "eventstore-less/log/event.ts";
-import type { Head } from "eventstore-less/log/head.ts";
+import { Buffer } from "node:buffer";
+import { z } from "zod";
 import { dataOf } from "eventstore-less/log/line_text.ts";
 
 export const NAME = "Vet Visits";

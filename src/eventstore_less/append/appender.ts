@@ -24,13 +24,16 @@ export const QUEUE_LIMIT = 2_048;
 /** How often the deadlines of the commands are checked. */
 const SWEEP_MS = 50;
 
+/** A commit of this instance: the head that it replaced, the head after it, and its lines. */
+export type Committed = Pick<Batch, "base" | "next" | "lines">;
+
 export interface AppenderDeps extends BatchDeps {
   appendLimitMs: number;
   heads: HeadReader;
   instrumentation: Instrumentation;
   report: Logger;
   /** Called after every commit that landed, before the next one is planned. */
-  onCommitted?: () => void;
+  onCommitted?: (committed: Committed) => void;
 }
 
 export class Appender {
@@ -140,7 +143,7 @@ export class Appender {
       this.#settle(batch, outcome);
       switch (outcome.state) {
         case "landed":
-          this.#announce();
+          this.#announce(batch);
           this.#wasAlone = batch.members.length === 1 && this.#waiting.length === 0;
           await this.#pause(this.#backoff.onCommitted(tookMs));
           return "landed";
@@ -254,10 +257,10 @@ export class Appender {
   }
 
   /** Announces a commit. What fails here is a defect, but no reason to fail a request. */
-  #announce(): void {
+  #announce(committed: Committed): void {
     const { onCommitted, report } = this.deps;
     try {
-      onCommitted?.();
+      onCommitted?.(committed);
     } catch (error) {
       if (!this.#hasAnnounceFailed) report("error", "on_committed_failed", defectOf(error));
       this.#hasAnnounceFailed = true;

@@ -1,8 +1,8 @@
-import type { ProjectionRecord } from "../definitions.ts";
-import { encodeEvent, type RecordedEvent, type RecordedLine, subjectOf } from "../log/event.ts";
+import type { Head, ProjectionRecord, RecordedEvent, RecordedLine } from "../definitions.ts";
+import { encodeEvent, subjectOf } from "../log/event.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, projectionMutations } from "../keyspace.ts";
-import { addEvent, draftOf, encodeHead, type Head, type HeadEntry } from "../log/head.ts";
+import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
 import type { Runtime } from "../../runtime/runtime.ts";

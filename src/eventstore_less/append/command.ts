@@ -1,5 +1,5 @@
-import type { DecidedEvent, RecordedEvent } from "../log/event.ts";
-import type { Head, HeadEntry } from "../log/head.ts";
+import type { DecidedEvent, Head, RecordedEvent } from "../definitions.ts";
+import type { HeadEntry } from "../log/head.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 
 /** A request to append events. `Prepared` is what it reads before it decides. */

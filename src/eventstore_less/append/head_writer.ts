@@ -1,7 +1,8 @@
 /** Every commit of an instance, and what follows if the file of the store cannot be written. */
 
+import type { Head } from "../definitions.ts";
 import { HEAD_KEY } from "../keyspace.ts";
-import { encodeHead, type Head, type HeadEntry } from "../log/head.ts";
+import { encodeHead, type HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";

@@ -1,4 +1,4 @@
-import type { EventType } from "../tables.ts";
+import type { EventType } from "../definitions.ts";
 import type { HeadEntry } from "../log/head.ts";
 import type { EventFeed, FeedEvent, FeedLine, Place } from "./event_feed.ts";
 import type { Follower } from "./followers.ts";

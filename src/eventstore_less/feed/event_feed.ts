@@ -1,9 +1,10 @@
+import type { EventType, Head, RecordedLine } from "../definitions.ts";
 import { sequenceOf } from "../log/line_text.ts";
-import { encodePublicEvent, type RecordedLine } from "../log/event.ts";
+import { encodePublicEvent } from "../log/event.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { type EncodedText, TextBuffer } from "../../encoding/text_buffer.ts";
-import { EVENTS, type EventType } from "../tables.ts";
-import type { Head, HeadEntry } from "../log/head.ts";
+import { EVENTS } from "../tables.ts";
+import type { HeadEntry } from "../log/head.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import { BoundedCache } from "../../runtime/bounded_cache.ts";

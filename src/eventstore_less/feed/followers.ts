@@ -1,4 +1,5 @@
-import type { Head, HeadEntry } from "../log/head.ts";
+import type { Head } from "../definitions.ts";
+import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
 import { ServiceError } from "../service_error.ts";

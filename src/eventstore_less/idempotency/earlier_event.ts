@@ -1,6 +1,5 @@
+import type { Head, RecordedEvent } from "../definitions.ts";
 import { eventByIdempotencyKeyKey, projectionKey } from "../keyspace.ts";
-import type { RecordedEvent } from "../log/event.ts";
-import type { Head } from "../log/head.ts";
 import { decodeRecord, proveRecord } from "../projections/project.ts";
 import type { Store } from "../store/store.ts";
 

@@ -1,13 +1,13 @@
 /** Checks of a store that was just opened. Each rejects with `StoreRefusedError` if the store must not be used. */
 
+import type { EventType, Head, RecordedEvent } from "../definitions.ts";
 import { NAME } from "eventstore-less/application";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
-import { COLLECTIONS, type EventType } from "../tables.ts";
+import { COLLECTIONS } from "../tables.ts";
 import { noStoreReason, StoreRefusedError } from "../store/store_errors.ts";
 import type { Store } from "../store/store.ts";
-import type { RecordedEvent } from "./event.ts";
-import { decodeHeadRecord, EMPTY_HEAD, type Head, readHead } from "./head.ts";
+import { decodeHeadRecord, EMPTY_HEAD, readHead } from "./head.ts";
 import { linesOf, readEventAt } from "./read_log.ts";
 
 /** Accepts a store to which events can be appended: as {@linkcode acceptLog}, if the head follows from the end of the log. */

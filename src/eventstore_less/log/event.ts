@@ -7,9 +7,9 @@ import { z } from "zod";
 import type { EventBody } from "eventstore-less/application";
 import { parseExactJson } from "../../encoding/int64.ts";
 import { Instant, SHA256_HEX, Sha256Hex, ULID } from "../../encoding/text_forms.ts";
-import type { EventDefinition } from "../definitions.ts";
+import type { EventDefinition, EventType, RecordedEvent, RecordedLine } from "../definitions.ts";
 import { DASHED_NAME } from "../names.ts";
-import { EVENT_TYPES, EVENTS, type EventType } from "../tables.ts";
+import { EVENT_TYPES, EVENTS } from "../tables.ts";
 import { OPERATOR } from "./actor.ts";
 import { dataOf, HASH_TO_DATA, SEQUENCE, sequenceOf } from "./line_text.ts";
 
@@ -19,34 +19,6 @@ export const GENESIS_HASH = "0".repeat(64);
 export const EVENT_SOURCE = `urn:${DASHED_NAME}`;
 
 const decoder = new TextDecoder();
-
-/** The other members of an event that are known before its position in the log. */
-export interface EventMetadata {
-  /** ULID. It stays the same if the append is retried. */
-  id: string;
-  /** Time of the event, UTC with milliseconds. */
-  time: string;
-  /** Id of the API key that caused it, or {@linkcode OPERATOR}. */
-  actor: string;
-  /** Position of the last event of the same subject; absent on its first event, and in lines before format 6. */
-  predecessor?: number;
-  /** HMAC-SHA-256 (hex) of the `Idempotency-Key` under the API key; before format 4, its SHA-256. */
-  idempotencyKey?: string;
-}
-
-/** An event in the log. `position` is 1, 2, 3 …; `previousHash` is the SHA-256 (hex) of the line before. */
-export type Recorded<Body> = Body & EventMetadata & { position: number; previousHash: string };
-
-export type RecordedEvent = Recorded<EventBody>;
-
-/** The type and data of an event that a command has decided, and what is known before its position in the log. */
-export type DecidedEvent = EventBody & EventMetadata;
-
-/** An event and its line in UTF-8, without the line break. */
-export interface RecordedLine {
-  event: RecordedEvent;
-  line: Uint8Array;
-}
 
 /** The versions of the schema of each type, in order. Since format 6, a version is named after a release. */
 const VERSIONS = Object.fromEntries(

@@ -1,55 +1,39 @@
 /** The head of the log: the record that every append checks and replaces. */
 
+import type { EventType, Head, RecordedEvent } from "../definitions.ts";
 import { z } from "zod";
 import { NAME } from "eventstore-less/application";
 import { assertNever } from "../../encoding/assert_never.ts";
 import { decodeJson, encodeJson } from "../../encoding/json.ts";
 import { Sha256Hex, Ulid } from "../../encoding/text_forms.ts";
 import { HEAD_KEY } from "../keyspace.ts";
-import { EVENT_TYPES, EVENTS, type EventType } from "../tables.ts";
+import { EVENT_TYPES, EVENTS } from "../tables.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent, withChecksum } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
 import { otherVersionReason } from "../store/store_errors.ts";
-import {
-  GENESIS_HASH,
-  isKnownSchema,
-  isLaterSchema,
-  type RecordedEvent,
-  schemaOf,
-  schemaVersionOf,
-} from "./event.ts";
+import { GENESIS_HASH, isKnownSchema, isLaterSchema, schemaOf, schemaVersionOf } from "./event.ts";
 
 /** The version of the keyspace that this service reads and writes. */
 const STORE_FORMAT = 6;
 
 const Count = z.int().min(0);
 
-/** The events of one type. */
 const TypeSummary = z.strictObject({
-  /** The highest version of the schema. */
   version: z.string(),
   count: z.int().min(1),
-  /** Position of the last one. */
   last: z.int().min(1),
 });
 
-const Head = z.strictObject({
+const HeadRecord = z.strictObject({
   format: z.literal(STORE_FORMAT),
-  /** Position of the last event; 0 in an empty log. */
   position: Count,
-  /** SHA-256 (hex) of the last line. */
   lastHash: Sha256Hex,
-  /** The events of each type, without the types that have none. */
   types: z.partialRecord(z.enum(EVENT_TYPES), TypeSummary),
-  /** The numbers that the events add to by `tally()`, without those that are 0. */
   counts: z.record(z.string(), z.int()),
-  /** Generation of the projections that requests read. */
   generation: Count,
-  /** The generation that was served before, while it still has records. */
   removing: Count.optional(),
-});
-export type Head = z.infer<typeof Head>;
+}) satisfies z.ZodType<Head>;
 
 /** The record that replaces the head while a log is restored into a store. */
 export const RestoreMark = z.strictObject({
@@ -142,14 +126,14 @@ function addTo(counts: Head["counts"], name: string, change: number): void {
   else counts[name] = count;
 }
 
-type HeadRecord =
+type DecodedRecord =
   | { kind: "head"; head: Head }
   | { kind: "restore_mark"; mark: RestoreMark }
   | { kind: "other_format"; message: string }
   | { kind: "foreign" };
 
 /** Recognises a value of {@linkcode HEAD_KEY} by its structure. A message is worded to follow a colon. */
-export function decodeHeadRecord(value: unknown): HeadRecord {
+export function decodeHeadRecord(value: unknown): DecodedRecord {
   try {
     const content = checkedContent({ key: HEAD_KEY, value });
     const record = content === undefined ? decodeUnchecked(value) : decodeJson(content);
@@ -161,7 +145,7 @@ export function decodeHeadRecord(value: unknown): HeadRecord {
     }
     const newerMessage = newerSchemaReason(record);
     if (newerMessage !== undefined) return { kind: "other_format", message: newerMessage };
-    return { kind: "head", head: Head.parse(record) };
+    return { kind: "head", head: HeadRecord.parse(record) };
   } catch {
     return { kind: "foreign" };
   }

@@ -1,9 +1,10 @@
+import type { Head } from "../definitions.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { HEAD_KEY } from "../keyspace.ts";
 import type { Store } from "../store/store.ts";
-import { type Head, type HeadEntry, headEntryOf } from "./head.ts";
+import { type HeadEntry, headEntryOf } from "./head.ts";
 
 /** Time for which a head may be used after it was read: shorter than `GRACE_MS` of a replay. */
 export const HEAD_LIMIT_MS = 9_000;

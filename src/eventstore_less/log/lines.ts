@@ -1,7 +1,8 @@
 /** The lines of an export or of the stored log: their events, and a stream split into them. */
 
+import type { RecordedEvent } from "../definitions.ts";
 import { Buffer, isAscii } from "node:buffer";
-import { decodeEvent, MalformedEventError, type RecordedEvent } from "./event.ts";
+import { decodeEvent, MalformedEventError } from "./event.ts";
 import { LINE_FEED } from "../../encoding/pack_lines.ts";
 import { CHECKSUM_BYTES } from "../store/checksum.ts";
 import { VALUE_BYTES_LIMIT } from "../store/store.ts";

@@ -1,8 +1,12 @@
+import type {
+  ProjectionKey,
+  ProjectionRecord,
+  RecordedEvent,
+  RecordedLine,
+} from "../definitions.ts";
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../../encoding/json.ts";
-import type { ProjectionKey, ProjectionRecord } from "../definitions.ts";
 import { eventByIdempotencyKeyKey, IDEMPOTENCY_LIFETIME_MS, kindOf } from "../keyspace.ts";
-import type { RecordedEvent, RecordedLine } from "../log/event.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import { EVENTS } from "../tables.ts";

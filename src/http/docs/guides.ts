@@ -1,12 +1,12 @@
 /** The texts of the description that are not about one operation: guides, and samples of requests. */
 
-import { ERRORS } from "../errors.ts";
+import { ERRORS } from "../../api/errors.ts";
 import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
 import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
-import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../requests/idempotency_key.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../api/requests/idempotency_key.ts";
 import * as EVENTS from "../events_query.ts";
 import * as PAGES from "../../animals/page_query.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../requests/request_body.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../api/requests/request_body.ts";
 import SAMPLES from "./code_samples.md" with { type: "text" };
 import GUIDES from "./guides.md" with { type: "text" };
 

@@ -8,19 +8,19 @@ import { INT64_MAX, INT64_MIN } from "../../encoding/int64.ts";
 import { petSubject } from "../../animals/pet_keys.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
-import { NEVER_STORED, READ_HEADERS } from "../http_response.ts";
-import { ENTITY_TAG_PATTERN, entityTag } from "../conditional_read.ts";
-import { type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../errors.ts";
+import { NEVER_STORED, READ_HEADERS } from "../../api/http_response.ts";
+import { ENTITY_TAG_PATTERN, entityTag } from "../../api/conditional_read.ts";
+import { type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../../api/errors.ts";
 import { BATCH_TYPE, STREAM_TYPE } from "../events.ts";
 import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
-} from "../requests/idempotency_key.ts";
-import { IF_MATCH_PATTERN } from "../requests/if_match.ts";
+} from "../../api/requests/idempotency_key.ts";
+import { IF_MATCH_PATTERN } from "../../api/requests/if_match.ts";
 import * as EVENTS from "../events_query.ts";
 import * as PAGES from "../../animals/page_query.ts";
-import { integerSchema } from "../requests/query.ts";
-import { ACCEPT_PATCH, PATCH_TYPES } from "../requests/request_body.ts";
+import { integerSchema } from "../../api/requests/query.ts";
+import { ACCEPT_PATCH, PATCH_TYPES } from "../../api/requests/request_body.ts";
 import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
 import { codeSamples, guides, REMOVAL_DATE } from "./guides.ts";
 import type { ApiOperationName } from "../api_operations.ts";

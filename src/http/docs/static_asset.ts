@@ -3,8 +3,8 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { acceptsEncodings } from "@std/http/negotiation";
-import { entityTag } from "../conditional_read.ts";
-import type { HttpResponse } from "../http_response.ts";
+import { entityTag } from "../../api/conditional_read.ts";
+import type { HttpResponse } from "../../api/http_response.ts";
 
 /** The content codings that the service sends, the preferred one first. */
 const COMPRESSORS: Record<string, (bytes: Uint8Array) => Promise<Uint8Array>> = {

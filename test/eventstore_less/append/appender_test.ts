@@ -1,3 +1,4 @@
+import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
 import {
   assert,
   assertEquals,
@@ -6,13 +7,12 @@ import {
   assertMatch,
   assertRejects,
 } from "@std/assert";
-import type { RecordedLine } from "eventstore-less/log/event.ts";
 import { PET_STATUSES } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts";
 import type { Command } from "eventstore-less/append/command.ts";
-import { type Head, headEntryOf } from "eventstore-less/log/head.ts";
+import { headEntryOf } from "eventstore-less/log/head.ts";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import type { SetMutation } from "eventstore-less/store/store.ts";
 import { NotAppliedError, StoreAwayError } from "eventstore-less/store/store_errors.ts";

@@ -1,6 +1,7 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { assertRejects } from "@std/assert";
 import { acceptAppends } from "eventstore-less/log/accept_store.ts";
-import { encodeHead, type Head } from "eventstore-less/log/head.ts";
+import { encodeHead } from "eventstore-less/log/head.ts";
 import { HEAD_KEY, logKey } from "eventstore-less/keyspace.ts";
 import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
 import { openSampleStore } from "../../support/sample_store.ts";

@@ -1,3 +1,4 @@
+import type { RecordedEvent } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { petTextOf } from "../../../src/animals/pet_content.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -6,7 +7,6 @@ import {
   encodeEvent,
   GENESIS_HASH,
   MalformedEventError,
-  type RecordedEvent,
 } from "eventstore-less/log/event.ts";
 import { INT64_MAX, INT64_MIN } from "../../../src/encoding/int64.ts";
 import { encodePet, NAME_MAX_LENGTH, type Pet } from "../../../events/pet.ts";

@@ -1,7 +1,8 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
 import { ServiceError } from "eventstore-less/service_error.ts";
-import { EMPTY_HEAD, encodeHead, type Head, type HeadEntry } from "eventstore-less/log/head.ts";
+import { EMPTY_HEAD, encodeHead, type HeadEntry } from "eventstore-less/log/head.ts";
 import {
   HEAD_LIMIT_MS,
   HEAD_RECENT_MS,

@@ -1,3 +1,4 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { withChecksum } from "eventstore-less/store/checksum.ts";
@@ -7,7 +8,6 @@ import {
   EMPTY_HEAD,
   encodeHead,
   ForeignStoreError,
-  type Head,
   headEntryOf,
   type RestoreMark,
 } from "eventstore-less/log/head.ts";

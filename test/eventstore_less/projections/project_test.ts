@@ -1,14 +1,10 @@
+import type { RecordedLine } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { isPetEvent } from "../../../src/animals/pet_event.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { petOf } from "../../../src/animals/pet_records.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import {
-  decodeEvent,
-  encodeEvent,
-  GENESIS_HASH,
-  type RecordedLine,
-} from "eventstore-less/log/event.ts";
+import { decodeEvent, encodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
 import { encodePet, type Pet, type PetPatch } from "../../../events/pet.ts";
 import { decodeJson } from "../../../src/encoding/json.ts";
 import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "eventstore-less/keyspace.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { revokeKey } from "../../../src/keys/write_key.ts";
 import { codeSamples, guides } from "../../../src/http/docs/guides.ts";
 import type { RequestHandler } from "../../../src/http/handler.ts";
-import { ERRORS } from "../../../src/http/errors.ts";
+import { ERRORS } from "../../../src/api/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
-import { ERRORS } from "../../../src/http/errors.ts";
+import { ERRORS } from "../../../src/api/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";

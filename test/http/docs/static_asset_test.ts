@@ -7,7 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { ENTITY_TAG_PATTERN } from "../../../src/http/conditional_read.ts";
+import { ENTITY_TAG_PATTERN } from "../../../src/api/conditional_read.ts";
 import { describeInterface, EXAMPLE_BASE } from "../../../src/http/docs/openapi.ts";
 import { staticAsset } from "../../../src/http/docs/static_asset.ts";
 import { assertError } from "../../support/test_each_way.ts";

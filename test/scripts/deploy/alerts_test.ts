@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { ERRORS } from "../../../src/http/errors.ts";
+import { ERRORS } from "../../../src/api/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
 import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";

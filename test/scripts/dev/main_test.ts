@@ -1,8 +1,9 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { decodeHeadRecord, EMPTY_HEAD, encodeHead, type Head } from "eventstore-less/log/head.ts";
+import { decodeHeadRecord, EMPTY_HEAD, encodeHead } from "eventstore-less/log/head.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import { expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";

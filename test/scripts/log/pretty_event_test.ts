@@ -1,7 +1,8 @@
+import type { RecordedEvent } from "eventstore-less/definitions.ts";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { assertEquals } from "@std/assert";
 import { setColorEnabled } from "@std/fmt/colors";
-import { encodeEvent, GENESIS_HASH, type RecordedEvent } from "eventstore-less/log/event.ts";
+import { encodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
 import { type NewPet, reversePatch } from "../../../events/pet.ts";
 import { prettyEvent } from "../../../scripts/log/pretty_event.ts";
 

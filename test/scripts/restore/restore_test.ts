@@ -1,3 +1,4 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { petCount } from "../../../src/animals/pet_counts.ts";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { ServiceError } from "eventstore-less/service_error.ts";
@@ -5,7 +6,6 @@ import { audit } from "../../../scripts/verify/audit.ts";
 import {
   decodeHeadRecord,
   encodeHead,
-  type Head,
   readHead,
   type RestoreMark,
 } from "eventstore-less/log/head.ts";

@@ -1,3 +1,4 @@
+import type { Head } from "eventstore-less/definitions.ts";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { petByCategoryKey, petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
@@ -6,7 +7,7 @@ import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
 import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
 import { splitLines } from "eventstore-less/log/lines.ts";
 import { acceptLog } from "eventstore-less/log/accept_store.ts";
-import { encodeHead, type Head, readHead } from "eventstore-less/log/head.ts";
+import { encodeHead, readHead } from "eventstore-less/log/head.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";

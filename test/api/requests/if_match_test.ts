@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { IF_MATCH_PATTERN, parseIfMatch } from "../../../src/http/requests/if_match.ts";
+import { IF_MATCH_PATTERN, parseIfMatch } from "../../../src/api/requests/if_match.ts";
 
 /** Well-formed headers, and whether each names the tag `"a,b"`. Malformed ones are in `errors_test`. */
 const FIELDS: [field: string, isNamed: boolean][] = [

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { assertEquals, assertGreater } from "@std/assert";
-import { compressed } from "../../src/http/compression.ts";
+import { compressed } from "../../src/api/compression.ts";
 
 Deno.test("compressed() takes a turn for each part of a large body, and none for a smaller one", async () => {
   const headers = new Headers({ "accept-encoding": "gzip" });

@@ -5,11 +5,11 @@ import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts
 import { issueKey } from "../../src/keys/write_key.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { newToken } from "../../src/keys/token.ts";
-import { type ErrorCode, ERRORS } from "../../src/http/errors.ts";
+import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import { type KeyRange, STORE_LIMITS } from "eventstore-less/store/store.ts";
 import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/http/requests/request_body.ts";
+import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { assertError } from "../support/test_each_way.ts";

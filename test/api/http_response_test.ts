@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { assertEquals } from "@std/assert";
-import { chunksOf } from "../../src/http/http_response.ts";
+import { chunksOf } from "../../src/api/http_response.ts";
 
 Deno.test("chunksOf() encodes a text as a whole, wherever pairs of surrogates are, and a lone one as U+FFFD", () => {
   const texts = ["", "a", "🐕".repeat(50_000), `a${"🐕".repeat(50_000)}`, "\ud83d".repeat(40_000)];

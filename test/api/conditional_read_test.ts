@@ -1,9 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import {
-  applyIfNoneMatch,
-  ENTITY_TAG_PATTERN,
-  entityTag,
-} from "../../src/http/conditional_read.ts";
+import { applyIfNoneMatch, ENTITY_TAG_PATTERN, entityTag } from "../../src/api/conditional_read.ts";
 import { testEachWay } from "../support/test_each_way.ts";
 
 const REX = { name: "Rex", categoryId: 1 };

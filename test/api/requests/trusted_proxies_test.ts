@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { TrustedProxies } from "../../../src/http/requests/trusted_proxies.ts";
+import { TrustedProxies } from "../../../src/api/requests/trusted_proxies.ts";
 
 const PROXIES = "10.0.0.0/8, 127.0.0.1,2001:db8:1::/48, ::1";
 

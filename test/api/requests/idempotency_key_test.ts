@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseIdempotencyKey } from "../../../src/http/requests/idempotency_key.ts";
+import { parseIdempotencyKey } from "../../../src/api/requests/idempotency_key.ts";
 
 Deno.test("parseIdempotencyKey() reads a bare key, and a quoted one of up to 255 characters with escapes", () => {
   const uuid = "8e03978e-40d5-43e8-bc93-6894a57f9324";
