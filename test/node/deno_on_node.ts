@@ -14,7 +14,11 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 const PACKAGES = pathToFileURL(`${process.env.PACKAGES}/`).href;
-const { imports } = JSON.parse(readFileSync(new URL("../../deno.json", import.meta.url), "utf8"));
+const CONFIG = new URL("../../deno.json", import.meta.url);
+const { imports } = JSON.parse(readFileSync(CONFIG, "utf8"));
+
+/** The longest first: a name that ends in a slash stands for all that begin with it. */
+const NAMES = Object.keys(imports).sort((one, other) => other.length - one.length);
 
 /** The name of a package in a specifier such as `npm:/pg@8.23.1/`, before its version. */
 const PACKAGE = /^npm:\/?(@?[^@]+)@[^/]+/;
@@ -26,10 +30,13 @@ interface Context {
 
 const hooks = {
   resolve(specifier: string, context: Context, next: (to: string, context: Context) => unknown) {
-    const name = Object.keys(imports).find((
-      it,
-    ) => (it.endsWith("/") ? specifier.startsWith(it) : specifier === it));
+    const name = NAMES.find((it) => it.endsWith("/") ? specifier.startsWith(it) : specifier === it);
     if (name === undefined) return next(specifier, context);
+    const isOfProject = imports[name].startsWith("./");
+    if (isOfProject) {
+      const { href } = new URL(imports[name] + specifier.slice(name.length), CONFIG);
+      return next(href, context);
+    }
     const target = imports[name].replace(PACKAGE, "$1") + specifier.slice(name.length);
     return next(target, { ...context, parentURL: PACKAGES });
   },

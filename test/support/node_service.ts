@@ -11,8 +11,10 @@ const FOLDER = new URL("../../.cache/node", import.meta.url).pathname;
 
 export async function installNode(): Promise<void> {
   await Deno.mkdir(FOLDER, { recursive: true });
-  const specifiers = Object.values(config.imports).map((it) => /@?[^@:]+@[\d.]+/.exec(it)![0]);
-  const packages = [...PACKAGES, ...specifiers.map((it) => it.replace(/^\//, ""))];
+  // The others are modules of the project.
+  const specifiers = Object.values(config.imports).filter((it) => it.startsWith("npm:"));
+  const ofProject = specifiers.map((it) => /@?[^@:]+@[\d.]+/.exec(it)![0].replace(/^\//, ""));
+  const packages = [...PACKAGES, ...ofProject];
   // The package of Node installs its program by a script.
   const flags = ["--no-audit", "--no-fund", "--prefer-offline", "--prefix", FOLDER];
   await expectDone("npm", ["install", ...flags, ...new Set(packages)], { cwd: FOLDER });
