@@ -6,7 +6,7 @@ import { countOf, lastPetIdOf, petCount } from "./pet_counts.ts";
 import type { PetRecord } from "./pet_records.ts";
 import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { type HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadEntry } from "eventstore-less/log/head.ts";
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */

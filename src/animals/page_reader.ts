@@ -5,7 +5,7 @@ import { expectRemoval, petKeyOf, petOf, type PetRecord, readRemovals } from "./
 import { isPetEvent } from "./pet_event.ts";
 import { encodePet } from "../../events/pet.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
-import { type HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadEntry } from "eventstore-less/log/head.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";

@@ -12,20 +12,20 @@ import {
   readUnremovedPet,
 } from "./pet_records.ts";
 import { encodePet } from "../../events/pet.ts";
-import { type HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { LARGE_PAGE_LENGTH, newestOf, type Page, type PageQuery } from "./page.ts";
 import { PageReader, type PageReaderDeps } from "./page_reader.ts";
 import { damagedError, readProof } from "eventstore-less/projections/project.ts";
 
-/** Maximum number of remembered events by which pets were proven. */
-const PROVEN_LIMIT = 10_000;
-
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
 const PAGES_LIMIT = 20_000;
 const PETS_LIMIT = 50_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
+
+/** Maximum number of remembered events by which pets were proven. */
+const PROVEN_LIMIT = 10_000;
 
 /** The size of a code unit of a large page in the cache: up to two bytes of text, and as much in gzip. */
 const LARGE_PAGE_UNIT = 4;
@@ -49,25 +49,6 @@ function newCaches(generation: number, changePosition: number) {
 }
 
 type Caches = ReturnType<typeof newCaches>;
-
-/** Replaces what is cached of a pet by its last event. An addition does not need a place in the caches. */
-function noteEvent(event: PetEvent, pets: Caches["pets"], proven: Caches["proven"]): void {
-  const { type, data, position } = event;
-  switch (type) {
-    case "PetCreated":
-      return;
-    case "PetUpdated":
-      pets.set(data.id, { id: data.id, text: encodePet(data), position });
-      proven.set(data.id, event);
-      return;
-    case "PetRemoved":
-      pets.delete(data.id);
-      proven.delete(data.id);
-      return;
-    default:
-      assertNever(type);
-  }
-}
 
 export interface PetReaderDeps extends Omit<PageReaderDeps, "findPet"> {
   /** Resolves when a page of so many pets may be read, or returns `undefined`. */
@@ -186,5 +167,24 @@ export class PetReader {
     const pet = await readPet(this.#store, head, id);
     if (pet !== undefined && this.#areCurrent(caches, head)) caches.pets.set(id, pet);
     return pet;
+  }
+}
+
+/** Replaces what is cached of a pet by its last event. An addition does not need a place in the caches. */
+function noteEvent(event: PetEvent, pets: Caches["pets"], proven: Caches["proven"]): void {
+  const { type, data, position } = event;
+  switch (type) {
+    case "PetCreated":
+      return;
+    case "PetUpdated":
+      pets.set(data.id, { id: data.id, text: encodePet(data), position });
+      proven.set(data.id, event);
+      return;
+    case "PetRemoved":
+      pets.delete(data.id);
+      proven.delete(data.id);
+      return;
+    default:
+      assertNever(type);
   }
 }

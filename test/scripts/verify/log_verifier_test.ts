@@ -2,7 +2,7 @@ import type { EventMetadata } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { assertEquals, assertMatch } from "@std/assert";
-import { type Pet, type PetPatch } from "../../../events/pet.ts";
+import type { Pet, PetPatch } from "../../../events/pet.ts";
 import { LINE_LIMIT_BYTES } from "eventstore-less/log/lines.ts";
 import { LogVerifier, messageOf, RecentUses } from "../../../scripts/verify/log_verifier.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
