@@ -68,6 +68,7 @@ export const OPERATIONS: Operation[] = [
     beside: { ...PATCH, connections: 1, pauseMs: 9 },
   },
   { ...PATCH, name: "change, c=64", connections: 64 },
+  { ...PATCH, name: "change, c=64, 8 pets", connections: 64, ids: 8 },
   { ...PATCH, name: "change, c=1", connections: 1 },
   { ...POST, name: "create, c=64", connections: 64 },
   { ...POST, name: "create, c=256", connections: 256 },
