@@ -209,7 +209,7 @@ function checkHead(findings: Findings, head: Head, expected: Head): void {
   for (const field of Object.keys(fields) as (keyof typeof fields)[]) {
     const stored = textOfField(head[field]);
     const right = textOfField(expected[field]);
-    if (stored !== right) wrong(`its ${field} is ${stored}, but the log says ${right}`);
+    if (stored !== right) wrong(`its field ${field} is ${stored}, but the log says ${right}`);
   }
   if (generation < 1) wrong(`generation ${generation} is not possible`);
   if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {

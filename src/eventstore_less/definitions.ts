@@ -96,7 +96,10 @@ export type EventDefinitions<CollectionBody extends Body> = {
 
 /** A type of events: the one place that says all about it. */
 export interface EventDefinition<Data extends object = object> {
-  /** The schema of the data. Its integers are `bigint`, as `parseExactJson()` gives them. */
+  /**
+   * The schema of the data. Its integers are `bigint`, as `parseExactJson()` gives them: an event whose schema asks for a
+   * `number` could be appended, but not read.
+   */
   data: z.ZodObject;
   /** The versions of the schema after version 1: the releases that have added to the data. */
   added: readonly string[];
@@ -106,15 +109,18 @@ export interface EventDefinition<Data extends object = object> {
   encode(data: Data): string;
   /** The data without the schema, which takes longer; `undefined` if only the schema can tell whether it is right. */
   check?(parsed: Record<string, unknown>): Data | undefined;
-  /** The id of the subject. */
+  /** The id of the subject. A number is at most the position of the event. */
   id(data: Data): number | string;
   /** Whether an event of this type is the first one of its subject, so that its records replace none. */
   isFirst: boolean;
   /** The records that an event writes or removes; at most one of each kind is written. Depends on nothing else. */
   project(recorded: RecordedData<Data>): ProjectionRecord[];
-  /** If ids are numbers: what an event leaves of its subject, as the same content in one record of each of these kinds. */
+  /**
+   * If ids are numbers: what an event leaves of its subject, as the same content in one record of each of these kinds,
+   * which `project()` writes, and whose definitions have `isAt()`.
+   */
   leaves?: { kinds: readonly string[]; content(recorded: RecordedData<Data>): Uint8Array };
-  /** What an event adds to the counts of the head. */
+  /** What an event adds to the counts of the head. All collections share these names. */
   tally?(data: Data): readonly (readonly [name: string, change: 1 | -1])[];
   /** The values by which a follower can select an event, by the name of the filter. The feed shows no type without it. */
   shown?(data: Data): Record<string, readonly unknown[]>;

@@ -505,11 +505,11 @@ Deno.test("audit() reports a head that does not follow from the log", async () =
   const cases: [head: Partial<Head>, what: string][] = [
     [
       { counts: wrongCounts },
-      `its counts is ${JSON.stringify(wrongCounts)}, but the log says ${JSON.stringify(counts)}`,
+      `its field counts is ${JSON.stringify(wrongCounts)}, but the log says ${JSON.stringify(counts)}`,
     ],
     [
       { types: wrongTypes },
-      `its types is ${JSON.stringify(wrongTypes)}, but the log says ${JSON.stringify(types)}`,
+      `its field types is ${JSON.stringify(wrongTypes)}, but the log says ${JSON.stringify(types)}`,
     ],
     [{ removing: 2 }, "generation 2 cannot be removed while 1 is served"],
     [{ removing: 0 }, "generation 0 cannot be removed while 1 is served"],
