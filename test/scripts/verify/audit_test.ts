@@ -505,7 +505,9 @@ Deno.test("audit() reports a head that does not follow from the log", async () =
   const cases: [head: Partial<Head>, what: string][] = [
     [
       { counts: wrongCounts },
-      `its field counts is ${JSON.stringify(wrongCounts)}, but the log says ${JSON.stringify(counts)}`,
+      `its field counts is ${JSON.stringify(wrongCounts)}, but the log says ${
+        JSON.stringify(counts)
+      }`,
     ],
     [
       { types: wrongTypes },
