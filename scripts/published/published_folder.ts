@@ -90,6 +90,8 @@ export class WritableFolder {
   /** Removes what a refused run has staged. */
   [Symbol.dispose](): void {
     this.remove(STAGING);
+    // A process that starts just now may still hold the closed file, and a lock with it.
+    this.#lock.unlockSync();
     this.#lock.close();
   }
 }
