@@ -90,7 +90,7 @@ export class WritableFolder {
   /** Removes what a refused run has staged. */
   [Symbol.dispose](): void {
     this.remove(STAGING);
-    // A process that starts just now may still hold the closed file, and a lock with it.
+    // A process that another thread starts just now has a copy of the open file for a moment, which would keep the lock.
     this.#lock.unlockSync();
     this.#lock.close();
   }

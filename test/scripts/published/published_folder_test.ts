@@ -18,12 +18,16 @@ test("WritableFolder is for one process at a time", async () => {
 
 test("WritableFolder can be opened again at once, also while processes start", async () => {
   await using temp = await TempStore.make();
-  const url = new URL("../../support/process_starter.ts", import.meta.url);
+  const url = new URL("process_starter.ts", import.meta.url);
   const starters = [1, 2].map(() => new Worker(url, { type: "module" }));
-  await Promise.all(starters.map((it) => once(it, "message")));
-  for (let round = 0; round < 1_000; round++) {
-    using _folder = new WritableFolder(temp.folder);
-    if (round % 5 === 0) await setTimeout(0);
+  try {
+    const started = starters.map((it) => once(it, "message"));
+    await Promise.all(started);
+    for (let round = 0; round < 1_000; round++) {
+      using _folder = new WritableFolder(temp.folder);
+      if (round % 5 === 0) await setTimeout(0);
+    }
+  } finally {
+    for (const starter of starters) starter.terminate();
   }
-  for (const starter of starters) starter.terminate();
 });
