@@ -68,18 +68,22 @@ export async function readUnremovedPet(
   throw damagedError(removedKey, "is in a list, although the pet was removed");
 }
 
+/** The entries of any number of keys, which are not read at one moment. */
+export async function getAll(store: Store, keys: readonly Key[]): Promise<(StoreEntry | null)[]> {
+  const reads: Promise<(StoreEntry | null)[]>[] = [];
+  for (let start = 0; start < keys.length; start += GET_MANY_LIMIT) {
+    reads.push(store.getMany(keys.slice(start, start + GET_MANY_LIMIT)));
+  }
+  return (await Promise.all(reads)).flat();
+}
+
 /** The positions of the removals of pets; `undefined` for a pet without such a record. */
 export async function readRemovals(
   store: Store,
   head: Head,
   ids: readonly number[],
 ): Promise<(number | undefined)[]> {
-  const keys = ids.map((id) => removedPetKeyOf(head, id));
-  const reads: Promise<(StoreEntry | null)[]>[] = [];
-  for (let start = 0; start < keys.length; start += GET_MANY_LIMIT) {
-    reads.push(store.getMany(keys.slice(start, start + GET_MANY_LIMIT)));
-  }
-  const entries = (await Promise.all(reads)).flat();
+  const entries = await getAll(store, ids.map((id) => removedPetKeyOf(head, id)));
   return entries.map((entry) => entry === null ? undefined : removalPositionOf(entry));
 }
 
