@@ -1,17 +1,16 @@
 /** A page of pets: what a client asks for, and what it gets. */
 
 import type { Head } from "eventstore-less/definitions.ts";
-import { petListOf } from "./pet_keys.ts";
+import { petListOf, type StatusFilter } from "./pet_keys.ts";
 import { countOf, lastPetIdOf, petCount } from "./pet_counts.ts";
 import type { PetRecord } from "./pet_records.ts";
-import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */
   limit: number;
-  status?: PetStatus;
+  status?: StatusFilter;
   categoryId?: bigint;
   /** Only pets with a smaller id than this one. */
   cursor?: number;
