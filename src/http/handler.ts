@@ -244,7 +244,7 @@ function respondToKey(
       if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
       if (operation === undefined) return responds(respondWithMethods(method, route));
       if (operation.kind === "read") {
-        return andThen(operation.respond(deps, exchange, entry), responds);
+        return andThen(operation.respond(deps, exchange, entry, key), responds);
       }
       return andThen(operation.prepare(deps, exchange, entry, token), waits);
     });
