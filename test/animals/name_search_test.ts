@@ -323,6 +323,19 @@ Deno.test("a page reads at most 20,000 pets, and leads on although it is short o
   for (const [, read] of pages.slice(0, -1)) assertEquals(read, SCAN_LIMIT);
 });
 
+Deno.test("a search takes another turn within a read if its turn is over", async () => {
+  const { store, reads, entry } = manyPets(8, () => "Rex");
+  let pets = 0;
+  let turns = 0;
+  const reader = petReaderOf(store, {
+    readNewestHead: () => Promise.resolve(entry),
+    turn: () => Promise.resolve(void turns++),
+    isRestDue: () => ++pets % 2 === 0,
+  });
+  await reader.list({ limit: 20, name: "rex" }, entry);
+  assertEquals([reads.length, pets, turns], [4, 8, 4 + 4]);
+});
+
 Deno.test("a page of a search for what many names contain reads few pets", async () => {
   const { store, reads, entry } = manyPets(50_000, () => "Rex");
   const reader = petReaderOf(store, { readNewestHead: () => Promise.resolve(entry) });
