@@ -15,6 +15,7 @@ import { EMPTY_HEAD, type HeadEntry, readHead } from "eventstore-less/log/head.t
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { withChecksum } from "eventstore-less/store/checksum.ts";
 import { type Store, STORE_LIMITS, type StoreEntry } from "eventstore-less/store/store.ts";
+import { NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
 import { SAMPLE_STEP } from "../support/sample_step.ts";
@@ -168,6 +169,23 @@ Deno.test("a search is cached: an addition outdates only its first page, and a c
   assertEquals((await read(service, paths[0])).ids, [37, 29]);
   // Another name, which could be taken for the same in a key.
   assertEquals((await read(service, "/v1/pets?name=max/&limit=2")).ids, []);
+});
+
+Deno.test("metrics tell searches from lists, because searches may take seconds", async () => {
+  const measured: (string | undefined)[] = [];
+  const onResponse = (operation: string | undefined) => void measured.push(operation);
+  await using service = await openTestService({
+    instrumentation: { ...NO_INSTRUMENTATION, onResponse },
+  });
+  for (const query of ["", "?name=rex", "?name=", "?status=none"]) {
+    await (await service.send(`/v1/pets${query}`)).body?.cancel();
+  }
+  await (await service.send("/v1/pets/1/events")).body?.cancel();
+  await (await service.send("/v1/key")).body?.cancel();
+  assertEquals(measured, [
+    ...["listPets", "listPetsByName", "listPets", "listPets"],
+    ...["listPetEvents", "getKey"],
+  ]);
 });
 
 /** What a query must show of all pets. */
