@@ -151,14 +151,14 @@ async function startServers(
   let metricsServer: Server | undefined;
   if (metrics !== undefined) {
     const { address, handler } = metrics;
-    metricsServer = listen({ ...address, handler, runtime, report }, "METRICS_");
+    metricsServer = await listen({ ...address, handler, runtime, report }, "METRICS_");
   }
   const isShared = config.processNumber !== undefined;
   const portShare = isShared ? portShareOf(config, service) : undefined;
   if (portShare !== undefined) await unlessSignalled(portShare.untilNeeded());
   const { hostname, port } = config;
   const { handler } = service;
-  const server = listen({ hostname, port, reusePort: isShared, handler, runtime, report });
+  const server = await listen({ hostname, port, reusePort: isShared, handler, runtime, report });
   if (config.supervisor !== undefined && process.ppid !== config.supervisor) {
     // The supervisor reserved the port, and was killed. Another one may have found the port free a moment ago.
     void server.shutdown();
@@ -168,9 +168,9 @@ async function startServers(
 }
 
 /** `prefix` begins the names of the variables. */
-function listen(options: ServerOptions, prefix = ""): Server {
+async function listen(options: ServerOptions, prefix = ""): Promise<Server> {
   try {
-    return new Server(options);
+    return await Server.listen(options);
   } catch (error) {
     throw new ListenError(options, error, prefix);
   }

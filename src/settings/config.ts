@@ -244,5 +244,5 @@ function readAs<T>(
 
 /** Reads a variable. An empty variable counts as unset. */
 function read(name: VariableName): string | undefined {
-  return Deno.env.get(name) || undefined;
+  return process.env[name] || undefined;
 }

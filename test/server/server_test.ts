@@ -268,7 +268,13 @@ test("the server waits for all handlers at its shutdown, but not for a client th
     await handled;
     return Response.json({});
   };
-  const server = new Server({ hostname: "127.0.0.1", port: 0, handler, runtime, report() {} });
+  const server = await Server.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    handler,
+    runtime,
+    report() {},
+  });
   {
     using stalled = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
     await stalled.write(new TextEncoder().encode("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
@@ -305,7 +311,7 @@ test("a client that goes away follows and waits no more, over HTTP/1.1 and HTTP/
   const observe = (gauges: Gauges) => void (followers = gauges.followers);
   const instrumentation = { ...NO_INSTRUMENTATION, observe };
   await using service = await openTestService({ instrumentation });
-  await using server = serveOnSocket(service);
+  await using server = await serveOnSocket(service);
   const headers = { accept: "text/event-stream", authorization: `Bearer ${service.token}` };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const http1 = await connect(server.port);

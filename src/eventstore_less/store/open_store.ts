@@ -1,6 +1,7 @@
 import { versions } from "node:process";
 import { reasonOf } from "../../runtime/logger.ts";
-import { KvStore, openKv, writeFaultOf } from "./deno_kv/kv_store.ts";
+import { openKv } from "this-runtime/kv.ts";
+import { KvStore, writeFaultOf } from "./deno_kv/kv_store.ts";
 import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
@@ -83,7 +84,7 @@ async function openLocalStore(
     // wait for a lock would block the thread, so the service retries instead. On another runtime, Deno KV has a SQLite
     // of its own, and two in one process do not see each other's locks.
     const hasReader = location.kind === "file" && service !== undefined && versions.deno;
-    const kv = await openKv(storeName(location));
+    const kv = await openKv!(storeName(location));
     store = new KvStore(kv);
     if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
     await accept(store);
@@ -148,7 +149,7 @@ async function openAttachedStore(): Promise<Store> {
   if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
   attempts++;
   try {
-    return new KvStore(await openKv());
+    return new KvStore(await openKv!());
   } catch (error) {
     // The client's errors have no type of their own.
     const { message } = error as Error;

@@ -1,5 +1,6 @@
+import { spawn, type StdioOptions } from "node:child_process";
 import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
-import { Processes } from "../../../scripts/start/processes.ts";
+import { type ChildProcess, Processes } from "../../../scripts/start/processes.ts";
 import { LoadClient } from "../../support/load_client.ts";
 import { runTask } from "../../support/run_task.ts";
 import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
@@ -127,8 +128,8 @@ test("a SIGKILL of deno task ends its service, with all processes", async () => 
 
 test("run() rejects if two processes end as a program that could not run or load", async () => {
   for (const code of [1, 2]) {
-    const start = () =>
-      new Deno.Command("sh", { args: ["-c", `exit ${code}`], stdout: "piped" }).spawn();
+    const stdio: StdioOptions = ["ignore", "pipe", "inherit"];
+    const start = () => spawn("sh", ["-c", `exit ${code}`], { stdio }) as ChildProcess;
     const processes = new Processes(2, start);
     await assertRejects(() => processes.run(), Error, "error twice during the start");
     processes.stop("SIGTERM");

@@ -1,3 +1,4 @@
+import { Worker } from "node:worker_threads";
 import type { StoreDamagedError } from "../store_errors.ts";
 import { CHECK_STRUCTURE, damageOf, expectSound } from "./sqlite_reader.ts";
 
@@ -14,7 +15,10 @@ type WorkerMessage =
 export async function checkFile(path: string): Promise<StoreDamagedError | undefined> {
   const file = JSON.stringify(path);
   const source = `
-    import { DatabaseSync } from "node:sqlite";
+    import process from "node:process";
+    import { parentPort } from "node:worker_threads";
+    const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+    const postMessage = (message) => parentPort.postMessage(message);
     try {
       const database = new DatabaseSync(${file}, { readOnly: true, timeout: 10_000 });
       const [{ integrity_check: result }] = database.prepare("${CHECK_STRUCTURE}").all();
@@ -24,7 +28,7 @@ export async function checkFile(path: string): Promise<StoreDamagedError | undef
       postMessage({ kind: "failure", failure: { message, errcode } });
     }`;
   const url = `data:text/javascript,${encodeURIComponent(source)}`;
-  const worker = new Worker(url, { type: "module" });
+  const worker = new Worker(new URL(url));
   try {
     const message = await messageOf(worker);
     if (message.kind === "failure") {
@@ -36,17 +40,13 @@ export async function checkFile(path: string): Promise<StoreDamagedError | undef
     if (damage === undefined) throw error;
     return damage;
   } finally {
-    worker.terminate();
+    await worker.terminate();
   }
 }
 
 function messageOf(worker: Worker): Promise<WorkerMessage> {
   return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = (event) => {
-      // Without this, the error ends the process.
-      event.preventDefault();
-      reject(new Error(event.message));
-    };
+    worker.on("message", resolve);
+    worker.on("error", reject);
   });
 }
