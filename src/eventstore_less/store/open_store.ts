@@ -1,10 +1,11 @@
 import { versions } from "node:process";
 import { reasonOf } from "../../runtime/logger.ts";
-import { KvStore, openKv, writeFaultOf } from "./deno_kv/kv_store.ts";
+import { KvStore, openKv } from "./deno_kv/kv_store.ts";
 import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
+import { writeFaultOf } from "./sqlite/sqlite_errors.ts";
 import { type Store, WRITE_PROBE } from "./store.ts";
 import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
 import {
