@@ -96,9 +96,10 @@ function createTables(database) {
 /** @param {DatabaseSync} database */
 function preparedCommit(database) {
   const selectVersion = database.prepare("select version from kv where k = ?");
-  // Deno KV skips a few versions by chance. So two histories that part seldom have the same versions.
+  // Deno KV, too, skips a few versions by chance, so two histories that part seldom have the same versions.
   const nextVersion = database.prepare(
-    "update data_version set version = version + ? where k = 0 returning version",
+    `update data_version set version = version + 1 + abs(random() % 9) where k = 0
+      returning version`,
   );
   const set = database.prepare(
     `insert into kv (k, v, v_encoding, version, expiration_ms) values (?1, ?2, ${BYTES}, ?3, -1)
@@ -117,7 +118,7 @@ function preparedCommit(database) {
         (selectVersion.get(key)?.version ?? null) === version
       );
       if (!hasPassed) return null;
-      const version = Number(nextVersion.get(1 + Math.floor(9 * Math.random()))?.version);
+      const { version } = /** @type {{ version: number }} */ (nextVersion.get());
       for (const { key, value } of mutations) {
         if (value === null) remove.run(key);
         else set.run(key, value, version);
@@ -131,13 +132,16 @@ function preparedCommit(database) {
  * @param {DatabaseSync} database
  */
 function removeExpired(database) {
-  const expired = "from kv where expiration_ms between 0 and ?";
-  const now = Date.now();
-  if (database.prepare(`select 1 ${expired} limit 1`).get(now) === undefined) return;
-  inTransaction(database, () => {
-    database.prepare(`delete ${expired}`).run(now);
-    database.exec("update data_version set version = version + 1 where k = 0");
-  });
+  const expired = "from kv where expiration_ms between 0 and 1000 * unixepoch('subsec')";
+  try {
+    if (database.prepare(`select 1 ${expired} limit 1`).get() === undefined) return;
+    inTransaction(database, () => {
+      database.exec(`delete ${expired}`);
+      database.exec("update data_version set version = version + 1 where k = 0");
+    });
+  } catch {
+    // A file that cannot be written now can still be read. The next commit says what is wrong.
+  }
 }
 
 /**
@@ -181,13 +185,7 @@ function serveCommits(path, closed) {
   answer(() => {
     tables = openTables(path);
   });
-  const expiry = setInterval(() => {
-    try {
-      removeExpired(tables.database);
-    } catch {
-      // The next commit says what is wrong.
-    }
-  }, EXPIRY_INTERVAL_MS);
+  const expiry = setInterval(() => removeExpired(tables.database), EXPIRY_INTERVAL_MS);
   parentPort?.on("message", (/** @type {EncodedCommit | "close"} */ message) => {
     if (message !== "close") {
       answer(() => tables.commit(message));
