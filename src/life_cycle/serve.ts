@@ -57,10 +57,7 @@ export async function serve(
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, opened.isNew);
-  // On another runtime, a second SQLite in the process would not see the locks of the first.
-  if (config.store.kind === "file" && process.versions.deno) {
-    void checkStoreFile(service, config.store.path);
-  }
+  if (config.store.kind === "file") void checkStoreFile(service, config.store.path);
   await Promise.race([refused, stopped]);
 }
 

@@ -2,7 +2,9 @@
 
 /** The bundle of Scalar. */
 export async function loadScalar(): Promise<string> {
-  const { default: text } = await import("packed:@scalar/fastify-api-reference/dist/js/standalone.js");
+  const { default: text } = await import(
+    "packed:@scalar/fastify-api-reference/dist/js/standalone.js"
+  );
   return text;
 }
 

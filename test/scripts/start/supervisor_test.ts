@@ -3,6 +3,7 @@ import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/as
 import { type ChildProcess, Processes } from "../../../scripts/start/processes.ts";
 import { LoadClient } from "../../support/load_client.ts";
 import { runTask } from "../../support/run_task.ts";
+import { inShell, taskOf } from "../../support/programs.ts";
 import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
 import { childrenOf } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -116,8 +117,7 @@ test("a SIGKILL of deno task ends its service, with all processes", async () => 
   await using temp = await TempStore.make();
   await temp.issueKey();
   for (const PROCESSES of ["1", "2"]) {
-    const task = [Deno.execPath(), "task", "--quiet", "start"];
-    const shell = ["sh", "-c", `exec ${task.join(" ")}`];
+    const shell = inShell(taskOf("start"));
     await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES }, shell);
     await until(() => linesOf(service, "listening").length === Number(PROCESSES));
     // It resolves when the last process that inherited standard error has ended.

@@ -1,4 +1,5 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startWorker } from "this-runtime/start_worker.ts";
 import type { StoreDamagedError } from "../store_errors.ts";
 import { CHECK_STRUCTURE, damageOf, expectSound } from "./sqlite_reader.ts";
 
@@ -10,8 +11,7 @@ type WorkerMessage =
 /**
  * Checks the structure of the whole file of a store, next to those who read and write it. Resolves to the damage, if
  * there is one. Rejects if the check cannot be made. It is one statement, of 0.6 s for 300,000 pets in memory, so it runs
- * in a worker. A worker from a file would need the permission to read the file.
- */
+ * in a worker. */
 export async function checkFile(path: string): Promise<StoreDamagedError | undefined> {
   const file = JSON.stringify(path);
   const source = `
@@ -27,8 +27,7 @@ export async function checkFile(path: string): Promise<StoreDamagedError | undef
     } catch ({ message, errcode }) {
       postMessage({ kind: "failure", failure: { message, errcode } });
     }`;
-  const url = `data:text/javascript,${encodeURIComponent(source)}`;
-  const worker = new Worker(new URL(url));
+  const worker = startWorker(source);
   try {
     const message = await messageOf(worker);
     if (message.kind === "failure") {

@@ -16,7 +16,8 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import { KvStore, withTypedErrors } from "./kv_store.ts";
+import { withTypedErrors } from "../sqlite/sqlite_errors.ts";
+import { KvStore } from "./kv_store.ts";
 
 /** The part of the client, not in its interface, that finds where a commit is sent. */
 interface RemoteKv extends Kv {
