@@ -7,6 +7,7 @@ import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { parseCount } from "../cli/flag_values.ts";
 import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
+import { sendSignal } from "../cli/send_signal.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
 /** Deno runs the development server with the permissions of the service. */
@@ -66,8 +67,8 @@ async function serveUntilStopped(): Promise<number> {
     }
     // Ends the type check.
     round.abort();
-    server.kill("SIGTERM");
-    const timer = setTimeout(() => server.kill("SIGKILL"), END_LIMIT_MS);
+    sendSignal(server, "SIGTERM");
+    const timer = setTimeout(() => sendSignal(server, "SIGKILL"), END_LIMIT_MS);
     await ended;
     clearTimeout(timer);
     if (reason.kind === "stopped") return EXIT.done;
@@ -106,7 +107,7 @@ function watch(
 async function checkTypes(signal: AbortSignal): Promise<void> {
   const args = ["check", "--quiet", ...SOURCES];
   const check = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "pipe"] });
-  signal.addEventListener("abort", () => check.kill());
+  signal.addEventListener("abort", () => sendSignal(check, "SIGTERM"));
   const [output, code] = await Promise.all([text(check.stderr), codeOf(check)]);
   if (signal.aborted) return;
   const success = code === 0;

@@ -1,8 +1,8 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import { constants } from "node:os";
-import { kill } from "node:process";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { sendSignal } from "../cli/send_signal.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { stderrLogger } from "../../src/runtime/stderr_logger.ts";
 
@@ -147,17 +147,6 @@ function end(process: ChildProcess, signal: NodeJS.Signals): void {
   sendSignal(process, signal);
   const timer = setTimeout(() => sendSignal(process, "SIGKILL"), END_LIMIT_MS);
   process.once("exit", () => clearTimeout(timer));
-}
-
-/** By its id: after `process.kill()`, Deno would take the signal for the end of the process, whatever ended it. */
-function sendSignal({ pid, exitCode }: ChildProcess, signal: NodeJS.Signals): void {
-  const hasStarted = pid !== undefined;
-  if (!hasStarted || exitCode !== null) return;
-  try {
-    kill(pid, signal);
-  } catch {
-    // The process has ended.
-  }
 }
 
 /** A process that could not be started counts as one that could not run. */

@@ -32,6 +32,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 class NodeServer implements HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
+  /** Connections without a request so far. Node does not count them as idle. */
+  readonly #unused = new Set<Socket>();
   #isShuttingDown = false;
   #watch: ReturnType<typeof setInterval> | undefined;
 
@@ -43,6 +45,10 @@ class NodeServer implements HttpServer {
       // As in Deno, the client or a proxy ends an idle connection.
       keepAliveTimeout: 0,
       maxHeaderSize: HEADERS_LIMIT_BYTES,
+    });
+    server.on("connection", (socket) => {
+      this.#unused.add(socket);
+      socket.once("close", () => this.#unused.delete(socket));
     });
     server.on("request", (message, response) => this.#answer(message, response, () => {}));
     // Only a body that is read shall be sent.
@@ -74,14 +80,20 @@ class NodeServer implements HttpServer {
     this.#isShuttingDown = true;
     clearInterval(this.#watch);
     const { promise: closed, resolve } = Promise.withResolvers<void>();
-    // It also closes idle connections.
     this.#server.close(() => resolve());
+    this.#closeIdle();
     await closed;
+  }
+
+  #closeIdle(): void {
+    this.#server.closeIdleConnections();
+    for (const socket of this.#unused) socket.destroy();
   }
 
   /** If descriptors run out, Node closes new connections without a word. Idle ones are closed to free some. */
   #watchDescriptors(): void {
     const report = acceptFailureReporter(this.#options);
+    this.#server.on("error", (error) => report(reasonOf(error)));
     this.#watch = setInterval(() => {
       try {
         closeSync(openSync("/dev/null", "r"));
@@ -89,7 +101,7 @@ class NodeServer implements HttpServer {
         const code = (error as { code?: string }).code;
         if (code !== "EMFILE" && code !== "ENFILE") return;
         report(`Too many open files (${code})`);
-        this.#server.closeIdleConnections();
+        this.#closeIdle();
       }
     }, LOOK_FOR_DESCRIPTOR_MS);
     this.#watch.unref();
@@ -102,6 +114,7 @@ class NodeServer implements HttpServer {
   ): Promise<void> {
     const { refuse, report, respond } = this.#options;
     const { localPort, remoteAddress = "" } = message.socket;
+    this.#unused.delete(message.socket);
     const plain = new PlainRequest(message, localPort, onBodyRead);
     const request = plain as unknown as Request;
     // Without a listener, an error of the connection would end the process.
@@ -117,7 +130,7 @@ class NodeServer implements HttpServer {
     else if (this.#isShuttingDown) response.shouldKeepAlive = false;
     await send(answer, response, message.method === "HEAD");
     // Its response began before the shutdown.
-    if (this.#isShuttingDown) this.#server.closeIdleConnections();
+    if (this.#isShuttingDown) this.#closeIdle();
   }
 
   /** Whether the rest of the body must not be read: it is late, or may be endless. */
