@@ -4,7 +4,8 @@
  */
 
 import type { Head, ProjectionRecord, RecordedLine } from "eventstore-less/definitions.ts";
-import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
+import { EVENT_TYPES, EVENTS } from "eventstore-less/tables.ts";
+import { hasDigests } from "../verify/record_digests.ts";
 import { followsHash } from "eventstore-less/log/line_text.ts";
 import { formatCounted } from "../cli/format.ts";
 import { GENESIS_HASH } from "eventstore-less/log/event.ts";
@@ -34,8 +35,8 @@ export type Export = () => AsyncIterable<Uint8Array>;
 /** Called from time to time with the number of events verified or written. */
 type Progress = (done: number) => void;
 
-/** The head of a verified export, the subjects as its last line leaves them, and the latest time of its events. */
-type VerifiedExport = Pick<LogVerifier, "head" | "subjects" | "latestMs">;
+/** The head of a verified export, the records that it makes, and the latest time of its events. */
+type VerifiedExport = Pick<LogVerifier, "head" | "records" | "latestMs">;
 
 /** Rejects with `RefusedError`. */
 export async function verifyExport(source: Export, progress: Progress = () => {}) {
@@ -55,17 +56,15 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
 export async function restore(
   { store, runtime }: { store: Store; runtime: Runtime },
   source: Export,
-  { head, subjects, latestMs }: VerifiedExport,
+  { head, records, latestMs }: VerifiedExport,
   progress: Progress = () => {},
 ): Promise<void> {
   const { mark, replaceMark } = await takeMark(store, runtime, head);
   const hasChanges = EVENT_TYPES.some((type) => !EVENTS[type].isFirst && head.types[type]);
   // An earlier state of a subject would be written only to be replaced, which takes most of the time.
   const isLast = ({ key, content }: ProjectionRecord) => {
-    const { isAt, collection } = KINDS.get(key[0] as string) ?? {};
-    if (!hasChanges || isAt === undefined) return true;
-    if (content === undefined) return false;
-    return subjects.hasLeft(collection!, key.at(-1) as number, content);
+    if (!hasChanges || !hasDigests(key[0])) return true;
+    return content !== undefined && records.has(key, content);
   };
   // By a clock alone that is wrong, records would be left out that are still valid.
   const time = Math.min(runtime.now(), latestMs);

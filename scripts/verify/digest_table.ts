@@ -1,55 +1,38 @@
-/** Number of entries of a chunk. Small, because the numbers of a damaged log may lie far apart. */
-const CHUNK_LENGTH = 512;
-
-/** The parts of an entry. */
-const DIGEST = 0;
-const VALUE = 1;
+import { NumberTable } from "./number_table.ts";
 
 /**
  * A digest of 48 bits of a content, and a value, for each of the numbers 1, 2, 3 …, in 16 bytes. Each table has a
  * random seed for its digests, so that nobody can choose two contents with the same digest.
  */
 export class DigestTable {
-  #chunks = new Map<number, Float64Array>();
+  #digests = new NumberTable();
+  #values = new NumberTable();
   #seed = crypto.getRandomValues(new Uint32Array(2));
 
   /** The value is 1 or more. */
   set(number: number, content: Uint8Array, value: number): void {
-    const index = Math.floor(number / CHUNK_LENGTH);
-    let chunk = this.#chunks.get(index);
-    if (chunk === undefined) {
-      chunk = new Float64Array(2 * CHUNK_LENGTH);
-      this.#chunks.set(index, chunk);
-    }
-    const offset = 2 * (number % CHUNK_LENGTH);
-    chunk[offset + DIGEST] = halfSipHash(content, this.#seed);
-    chunk[offset + VALUE] = value;
+    this.#digests.set(number, halfSipHash(content, this.#seed));
+    this.#values.set(number, value);
+  }
+
+  delete(number: number): void {
+    if (this.#values.get(number) !== 0) this.#values.set(number, 0);
   }
 
   /** Whether the content is that of the number. */
   has(number: number, content: Uint8Array): boolean {
-    if (this.valueAt(number) === 0) return false;
-    return this.#get(number, DIGEST) === halfSipHash(content, this.#seed);
+    if (this.#values.get(number) === 0) return false;
+    return this.#digests.get(number) === halfSipHash(content, this.#seed);
   }
 
   /** The value of a number; 0 if it has none. */
   valueAt(number: number): number {
-    return this.#get(number, VALUE);
+    return this.#values.get(number);
   }
 
   /** The values of all numbers. */
-  *values(): Generator<number> {
-    for (const chunk of this.#chunks.values()) {
-      for (let at = VALUE; at < chunk.length; at += 2) {
-        if (chunk[at] !== 0) yield chunk[at];
-      }
-    }
-  }
-
-  #get(number: number, part: number): number {
-    const chunk = this.#chunks.get(Math.floor(number / CHUNK_LENGTH));
-    if (chunk === undefined) return 0;
-    return chunk[2 * (number % CHUNK_LENGTH) + part];
+  values(): Generator<number> {
+    return this.#values.values();
   }
 }
 

@@ -1,6 +1,6 @@
 /** Checks the lines of the log in order, from the first one. An audit and a restore both use it. */
 
-import type { RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
+import type { RecordedEvent, RecordedLine, SubjectState } from "eventstore-less/definitions.ts";
 import { MalformedEventError, NewerVersionError, subjectOf } from "eventstore-less/log/event.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "eventstore-less/keyspace.ts";
@@ -8,7 +8,8 @@ import { addEvent, draftOf, EMPTY_HEAD } from "eventstore-less/log/head.ts";
 import { readEvent } from "eventstore-less/log/lines.ts";
 import { COLLECTIONS, EVENTS } from "eventstore-less/tables.ts";
 import type { Note } from "./findings.ts";
-import { SubjectStates } from "./subject_states.ts";
+import { LastPositions } from "./last_positions.ts";
+import { RecordDigests } from "./record_digests.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 /** The log has a fault, or a generation built from it does not match it. */
@@ -38,8 +39,8 @@ export interface LineFault {
  * service itself uses an Idempotency-Key again if its record was lost, or if a clock is behind after its record was
  * removed, so that is a note.
  *
- * Of the data that grows with the log, it keeps only 16 bytes of each subject with a number, and what the histories keep
- * of the others. So it finds an id that was used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
+ * Of the data that grows with the log, it keeps only 8 bytes of each subject with a number and 16 of each of its records,
+ * and what the histories keep of the others. So it finds an id that was used twice only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice
  * within its day only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do.
  */
 export class LogVerifier {
@@ -53,8 +54,9 @@ export class LogVerifier {
   /** Whether every line so far could be read. Only then is an unknown subject a new one. */
   #isComplete = true;
   #histories = COLLECTIONS.map((collection) => collection.newHistory());
-  /** All subjects, except those that a line that could not be read may have changed. */
-  readonly subjects = new SubjectStates();
+  /** Of all subjects, except those that a line that could not be read may have changed. */
+  readonly lastPositions = new LastPositions();
+  readonly records = new RecordDigests();
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
@@ -128,7 +130,10 @@ export class LogVerifier {
     }
     // All times have the same format, so they sort as text, which avoids parsing them.
     if (event.time > this.#latestTime) this.#latestTime = event.time;
-    const before = this.subjects.before(event);
+    const before: SubjectState = {
+      position: this.lastPositions.of(event),
+      hasRecord: (key, content) => this.records.has(key, content),
+    };
     this.#checkPredecessor(event, before.position);
     for (const history of this.#histories) {
       for (const fault of history.check({ event, line }, before)) this.#addFault(fault);
@@ -136,7 +141,8 @@ export class LogVerifier {
     const number = EVENTS[event.type].id(event.data);
     // The subjects are numbered in order, so a larger number is a fault in a complete log, and could take much memory.
     if (!this.#isComplete || typeof number === "string" || number <= position) {
-      this.subjects.note({ event, line });
+      this.lastPositions.note(event);
+      this.records.note({ event, line });
     }
     this.#noteRepeatedUse(event);
   }
@@ -174,7 +180,8 @@ export class LogVerifier {
   #lose(): void {
     this.#lastHash = undefined;
     this.#isComplete = false;
-    this.subjects.clear();
+    this.lastPositions.clear();
+    this.records.clear();
     for (const history of this.#histories) history.lose();
   }
 }

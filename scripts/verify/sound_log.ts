@@ -1,21 +1,24 @@
-/** The digest of a log that an audit keeps: 16 bytes for each subject, and up to 26 for each event, instead of the records. */
+/**
+ * The digest of a log that an audit keeps instead of the records: 8 bytes for each subject, 16 for each of its records
+ * and for each Idempotency-Key, and 2 for each event.
+ */
 
 import type { ProjectionKey, ProjectionRecord, RecordedLine } from "eventstore-less/definitions.ts";
-import { Buffer } from "node:buffer";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
-import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
+import { COLLECTIONS, EVENTS } from "eventstore-less/tables.ts";
 import { project } from "eventstore-less/projections/project.ts";
 import { formatKey } from "eventstore-less/store/key_encoding.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { DigestTable } from "./digest_table.ts";
 import { LogVerifier } from "./log_verifier.ts";
 import { bitsOf, MissingRecords } from "./missing_records.ts";
+import { hasDigests, keyAndContent } from "./record_digests.ts";
 
-/** By the types of events: the bits of the kinds of records that an event leaves of its subject. */
-const LEFT_BITS = Object.fromEntries(
-  EVENT_TYPES.map((type) => [type, bitsOf(EVENTS[type].leaves?.kinds ?? [])]),
+/** The collections that have only records of which digests are enough. */
+const COLLECTIONS_WITH_DIGESTS = new Set(
+  COLLECTIONS.filter(({ kinds }) => Object.keys(kinds).every(hasDigests)).map(({ name }) => name),
 );
 
 interface KeptRecord {
@@ -26,11 +29,9 @@ interface KeptRecord {
 
 /** The sound lines of a log: which records follow from them, and from which event each one does. */
 export class SoundLog {
-  /** Has the digests of what events leave of their subjects, because it needs them to verify the lines. */
+  /** Has the digests of records, because it needs them to verify the lines. */
   readonly verifier = new LogVerifier();
-  /** By the positions of the events: the bits of the kinds of records that each one has left. */
-  #leftBits = new GrowingTable();
-  /** The records that no event type names in `leaves`, by their keys as texts. A log has few. */
+  /** The records of the other kinds, by their keys as texts. A log has few. */
   #kept = new Map<string, KeptRecord>();
   /** The records of Idempotency-Keys, and when they expire, by the positions of their events. */
   #idempotencyKeys = new DigestTable();
@@ -50,16 +51,15 @@ export class SoundLog {
   follow(lines: readonly RecordedLine[]): void {
     for (const recorded of lines) {
       const { type, position, idempotencyKey } = recorded.event;
-      this.#leftBits.set(position, LEFT_BITS[type]);
-      const leavesAll = EVENTS[type].leaves !== undefined && idempotencyKey === undefined;
-      if (leavesAll) continue;
+      const isDone = COLLECTIONS_WITH_DIGESTS.has(EVENTS[type].collection);
+      if (isDone && idempotencyKey === undefined) continue;
       for (const record of project([recorded])) this.#keep(record, position);
     }
   }
 
   #keep({ key, content, expiresAt = Infinity }: ProjectionRecord, position: number): void {
     const [kind] = key;
-    if (isLeftKind(kind)) return;
+    if (hasDigests(kind)) return;
     const name = formatKey(key);
     if (content === undefined) {
       this.#kept.delete(name);
@@ -79,34 +79,28 @@ export class SoundLog {
     const [kind] = key;
     const number = key.at(-1) as number;
     if (kind === IDEMPOTENCY_KIND) return this.#idempotencyKeys.valueAt(number) === 0 ? 0 : number;
-    if (isLeftKind(kind)) {
-      return this.verifier.subjects.lastPositionOf(collectionOf(kind), number);
-    }
+    if (hasDigests(kind)) return this.verifier.records.positionOf(key);
     return this.#kept.get(formatKey(key))?.position ?? 0;
   }
 
   /** Whether the log makes a record of that key and content. */
   makes(key: ProjectionKey, content: Uint8Array): boolean {
     const [kind] = key;
-    const number = key.at(-1) as number;
     if (kind === IDEMPOTENCY_KIND) {
-      return this.#idempotencyKeys.has(number, keyAndContent(key, content));
+      return this.#idempotencyKeys.has(key.at(-1) as number, keyAndContent(key, content));
     }
-    if (isLeftKind(kind)) {
-      const { isAt } = KINDS.get(kind as string)!;
-      const hasLeft = this.verifier.subjects.hasLeft(collectionOf(kind), number, content);
-      return hasLeft && isAt!(key, content);
-    }
+    if (hasDigests(kind)) return this.verifier.records.has(key, content);
     const record = this.#kept.get(formatKey(key));
     return record !== undefined && bytesEqual(content, record.content);
   }
 
   /** All records that follow from the log. */
   allRecords(): MissingRecords {
-    const { subjects, position: last } = this.verifier;
+    const { records: digests, position: last } = this.verifier;
     const records = new MissingRecords(last);
-    for (const position of subjects.lastPositions()) {
-      records.add(this.#leftBits.at(position), position);
+    for (const [kind, positions] of digests.positions()) {
+      const bit = bitsOf([kind]);
+      for (const position of positions) records.add(bit, position);
     }
     for (const { key, position } of this.#kept.values()) {
       records.add(bitsOf([key[0] as string]), position);
@@ -122,36 +116,5 @@ export class SoundLog {
   isIdempotencyKeyExpired(time: number, position: number): boolean {
     const expiresAt = this.#idempotencyKeys.valueAt(position);
     return expiresAt !== 0 && expiresAt <= time;
-  }
-}
-
-/** Whether events leave records of that kind of their subjects, so that their digests are enough. */
-function isLeftKind(kind: string | number): boolean {
-  return KINDS.get(kind as string)?.isAt !== undefined;
-}
-
-function collectionOf(kind: string | number): string {
-  return KINDS.get(kind as string)!.collection;
-}
-
-function keyAndContent(key: ProjectionKey, content: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(formatKey(key)), content]);
-}
-
-/** Two bytes for each number from 0 on, for as many numbers as were set. */
-class GrowingTable {
-  #values = new Uint16Array(1_024);
-
-  set(number: number, value: number): void {
-    if (number >= this.#values.length) {
-      const larger = new Uint16Array(Math.max(number + 1, 2 * this.#values.length));
-      larger.set(this.#values);
-      this.#values = larger;
-    }
-    this.#values[number] = value;
-  }
-
-  at(number: number): number {
-    return this.#values[number];
   }
 }

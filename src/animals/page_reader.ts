@@ -1,14 +1,21 @@
 import type { Head, RecordedEvent } from "eventstore-less/definitions.ts";
 import { PET_LISTS, petByCategoryKey, petListOf } from "./pet_keys.ts";
 import { changePositionOf, lastPetIdOf, petCount } from "./pet_counts.ts";
-import { expectRemoval, petKeyOf, petOf, type PetRecord, readRemovals } from "./pet_records.ts";
+import {
+  expectRemoval,
+  getAll,
+  petKeyOf,
+  petOf,
+  type PetRecord,
+  readRemovals,
+} from "./pet_records.ts";
 import { isPetEvent } from "./pet_event.ts";
-import { encodePet } from "../../events/pet.ts";
+import { categoryIdIn, encodePet, statusIn } from "../../events/pet.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { Store, StoreEntry } from "eventstore-less/store/store.ts";
 import {
   countFor,
   isOfAll,
@@ -18,7 +25,7 @@ import {
   pageOf,
   type PageQuery,
 } from "./page.ts";
-import { damagedError, readEvents } from "eventstore-less/projections/project.ts";
+import { contentOf, damagedError, readEvents } from "eventstore-less/projections/project.ts";
 
 /** Maximum number of cursors for which the number of the pets on the later pages is remembered. */
 const REMAINING_LIMIT = 20_000;
@@ -27,8 +34,8 @@ const REMAINING_LIMIT = 20_000;
 const READ_ATTEMPTS = 30;
 const READ_LIMIT_MS = 1_000;
 
-/** A page of some ids follows at most so many events that came while it was read. */
-export const IDS_LINES_LIMIT = 1_000;
+/** A page follows at most so many events that came while it was read. */
+export const LINES_LIMIT = 1_000;
 
 export interface PageReaderDeps {
   store: Store;
@@ -61,12 +68,11 @@ export class PageReader {
     const deadline = monotonicNow() + READ_LIMIT_MS;
     let asOf = head;
     for (let attempt = 1;; attempt++) {
-      const isLast = attempt === READ_ATTEMPTS;
       const tried = query.ids === undefined
-        ? await this.#tryLists(query, asOf, isLast)
+        ? await this.#tryLists(query, asOf)
         : await this.#tryIds(query, query.ids, asOf);
       if (tried.kind === "page") return tried.page;
-      if (isLast || monotonicNow() > deadline) {
+      if (attempt === READ_ATTEMPTS || monotonicNow() > deadline) {
         const message = `The animals of the page were changed during each of ${attempt} reads`;
         throw new ServiceError("store_unavailable", message);
       }
@@ -75,32 +81,37 @@ export class PageReader {
   }
 
   /**
-   * Reads a page from the lists of pets. The lists are not read at one moment, so a pet that changes may be found in two
-   * of them, or in none. One of three proofs shows that the page is right; otherwise it must be read again:
-   * 1. It is complete by itself, as hasEveryId() explains.
-   * 2. A second read of the head shows that no pet was changed or removed since the first one.
-   * 3. It is a page of one list, which was read at one moment. That moment is not that of a head, so this proof counts
-   *    only in the last attempt.
+   * Reads a page from the lists of pets, which are not read at one moment: a pet that changes meanwhile may be found in two
+   * of them, or in none. Either the page is complete by itself, as hasEveryId() explains, or the events between the head
+   * and the newest head replace what was read of their pets. Without a change, the page is as of the first head.
    */
-  async #tryLists(query: PageQuery, head: Head, isLast: boolean): Promise<Attempt> {
-    const pets = await this.#readPets(query, head);
-    if (hasEveryId(pets, query, head)) {
-      return { kind: "page", page: this.#countedPage(pets, query, head) };
+  async #tryLists(query: PageQuery, head: Head): Promise<Attempt> {
+    const { readNewestHead, store } = this.#deps;
+    const read = await this.#readLists(query, head);
+    const listed = read.pets.map(({ pet }) => pet).filter((pet) => pet !== undefined);
+    if (hasEveryId(listed, query, head)) {
+      return { kind: "page", page: this.#countedPage(listed, query, head) };
     }
-    const { head: newerHead } = await this.#deps.readNewestHead();
+    const { head: newerHead } = await readNewestHead();
     // A replay removes the records of an earlier generation.
     if (newerHead.generation !== head.generation) return { kind: "changed", newerHead };
     if (hasNoChangeAfter(head, newerHead)) {
-      expectNoDuplicate(pets, head);
-      // While no pet was ever removed, a page of all pets has every id.
-      if (isOfAll(query) && !hasGaps(head)) throw missingPetError(pets, query, head);
-      const page = this.#countedPage(pets, query, head);
-      return { kind: "page", page };
+      const pets = soundPets(read.pets, head);
+      return { kind: "page", page: this.#wholePage(pets, query, head) };
     }
-    const isOneList = query.status !== undefined;
-    // The head does not count these pets.
-    if (isOneList && isLast) return { kind: "page", page: pageOf(pets, query, head) };
-    return { kind: "changed", newerHead };
+    if (newerHead.position - head.position > LINES_LIMIT) return { kind: "changed", newerHead };
+    const events = await readEvents(store, head.position + 1, newerHead.position);
+    const changed = petsAfter(events);
+    const unchanged = soundPets(read.pets.filter(({ id }) => !changed.has(id)), head);
+    const newest = newestOf(query, newerHead);
+    const entered = [...changed.values()].filter((pet) => pet !== undefined)
+      .filter((pet) => pet.id >= read.oldest && pet.id <= newest && matches(pet, query));
+    const pets = newestFirst([...unchanged, ...entered]);
+    // After pets have left the page, others come that were not read.
+    const isShort = pets.length <= query.limit && read.oldest > 1;
+    if (isShort) return { kind: "changed", newerHead };
+    const shown = pets.slice(0, query.limit + 1);
+    return { kind: "page", page: this.#wholePage(shown, query, newerHead) };
   }
 
   /**
@@ -122,11 +133,21 @@ export class PageReader {
     if (hasNoChangeAfter(head, newerHead)) {
       return { kind: "page", page: pageOf(found, query, head) };
     }
-    const eventCount = newerHead.position - head.position;
-    if (eventCount > IDS_LINES_LIMIT) return { kind: "changed", newerHead };
+    if (newerHead.position - head.position > LINES_LIMIT) return { kind: "changed", newerHead };
     const events = await readEvents(store, head.position + 1, newerHead.position);
-    const pets = petsAfter(found, events, ids);
+    const changed = petsAfter(events);
+    const unchanged = found.filter(({ id }) => !changed.has(id));
+    const entered = ids.map((id) => changed.get(id)).filter((pet) => pet !== undefined);
+    const pets = newestFirst([...unchanged, ...entered]);
     return { kind: "page", page: pageOf(pets, query, newerHead) };
+  }
+
+  /** A page of lists, as #countedPage(). Throws `projection_damaged` also if a pet of a page of all pets is missing. */
+  #wholePage(pets: PetRecord[], query: PageQuery, head: Head): Page {
+    // While no pet was ever removed, a page of all pets has every id.
+    const needsEveryId = isOfAll(query) && !hasGaps(head);
+    if (needsEveryId && !hasEveryId(pets, query, head)) throw missingPetError(pets, query, head);
+    return this.#countedPage(pets, query, head);
   }
 
   /**
@@ -154,26 +175,64 @@ export class PageReader {
     return isFirst ? countFor(query, head) : this.#remaining.get(remainingName(query, head));
   }
 
-  /** The pets that a page may show, newest first, and the next one if there are more. */
-  async #readPets(query: PageQuery, head: Head): Promise<PetRecord[]> {
+  /** Reads the pets that a page may show, newest first, and the next one if there are more. */
+  async #readLists(query: PageQuery, head: Head): Promise<ReadLists> {
     const { store } = this.#deps;
     const { limit, status, categoryId } = query;
     const lists = status === undefined ? PET_LISTS : [petListOf(status)];
     const newest = newestOf(query, head);
     const isDense = isOfAll(query) && !hasGaps(head);
-    const oldest = isDense ? Math.max(1, newest - limit) : 1;
-    const readList = async (list: string): Promise<PetRecord[]> => {
+    const start = isDense ? Math.max(1, newest - limit) : 1;
+    const readList = async (list: string): Promise<StoreEntry[]> => {
       const keyOf = (id: number) =>
         categoryId === undefined
           ? petKeyOf(head, list, id)
           : projectionKey(head.generation, petByCategoryKey(categoryId, list, id));
-      const range = { start: keyOf(oldest), end: keyOf(newest + 1) };
-      const entries = await store.list(range, { limit: limit + 1, reverse: true });
-      return entries.map(petOf);
+      const range = { start: keyOf(start), end: keyOf(newest + 1) };
+      return await store.list(range, { limit: limit + 1, reverse: true });
     };
-    const pets = (await Promise.all(lists.map(readList))).flat();
-    return newestFirst(pets).slice(0, limit + 1);
+    const entries = (await Promise.all(lists.map(readList))).flat()
+      .sort((one, other) => idOf(other) - idOf(one))
+      .slice(0, limit + 1);
+    const isFull = entries.length > limit;
+    const oldest = isFull ? idOf(entries[limit]) : start;
+    if (categoryId === undefined) {
+      const pets = entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) }));
+      return { pets, oldest };
+    }
+    return { pets: await this.#readPetsOf(entries, categoryId, head), oldest };
   }
+
+  /** The pets of the records of a category. */
+  async #readPetsOf(entries: StoreEntry[], categoryId: bigint, head: Head): Promise<ReadPet[]> {
+    for (const entry of entries) contentOf(entry);
+    const keys = entries.map(({ key }) =>
+      petKeyOf(head, key.at(-2) as string, key.at(-1) as number)
+    );
+    const found = await getAll(this.#deps.store, keys);
+    return found.map((entry, index) => {
+      const pet = entry === null ? undefined : petOf(entry);
+      const isInCategory = pet !== undefined && categoryIdIn(pet.text) === String(categoryId);
+      return { id: idOf(entries[index]), pet: isInCategory ? pet : undefined };
+    });
+  }
+}
+
+/** A pet of a list; without the pet if the pet itself is not there, or has another category. */
+interface ReadPet {
+  id: number;
+  pet: PetRecord | undefined;
+}
+
+/** What the lists of a page had when they were read: all their pets from the newest one down to that id. */
+interface ReadLists {
+  /** Newest first. A pet that has changed meanwhile may be there twice. */
+  pets: ReadPet[];
+  oldest: number;
+}
+
+function idOf({ key }: StoreEntry): number {
+  return key.at(-1) as number;
 }
 
 /** Whether no pet was changed or removed after a head, up to a later one of the same generation. */
@@ -200,10 +259,13 @@ function consecutiveCount(pets: readonly PetRecord[], query: PageQuery, head: He
 
 const MISSING_OR_TWICE = "is missing, or is there twice";
 
-/** Throws `projection_damaged` if a page, during which no pet was changed, has a pet twice. */
-function expectNoDuplicate(pets: readonly PetRecord[], head: Head): void {
-  const twice = pets.find(({ id }, index) => id === pets[index + 1]?.id);
-  if (twice !== undefined) throw damagedError(petKeyOf(head, "", twice.id), MISSING_OR_TWICE);
+/** The pets that were read, none of which has changed meanwhile. Throws `projection_damaged` if one is missing, or twice. */
+function soundPets(read: readonly ReadPet[], head: Head): PetRecord[] {
+  return read.map(({ id, pet }, index) => {
+    const isTwice = id === read[index + 1]?.id;
+    if (pet === undefined || isTwice) throw damagedError(petKeyOf(head, "", id), MISSING_OR_TWICE);
+    return pet;
+  });
 }
 
 /** The error about the newest pet that a page should have and does not have. */
@@ -212,19 +274,22 @@ function missingPetError(pets: readonly PetRecord[], query: PageQuery, head: Hea
   return damagedError(petKeyOf(head, "", missing), MISSING_OR_TWICE);
 }
 
-/** The pets of some ids after events, newest first. */
-function petsAfter(
-  pets: readonly PetRecord[],
-  events: readonly RecordedEvent[],
-  ids: readonly number[],
-): PetRecord[] {
-  const after = new Map(pets.map((pet) => [pet.id, pet]));
-  for (const event of events.filter(isPetEvent).filter(({ data }) => ids.includes(data.id))) {
+/** The pets of events as the last of these leave them; `undefined` if a pet was removed. */
+function petsAfter(events: readonly RecordedEvent[]): Map<number, PetRecord | undefined> {
+  const after = new Map<number, PetRecord | undefined>();
+  for (const event of events.filter(isPetEvent)) {
     const { type, position, data } = event;
-    if (type === "PetRemoved") after.delete(data.id);
-    else after.set(data.id, { id: data.id, text: encodePet(data), position });
+    const isRemoved = type === "PetRemoved";
+    after.set(data.id, isRemoved ? undefined : { id: data.id, text: encodePet(data), position });
   }
-  return newestFirst([...after.values()]);
+  return after;
+}
+
+/** Whether a pet has the status and the category of a query. */
+function matches({ text }: PetRecord, { status, categoryId }: PageQuery): boolean {
+  const hasStatus = status === undefined || statusIn(text) === status;
+  const hasCategory = categoryId === undefined || categoryIdIn(text) === String(categoryId);
+  return hasStatus && hasCategory;
 }
 
 /** The name of the number of pets from the cursor of a query on. After a change of any pet, it is another name. */

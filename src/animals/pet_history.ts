@@ -4,6 +4,7 @@ import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
 import type { PetUpdatedData } from "../../events/pet_event.ts";
 import { isPetEvent } from "./pet_event.ts";
 import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
+import { petKey, petListOf, removedPetKey } from "./pet_keys.ts";
 
 const encoder = new TextEncoder();
 
@@ -23,7 +24,7 @@ export class PetHistory implements History {
       case "PetUpdated":
         return this.#checkChange(event.data, subject);
       case "PetRemoved":
-        return this.#checkBefore("removes", event.data.id, petTextOf(recorded), subject);
+        return this.#checkBefore("removes", event.data, petTextOf(recorded), subject);
       default:
         return assertNever(event);
     }
@@ -42,29 +43,31 @@ export class PetHistory implements History {
 
   /** Checks that the pet was before as the change says, and differs from it now in each former value. */
   #checkChange(pet: PetUpdatedData, subject: SubjectState): string[] {
-    const { id, previous } = pet;
+    const { previous } = pet;
     const before = patchPet(pet, previous);
-    const faults = this.#checkBefore("changes", id, encoder.encode(encodePet(before)), subject);
+    const textBefore = encoder.encode(encodePet(before));
+    const faults = this.#checkBefore("changes", before, textBefore, subject);
     const names = Object.keys(previous) as (keyof Pet)[];
     const unchanged = names.filter((name) => before[name] === pet[name]);
     if (unchanged.length === 0) return faults;
     return [...faults, `its previous names ${unchanged.join(", ")}, but did not change it`];
   }
 
-  /** Checks that the pet is there after the lines so far, with that text. */
+  /** Checks that the pet is there after the lines so far, as it was before, with that text. */
   #checkBefore(
     does: "changes" | "removes",
-    id: number,
+    { id, status }: Pet,
     textBefore: Uint8Array,
-    { position, hasLeft }: SubjectState,
+    { position, hasRecord }: SubjectState,
   ): string[] {
     if (position === 0) {
       return this.#isComplete ? [`it ${does} pet ${id}, which was not added before`] : [];
     }
-    if (hasLeft(removalContentOf(position))) {
+    if (hasRecord(removedPetKey(id), removalContentOf(position))) {
       return [`it ${does} pet ${id}, which was removed before`];
     }
-    if (hasLeft(petContentOf(position, textBefore))) return [];
+    const keyBefore = petKey(petListOf(status), id);
+    if (hasRecord(keyBefore, petContentOf(position, textBefore))) return [];
     const member = does === "changes" ? "previous" : "data";
     return [`its ${member} does not match pet ${id} as it was before`];
   }

@@ -30,7 +30,7 @@ export function removedPetKey(id: number) {
   return ["removed_pet", id];
 }
 
-/** The keys of the records of a pet with some former values. Both records have the same content. */
+/** The keys of the records of a pet, with some former values. */
 export function petKeysOf(pet: Pet, former: PetPatch = {}): ProjectionKey[] {
   const { id, categoryId, status } = { ...pet, ...former };
   const list = petListOf(status);

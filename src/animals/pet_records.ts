@@ -9,6 +9,7 @@ import {
   type Store,
   type StoreEntry,
 } from "eventstore-less/store/store.ts";
+import type { Pet } from "../../events/pet.ts";
 import { positionIn, textIn } from "./pet_content.ts";
 import { changePositionOf } from "./pet_counts.ts";
 import { PET_LISTS, petKey, removedPetKey } from "./pet_keys.ts";
@@ -20,6 +21,8 @@ export interface PetRecord {
   text: string;
   /** Position of the last event that added or changed the pet. */
   position: number;
+  /** The pet, if the line of that event has proven the record. */
+  proven?: Pet;
   /** The entity tag of the text, once it was needed. */
   cachedTag?: string;
 }
@@ -68,18 +71,22 @@ export async function readUnremovedPet(
   throw damagedError(removedKey, "is in a list, although the pet was removed");
 }
 
+/** The entries of any number of keys, which are not read at one moment. */
+export async function getAll(store: Store, keys: readonly Key[]): Promise<(StoreEntry | null)[]> {
+  const reads: Promise<(StoreEntry | null)[]>[] = [];
+  for (let start = 0; start < keys.length; start += GET_MANY_LIMIT) {
+    reads.push(store.getMany(keys.slice(start, start + GET_MANY_LIMIT)));
+  }
+  return (await Promise.all(reads)).flat();
+}
+
 /** The positions of the removals of pets; `undefined` for a pet without such a record. */
 export async function readRemovals(
   store: Store,
   head: Head,
   ids: readonly number[],
 ): Promise<(number | undefined)[]> {
-  const keys = ids.map((id) => removedPetKeyOf(head, id));
-  const reads: Promise<(StoreEntry | null)[]>[] = [];
-  for (let start = 0; start < keys.length; start += GET_MANY_LIMIT) {
-    reads.push(store.getMany(keys.slice(start, start + GET_MANY_LIMIT)));
-  }
-  const entries = (await Promise.all(reads)).flat();
+  const entries = await getAll(store, ids.map((id) => removedPetKeyOf(head, id)));
   return entries.map((entry) => entry === null ? undefined : removalPositionOf(entry));
 }
 

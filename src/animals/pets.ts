@@ -1,14 +1,12 @@
 /** All that the engine must know of animals: their events, the records that these make, and the numbers of the head. */
 
 import {
-  categoryIdIn,
   encodePet,
   fieldsByCheck,
   Pet,
   PET_CHECK,
   PET_RELEASES,
   releasesOf,
-  statusIn,
 } from "../../events/pet.ts";
 import {
   checkPetUpdated,
@@ -30,8 +28,7 @@ import { faultOfPetCounts, petCount } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";
 import { PET_LISTS, petKeysOf, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
 
-/** Keeps a byte order mark, which would be a difference. */
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const NOTHING = new Uint8Array();
 
 /** What the events have in common whose data is a pet. */
 const OF_PET = {
@@ -44,17 +41,11 @@ const OF_PET = {
   shown: ({ status }) => ({ status: [status] }),
 } satisfies Partial<EventDefinition<Pet>>;
 
-const LEAVES_PET = { kinds: ["pet", "pet_by_category"], content: contentOf };
-
 const PET_EVENTS: EventDefinitions<PetEventBody> = {
   PetCreated: {
     ...OF_PET,
     isFirst: true,
-    project(recorded) {
-      const content = contentOf(recorded);
-      return petKeysOf(recorded.event.data).map((key) => ({ key, content }));
-    },
-    leaves: LEAVES_PET,
+    project: recordsOf,
     tally: ({ status }) => [[petListOf(status), 1]],
   },
   PetUpdated: {
@@ -67,12 +58,14 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
     isFirst: false,
     project(recorded) {
       const { data } = recorded.event;
-      const content = contentOf(recorded);
-      const removed = petKeysOf(data, data.previous).map((key): ProjectionRecord => ({ key }));
-      // The pet may stay in its lists, so the records that are removed come before those that are written.
-      return [...removed, ...petKeysOf(data).map((key) => ({ key, content }))];
+      const [written, writtenByCategory] = recordsOf(recorded);
+      const { status, categoryId } = data.previous;
+      const staysInList = status === undefined;
+      if (staysInList && categoryId === undefined) return [written];
+      const [key, keyByCategory] = petKeysOf(data, data.previous);
+      const removed = staysInList ? [{ key: keyByCategory }] : [{ key }, { key: keyByCategory }];
+      return [...removed, written, writtenByCategory];
     },
-    leaves: LEAVES_PET,
     tally({ status, previous }) {
       if (previous.status === undefined) return [];
       return [[petListOf(previous.status), -1], [petListOf(status), 1]];
@@ -85,18 +78,20 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
     /** The record of a removal tells a removed pet from one whose records are lost. Nothing deletes it. */
     project({ event: { data, position } }) {
       const removal = { key: removedPetKey(data.id), content: removalContentOf(position) };
-      return [removal, ...petKeysOf(data).map((key) => ({ key }))];
-    },
-    leaves: {
-      kinds: ["removed_pet"],
-      content: ({ event: { position } }) => removalContentOf(position),
+      return [...petKeysOf(data).map((key) => ({ key })), removal];
     },
     tally: ({ status }) => [[petListOf(status), -1]],
   },
 };
 
-function contentOf(recorded: RecordedData<Pet>): Uint8Array {
-  return petContentOf(recorded.event.position, petTextOf(recorded));
+/** The record of a pet, and that of its category, which says by its key alone where the pet is. */
+function recordsOf(recorded: RecordedData<Pet>): ProjectionRecord[] {
+  const { data, position } = recorded.event;
+  const [key, keyByCategory] = petKeysOf(data);
+  return [
+    { key, content: petContentOf(position, petTextOf(recorded)) },
+    { key: keyByCategory, content: NOTHING },
+  ];
 }
 
 const PET_KINDS: Record<string, KindDefinition> = {
@@ -104,35 +99,21 @@ const PET_KINDS: Record<string, KindDefinition> = {
     key: [PET_LISTS, "number"],
     owner: ([, , id]) => `pet ${id}`,
     describe: ([, list, id]) => `Pet ${id} in the list ${list}`,
-    isAt: ([, list], content) => isInList(list, petTextIn(content)),
+    onePerSubject: true,
   },
   pet_by_category: {
     key: ["text", PET_LISTS, "number"],
     owner: ([, , , id]) => `pet ${id}`,
     describe: ([, category, list, id]) => `Pet ${id} in the list ${list} of category ${category}`,
-    isAt([, category, list], content) {
-      const petText = petTextIn(content);
-      return isInList(list, petText) && category === categoryIdIn(petText);
-    },
+    onePerSubject: true,
   },
   removed_pet: {
     key: ["number"],
     owner: ([, id]) => `pet ${id}`,
     describe: ([, id]) => `The removal of pet ${id}`,
-    isAt: (_key, content) => petTextIn(content) === "",
+    onePerSubject: true,
   },
 };
-
-/** The text of the pet in a content, after its position; empty if that is the content of a removal. */
-function petTextIn(content: Uint8Array): string {
-  const text = decoder.decode(content);
-  const start = text.indexOf("{");
-  return start === -1 ? "" : text.slice(start);
-}
-
-function isInList(list: string | number, petText: string): boolean {
-  return petText !== "" && list === petListOf(statusIn(petText));
-}
 
 export const PETS: Collection<PetEventBody> = {
   name: PETS_COLLECTION,

@@ -113,13 +113,11 @@ export interface EventDefinition<Data extends object = object> {
   id(data: Data): number | string;
   /** Whether an event of this type is the first one of its subject, so that its records replace none. */
   isFirst: boolean;
-  /** The records that an event writes or removes; at most one of each kind is written. Depends on nothing else. */
-  project(recorded: RecordedData<Data>): ProjectionRecord[];
   /**
-   * If ids are numbers: what an event leaves of its subject, as the same content in one record of each of these kinds,
-   * which `project()` writes, and whose definitions have `isAt()`.
+   * The records that an event removes, and then those that it writes, at most one of each kind. They depend on nothing
+   * else, and those of two subjects are never the same.
    */
-  leaves?: { kinds: readonly string[]; content(recorded: RecordedData<Data>): Uint8Array };
+  project(recorded: RecordedData<Data>): ProjectionRecord[];
   /** What an event adds to the counts of the head. All collections share these names. */
   tally?(data: Data): readonly (readonly [name: string, change: 1 | -1])[];
   /** The values by which a follower can select an event, by the name of the filter. The feed shows no type without it. */
@@ -156,10 +154,10 @@ export interface KindDefinition {
   /** The record in words, for an operator; by default its key. */
   describe?(key: ProjectionKey): string;
   /**
-   * Whether a content that an event leaves of its subject belongs under a key of this kind. Only for the kinds that an
-   * event type names in `leaves`; the last element of such a key is the number of the subject.
+   * Whether a subject has at most one record of this kind at a time, whose key ends with the number of the subject. An
+   * audit keeps a digest of such a record, and every other record whole.
    */
-  isAt?(key: ProjectionKey, content: Uint8Array): boolean;
+  onePerSubject?: boolean;
 }
 
 /** The rules of a history. Each one gets all events of the log, in order. */
@@ -174,6 +172,6 @@ export interface History {
 export interface SubjectState {
   /** Position of its last event; 0 if none is known. */
   position: number;
-  /** Whether its last event has left records of that content. */
-  hasLeft(content: Uint8Array): boolean;
+  /** Whether the events before make that record, which is of a kind with `onePerSubject`. */
+  hasRecord(key: ProjectionKey, content: Uint8Array): boolean;
 }

@@ -1,10 +1,8 @@
-import type { EventType, RecordedLine } from "eventstore-less/definitions.ts";
+import type { RecordedLine } from "eventstore-less/definitions.ts";
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
-import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
 import { eventOf } from "eventstore-less/log/lines.ts";
-import { project } from "eventstore-less/projections/project.ts";
-import { COLLECTIONS, EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
+import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { sampleLog } from "../support/sample_log.ts";
 import { utf8 } from "../support/utf8.ts";
 
@@ -26,10 +24,6 @@ function numbersIn(schema: z.ZodType): string[] {
   return places;
 }
 
-function leftKindsOf(type: EventType): string[] {
-  return [...EVENTS[type].leaves?.kinds ?? []].sort();
-}
-
 Deno.test("no schema of an event asks for a number, because the integers of a line are bigint", () => {
   const nested = z.strictObject({ list: z.array(z.object({ at: z.int().optional() })) });
   assertEquals(numbersIn(nested).length > 0, true);
@@ -41,25 +35,23 @@ Deno.test("the events of the sample have all types", () => {
   assertEquals([...types].sort(), EVENT_TYPES.toSorted());
 });
 
-Deno.test("an event leaves what it says: one content, in records of the kinds that it names", () => {
+Deno.test("a subject has at most one record of a kind with onePerSubject, whose key ends with its number", () => {
+  const keys = new Map<string, string>();
   for (const recorded of SAMPLES) {
-    const { type } = recorded.event;
-    const { leaves } = EVENTS[type];
-    const written = project([recorded])
-      .filter(({ key: [kind], content }) => kind !== IDEMPOTENCY_KIND && content !== undefined);
-    const left = written.filter(({ key: [kind] }) => KINDS.get(kind as string)!.isAt !== undefined);
-    assertEquals(left.map(({ key: [kind] }) => kind).sort(), leftKindsOf(type));
-    for (const { key, content } of left) {
-      assertEquals(content, leaves!.content(recorded));
-      assertEquals(KINDS.get(key[0] as string)!.isAt!(key, content!), true);
+    const { project, id: idOf } = EVENTS[recorded.event.type];
+    const id = idOf(recorded.event.data);
+    for (const { key, content } of project(recorded)) {
+      const [kind] = key;
+      if (!KINDS.get(kind as string)!.onePerSubject) continue;
+      assertEquals(key.at(-1), id);
+      const name = `${kind}/${id}`;
+      const former = keys.get(name);
+      if (content === undefined) {
+        if (former === key.join("/")) keys.delete(name);
+        continue;
+      }
+      assertEquals(former ?? key.join("/"), key.join("/"), "the former record was removed");
+      keys.set(name, key.join("/"));
     }
-  }
-});
-
-Deno.test("the kinds with isAt are those that some event of the collection leaves", () => {
-  for (const { events, kinds } of COLLECTIONS) {
-    const left = new Set(Object.keys(events).flatMap((type) => leftKindsOf(type as EventType)));
-    const withIsAt = Object.keys(kinds).filter((kind) => kinds[kind].isAt !== undefined);
-    assertEquals(withIsAt.sort(), [...left].sort());
   }
 });

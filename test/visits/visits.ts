@@ -48,6 +48,10 @@ function byDayKey(day: string, id: number) {
   return ["visit_by_day", day, id];
 }
 
+function cancelledKey(id: number) {
+  return ["cancelled_visit", id];
+}
+
 /** The content of both records of a visit: the position of its last event, and that event's data. */
 function contentOf({ event: { position }, line }: RecordedData<Visit>): Uint8Array {
   return Buffer.concat([Buffer.from(`${position} `), dataOf(line)]);
@@ -65,7 +69,6 @@ export function visitIn(content: Uint8Array): Visit | undefined {
 }
 
 const COMMON = { added: [], versionsOf: () => [], id: ({ id }: Visit) => id };
-const LEAVES_VISIT = { kinds: ["visit", "visit_by_day"], content: contentOf };
 
 function encoderOf({ shape }: z.ZodObject): (data: object) => string {
   return (data) => JSON.stringify(data, Object.keys(shape));
@@ -87,7 +90,6 @@ const VISIT_EVENTS: EventDefinitions<EventBody> = {
       const content = contentOf(recorded);
       return [{ key: visitKey(id), content }, { key: byDayKey(day, id), content }];
     },
-    leaves: LEAVES_VISIT,
     tally: ({ day }) => [[day, 1]],
   },
   VisitMoved: {
@@ -104,7 +106,6 @@ const VISIT_EVENTS: EventDefinitions<EventBody> = {
         { key: byDayKey(day, id), content },
       ];
     },
-    leaves: LEAVES_VISIT,
     tally: ({ day, from }) => [[from, -1], [day, 1]],
     shown: ({ day, from }) => ({ day: [day, from] }),
   },
@@ -114,11 +115,11 @@ const VISIT_EVENTS: EventDefinitions<EventBody> = {
     project(recorded) {
       const { id, day } = recorded.event.data;
       const content = cancelledContent(recorded);
-      return [{ key: ["cancelled_visit", id], content }, { key: visitKey(id) }, {
-        key: byDayKey(day, id),
+      return [{ key: visitKey(id) }, { key: byDayKey(day, id) }, {
+        key: cancelledKey(id),
+        content,
       }];
     },
-    leaves: { kinds: ["cancelled_visit"], content: cancelledContent },
     tally: ({ day }) => [[day, -1]],
     // The feed does not show why a visit does not take place.
     shown: undefined,
@@ -129,17 +130,17 @@ const VISIT_KINDS: Record<string, KindDefinition> = {
   visit: {
     key: ["number"],
     owner: ([, id]) => `visit ${id}`,
-    isAt: (_key, content) => visitIn(content) !== undefined,
+    onePerSubject: true,
   },
   visit_by_day: {
     key: ["text", "number"],
     owner: ([, , id]) => `visit ${id}`,
-    isAt: ([, day], content) => visitIn(content)?.day === day,
+    onePerSubject: true,
   },
   cancelled_visit: {
     key: ["number"],
     owner: ([, id]) => `visit ${id}`,
-    isAt: (_key, content) => visitIn(content) === undefined,
+    onePerSubject: true,
   },
 };
 
@@ -147,14 +148,15 @@ const VISIT_KINDS: Record<string, KindDefinition> = {
 class VisitHistory implements History {
   #lastId: number | undefined = 0;
 
-  check({ event }: RecordedLine, { position, hasLeft }: SubjectState): string[] {
+  check({ event }: RecordedLine, { position, hasRecord }: SubjectState): string[] {
     const { type, data: { id } } = event;
     if (type === "VisitBooked") {
       const expected = this.#lastId === undefined ? id : this.#lastId + 1;
       this.#lastId = id;
       return id === expected ? [] : [`it books visit ${id}, but visit ${expected} was expected`];
     }
-    const isBooked = position > 0 && !hasLeft(Buffer.from(`${position} cancelled`));
+    const cancelled = Buffer.from(`${position} cancelled`);
+    const isBooked = position > 0 && !hasRecord(cancelledKey(id), cancelled);
     const isUnknown = position === 0 && this.#lastId === undefined;
     return isBooked || isUnknown ? [] : [`visit ${id} is not booked`];
   }

@@ -96,11 +96,15 @@ Deno.test("project() writes each pet into the lists of its status and category, 
   for (const [lines, records] of CASES) {
     const all = Object.entries(records).flatMap(([key, content]) =>
       key.startsWith("pet/")
-        ? [[key, content], [key.replace("pet/", "pet_by_category/1/"), content]]
+        ? [[key, content], [key.replace("pet/", "pet_by_category/1/"), content && ""]]
         : [[key, content]]
     );
     assertEquals(contentsOf(lines), Object.fromEntries(all));
   }
+});
+
+Deno.test("project() writes only the pet itself if its status and category stay", () => {
+  assertEquals(contentsOf([changeOf({}, { name: "Max" })]), { "pet/none/7": REX_AGAIN });
 });
 
 Deno.test("petOf() refuses a record whose text is that of another pet", () => {
@@ -164,15 +168,19 @@ Deno.test("project() leads to the same records however the events are grouped, a
     return [...records].sort();
   };
   const all = recordsAfter(lines.length);
-  const petsIn = (list: string) =>
-    all.filter(([key]) => key.startsWith(list)).map(([, content]) => content.replace(/^\d+/, ""));
-  const newest = new Map<number, string>();
+  const recordsOf = (kind: string) => all.filter(([key]) => key.startsWith(kind));
+  const newest = new Map<number, Pet>();
   for (const { event } of lines) {
     if (event.type === "PetRemoved") newest.delete(event.data.id);
-    else if (isPetEvent(event)) newest.set(event.data.id, encodePet(event.data));
+    else if (isPetEvent(event)) newest.set(event.data.id, event.data);
   }
-  for (const list of ["pet/", "pet_by_category/"]) {
-    assertEquals(petsIn(list).sort(), [...newest.values()].sort());
-  }
+  const pets = [...newest.values()];
+  const texts = recordsOf("pet/").map(([, content]) => content.replace(/^\d+/, ""));
+  assertEquals(texts.sort(), pets.map(encodePet).sort());
+  const categories = pets.map(({ id, categoryId, status = "none" }) => [
+    `pet_by_category/${categoryId}/${status}/${id}`,
+    "",
+  ]);
+  assertEquals(recordsOf("pet_by_category/"), categories.sort());
   for (const size of [1, 3, 50]) assertEquals(recordsAfter(size), all);
 });

@@ -67,7 +67,15 @@ Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : `one in ${SAMPLE_STEP}`
     return names;
   };
   const log = logOf(entries);
-  const damages = [...damagesTo(entries, log)];
+  const isOriginal = ([key, content, isWhole]: Change) => {
+    const own = original.get(formatKey(key));
+    if (isWhole || typeof content === "string") return false;
+    return content === own ||
+      content !== undefined && own !== undefined && bytesEqual(content, own);
+  };
+  // The records of categories have the same content, so some of the changes change nothing.
+  const isDamage = ([, ...changes]: Damage) => !changes.every(isOriginal);
+  const damages = [...damagesTo(entries, log)].filter(isDamage);
   assertGreater(damages.length, 8_000 / SAMPLE_STEP);
   assertEquals(await namesOf(damages, true), []);
   const groupings = [...groupingsOf(log)];
@@ -167,7 +175,8 @@ function* damagesToAny(entry: StoreEntry, other: StoreEntry): Generator<Damage> 
   const own = contentOf(entry);
   const name = formatKey(key);
   const whole = entry.value as Uint8Array;
-  for (let index = 0; index < CHECKSUM_BYTES + 2; index++) {
+  const end = Math.min(CHECKSUM_BYTES + 2, whole.length);
+  for (let index = 0; index < end; index++) {
     const altered = whole.with(index, whole[index] ^ 1 << index % 7);
     yield [`byte ${index} of the value of ${name}`, [key, altered, "whole"]];
   }

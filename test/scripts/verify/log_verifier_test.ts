@@ -339,7 +339,7 @@ Deno.test("LogVerifier does not remember the pets of a complete log that it cann
     verifier.verify(encoder.encode(line));
   }
   for (const id of [7_000, 10 ** 6, 10 ** 9]) {
-    assertEquals(verifier.subjects.lastPositionOf("pets", id), 0);
+    assertEquals(verifier.lastPositions.at("pets", id), 0);
   }
 });
 
