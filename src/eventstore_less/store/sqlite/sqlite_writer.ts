@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { StoreClosedError } from "../store_errors.ts";
-import { type EncodedCommit, openTables } from "./kv_tables.js";
+import { type EncodedCommit, openTables, packCommit } from "./kv_tables.js";
 import WORKER_SOURCE from "./kv_tables.js" with { type: "text" };
 
 export interface SqliteWriter {
@@ -72,7 +72,8 @@ export class FileWriter implements SqliteWriter {
 
   commit: SqliteWriter["commit"] = (commit) => {
     if (this.#isClosed) return Promise.reject(new StoreClosedError());
-    this.#worker.postMessage(commit);
+    const packed = packCommit(commit);
+    this.#worker.postMessage(packed, [packed.bytes]);
     return this.#answer() as Promise<number | null>;
   };
 
