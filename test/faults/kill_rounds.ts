@@ -9,7 +9,8 @@ import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { storeVariables } from "../support/real_store.ts";
 import { outcomeOf } from "../support/run_task.ts";
-import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
+import { commandOf } from "../support/programs.ts";
+import { ServiceProcess } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { ROOT } from "../support/with_project_copy.ts";
@@ -97,8 +98,9 @@ async function expectDone(command: string[], { kvPath }: TempStore): Promise<voi
 
 function runCommand([script, ...args]: string[], kvPath: string) {
   // Without Deno's task runner, so that SIGKILL ends the command itself.
-  const child = new Deno.Command(DENO_RUN[0], {
-    args: [...DENO_RUN.slice(1), `scripts/${script}/main.ts`, ...args],
+  const [program, ...programArgs] = commandOf(script);
+  const child = new Deno.Command(program, {
+    args: [...programArgs, ...args],
     cwd: ROOT,
     env: { NO_COLOR: "1", ...storeVariables(kvPath) },
     stdin: "null",

@@ -36,7 +36,7 @@ export function testInBrowser(name: string, check: (parts: Parts) => Promise<voi
     await using service = await openTestService({ runtime: systemRuntime });
     await using cleanUp = new AsyncDisposableStack();
     const network = { handler: service.handler };
-    const server = cleanUp.use(serveOnSocket({ handler: behindPrefix(network) }));
+    const server = cleanUp.use(await serveOnSocket({ handler: behindPrefix(network) }));
     const own = `http://127.0.0.1:${server.port}${PREFIX}`;
     const browser = await (launched ??= launchChromium());
     const complaints: string[] = [];

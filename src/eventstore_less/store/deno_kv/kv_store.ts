@@ -1,20 +1,18 @@
+import type { Kv, KvCheck, KvEntry, KvKey, KvSelector } from "this-runtime/kv.ts";
 import { type Key, type KeyRange, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
 import { decoded, withTypedErrors } from "../sqlite/sqlite_errors.ts";
 import { StoreReadOnlyError, StoreRefusedError } from "../store_errors.ts";
 
-/** Opens a Deno KV; without a path, the database that the platform attaches. */
-export const openKv = (path?: string): Promise<Deno.Kv> => Deno.openKv(path);
-
 /** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
   readonly limits = STORE_LIMITS;
-  #kv: Deno.Kv | undefined;
+  #kv: Kv | undefined;
   #reader: Store | undefined;
 
   /** With a reader of the same file, all reads use it. Without a Deno KV, there must be a reader, and each commit fails. */
-  constructor(kv: Deno.Kv, reader?: Store);
+  constructor(kv: Kv, reader?: Store);
   constructor(kv: undefined, reader: Store);
-  constructor(kv: Deno.Kv | undefined, reader?: Store) {
+  constructor(kv: Kv | undefined, reader?: Store) {
     this.#kv = kv;
     this.#reader = reader;
   }
@@ -24,7 +22,7 @@ export class KvStore implements Store {
   getMany: Store["getMany"] = (keys) =>
     withTypedErrors(async () => {
       if (this.#reader !== undefined) return (await this.#reader.getMany(keys)).map(decoded);
-      const entries = await this.#kv!.getMany(keys as readonly unknown[] as Deno.KvKey[]);
+      const entries = await this.#kv!.getMany(keys as readonly unknown[] as KvKey[]);
       return entries.map(storeEntry);
     });
 
@@ -44,7 +42,7 @@ export class KvStore implements Store {
   commit: Store["commit"] = ({ checks, mutations }) =>
     withTypedErrors(async () => {
       if (this.#kv === undefined) throw new StoreReadOnlyError();
-      const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
+      const atomic = this.#kv.atomic().check(...checks as KvCheck[]);
       for (const mutation of mutations) {
         if (mutation.type === "delete") atomic.delete(mutation.key);
         else atomic.set(mutation.key, mutation.value);
@@ -60,13 +58,13 @@ export class KvStore implements Store {
   };
 }
 
-function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
+function selectorOf({ prefix, start, end }: KeyRange): KvSelector {
   if (prefix === undefined) return { start, end };
   // From its first possible key on: in reverse, the client from npm would list the prefix itself, too.
   return { prefix, start: start ?? [...prefix, new Uint8Array()] };
 }
 
-function storeEntry({ key, value, versionstamp }: Deno.KvEntryMaybe<unknown>): StoreEntry | null {
+function storeEntry({ key, value, versionstamp }: KvEntry): StoreEntry | null {
   if (versionstamp === null) return null;
   // The client from npm returns a part of the whole answer, which would stay in memory with the value.
   const isPart = value instanceof Uint8Array && value.length < value.buffer.byteLength;

@@ -2,7 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startWorker } from "this-runtime/start_worker.ts";
 import { StoreClosedError } from "../store_errors.ts";
 import { type EncodedCommit, openTables, packCommit } from "./kv_tables.js";
 import WORKER_SOURCE from "./kv_tables.js" with { type: "text" };
@@ -53,8 +54,8 @@ export class FileWriter implements SqliteWriter {
   #isClosed = false;
 
   private constructor(path: string) {
-    const source = new URL(`data:text/javascript,${encodeURIComponent(WORKER_SOURCE)}`);
-    this.#worker = new Worker(source, { workerData: { kvTables: { path, closed: this.#closed } } });
+    const workerData = { kvTables: { path, closed: this.#closed } };
+    this.#worker = startWorker(WORKER_SOURCE, { workerData });
     this.#worker.on("message", (answer: Answer) => this.#settle(answer));
   }
 
