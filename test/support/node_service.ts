@@ -14,8 +14,22 @@ export async function installNode(): Promise<void> {
 }
 
 /** Starts the service on Node. */
-export function startOnNode(store: string): Promise<ServiceProcess> {
-  return ServiceProcess.start(store, {}, ["sh", "-c", `exec ${NODE} ${BUILT} start`]);
+export function startOnNode(
+  store: string,
+  env: Record<string, string> = {},
+): Promise<ServiceProcess> {
+  return ServiceProcess.start(store, env, ["sh", "-c", `exec ${NODE} ${BUILT} start`]);
+}
+
+/** The runtimes of two services: that of the tests (`own`), or Node. */
+export type Runtimes = readonly ["own" | "node", "own" | "node"];
+
+export function startOn(
+  runtime: Runtimes[number],
+  store: string,
+  env?: Record<string, string>,
+): Promise<ServiceProcess> {
+  return runtime === "node" ? startOnNode(store, env) : ServiceProcess.start(store, env);
 }
 
 if (import.meta.main) await installNode();

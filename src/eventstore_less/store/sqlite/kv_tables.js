@@ -14,6 +14,14 @@ import { parentPort, workerData } from "node:worker_threads";
  * @property {{ key: Uint8Array, value: Uint8Array | null }[]} mutations A key with the value `null` is deleted.
  */
 
+/**
+ * @typedef {object} PackedCommit A commit as a message. One buffer costs little, and each array of bytes much.
+ * @property {(number | null)[]} versions Of the checks.
+ * @property {boolean[]} hasValue Of the mutations.
+ * @property {number[]} sizes Of the keys of the checks, and of the key and the value of each mutation.
+ * @property {ArrayBuffer} bytes Of all keys and values.
+ */
+
 /** How long a commit waits for another process to release its lock, as Deno KV does. */
 const LOCK_LIMIT_MS = 5_000;
 
@@ -165,6 +173,44 @@ function inTransaction(database, change) {
 }
 
 /**
+ * @param {EncodedCommit} commit
+ * @returns {PackedCommit}
+ */
+export function packCommit({ checks, mutations }) {
+  const noBytes = new Uint8Array();
+  const changes = mutations.flatMap(({ key, value }) => [key, value ?? noBytes]);
+  const parts = [...checks.map(({ key }) => key), ...changes];
+  const sizes = parts.map(({ length }) => length);
+  const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  const hasValue = mutations.map(({ value }) => value !== null);
+  return { versions: checks.map(({ version }) => version), hasValue, sizes, bytes: bytes.buffer };
+}
+
+/**
+ * @param {PackedCommit} commit
+ * @returns {EncodedCommit}
+ */
+function unpackCommit({ versions, hasValue, sizes, bytes }) {
+  let offset = 0;
+  const parts = sizes.map((size) => {
+    offset += size;
+    return new Uint8Array(bytes, offset - size, size);
+  });
+  const checks = versions.map((version, index) => ({ key: parts[index], version }));
+  const changes = parts.slice(versions.length);
+  const mutations = hasValue.map((has, index) => ({
+    key: changes[2 * index],
+    value: has ? changes[2 * index + 1] : null,
+  }));
+  return { checks, mutations };
+}
+
+/**
  * Runs in a worker. The answer to each commit, and to the opening, is one message, in order.
  * @param {string} path
  * @param {Int32Array} closed Becomes 1 once the database is closed.
@@ -186,9 +232,9 @@ function serveCommits(path, closed) {
     tables = openTables(path);
   });
   const expiry = setInterval(() => removeExpired(tables.database), EXPIRY_INTERVAL_MS);
-  parentPort?.on("message", (/** @type {EncodedCommit | "close"} */ message) => {
+  parentPort?.on("message", (/** @type {PackedCommit | "close"} */ message) => {
     if (message !== "close") {
-      answer(() => tables.commit(message));
+      answer(() => tables.commit(unpackCommit(message)));
       return;
     }
     clearInterval(expiry);

@@ -77,7 +77,7 @@ function encodeCommit({ checks, mutations }: Commit): EncodedCommit {
     })),
     mutations: mutations.map((mutation) => ({
       key: encodeKey(mutation.key),
-      value: mutation.type === "set" ? ownBytes(mutation.value) : null,
+      value: mutation.type === "set" ? mutation.value : null,
     })),
   };
   expectWithinLimits(encoded);
@@ -104,11 +104,6 @@ function expectWithinLimits({ checks, mutations }: EncodedCommit): void {
   ];
   const excess = excesses.find(([isBeyond]) => isBeyond);
   if (excess !== undefined) throw new StoreRefusedError(`${excess[1]} (max ${excess[2]})`);
-}
-
-/** A message to a worker copies all that a value is a part of. */
-function ownBytes(value: Uint8Array): Uint8Array {
-  return value.length < value.buffer.byteLength ? value.slice() : value;
 }
 
 /** The number of the commit that a versionstamp is of. */

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "this-runtime/start_worker.ts";
 import { StoreClosedError } from "../store_errors.ts";
-import { type EncodedCommit, openTables } from "./kv_tables.js";
+import { type EncodedCommit, openTables, packCommit } from "./kv_tables.js";
 import WORKER_SOURCE from "./kv_tables.js" with { type: "text" };
 
 export interface SqliteWriter {
@@ -73,7 +73,8 @@ export class FileWriter implements SqliteWriter {
 
   commit: SqliteWriter["commit"] = (commit) => {
     if (this.#isClosed) return Promise.reject(new StoreClosedError());
-    this.#worker.postMessage(commit);
+    const packed = packCommit(commit);
+    this.#worker.postMessage(packed, [packed.bytes]);
     return this.#answer() as Promise<number | null>;
   };
 
