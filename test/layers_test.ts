@@ -10,6 +10,9 @@ const ROOT = new URL("../", import.meta.url).pathname;
 
 const ENGINE = "src/eventstore_less/";
 
+/** What differs between runtimes. `this-runtime/` names one of them: `deno.json` the first, and the build the second. */
+const RUNTIMES = ["src/runtime/deno/", "src/runtime/node/"];
+
 /** Where the engine and the application meet. */
 const DEFINITIONS = [
   `${ENGINE}definitions.ts`,
@@ -51,6 +54,7 @@ const LAYERS: RegExp[][] = [
   [/^scripts\/guarded\//, /^scripts\/published\//],
   [/^scripts\/verify\//],
   Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
+  [/^scripts\/node\//, /^scripts\/build\//],
 ];
 
 function anyOf(files: string[]): RegExp {
@@ -83,7 +87,7 @@ interface Import {
 /** The files that a source imports. */
 function importsOf(file: string, text: string): Import[] {
   const imports = text.matchAll(
-    /(?:from|import)\s*\(?\s*"((?:\.|eventstore-less\/)[^"]+)"|^(?:im|ex)port type [^;"]+ from "((?:\.|eventstore-less\/)[^"]+)"/gm,
+    /(?:from|import)\s*\(?\s*"((?:\.|eventstore-less\/|this-runtime\/)[^"]+)"|^(?:im|ex)port type [^;"]+ from "((?:\.|eventstore-less\/|this-runtime\/)[^"]+)"/gm,
   );
   return [...imports].map(([, specifier, specifierOfTypes]) => ({
     file: fileOf(file, specifier ?? specifierOfTypes),
@@ -96,6 +100,9 @@ function fileOf(file: string, specifier: string): string {
   if (specifier === "eventstore-less/application") return "src/application.ts";
   if (specifier.startsWith("eventstore-less/")) {
     return ENGINE + specifier.slice("eventstore-less/".length);
+  }
+  if (specifier.startsWith("this-runtime/")) {
+    return RUNTIMES[0] + specifier.slice("this-runtime/".length);
   }
   return relative(ROOT, new URL(specifier, `file://${ROOT}${file}`).pathname);
 }
@@ -182,25 +189,20 @@ test("No file of the engine or of the commands names an animal", () => {
 
 /** The facilities of the machine, and the only files and folders that may use each. */
 const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
-  [/\bDeno\.env\b/, ["src/settings/config.ts", "scripts"]],
+  [/\bprocess\.env\b/, [
+    "src/runtime/node",
+    "src/settings/config.ts",
+    "scripts/node",
+    "scripts/start/supervisor.ts",
+  ]],
   [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, [
     "src/runtime",
     "scripts",
   ]],
   [/\bperformance\.now\(/, ["src/runtime", "scripts"]],
-  [/\bDeno\.openKv\(/, ["src/eventstore_less/store/deno_kv/kv_store.ts"]],
-  // Another runtime must provide what these use; "Deno Deploy" is a name in messages.
-  [/\bDeno\b(?! Deploy)/, [
-    "src/runtime/stderr_logger.ts",
-    "src/server/server.ts",
-    "src/settings/config.ts",
-    "src/eventstore_less/store/deno_kv/kv_store.ts",
-    "src/eventstore_less/store/deno_kv/kv_connect_store.ts",
-    "scripts",
-  ]],
 ];
 
-test("Only the named parts use the environment, clocks, timers, randomness and Deno", () => {
+test("Only the named parts use the environment, clocks, timers and randomness", () => {
   const wrong: string[] = [];
   for (const [file, text] of allSources()) {
     const code = text.replace(COMMENTS, "");
@@ -208,6 +210,30 @@ test("Only the named parts use the environment, clocks, timers, randomness and D
       const isAllowed = where.some((path) => file === path || dirname(file).startsWith(path));
       if (!isAllowed && what.test(code)) wrong.push(`${file} uses ${what.source}`);
     }
+  }
+  assertEquals(wrong, []);
+});
+
+test("Deno is named nowhere but in its folder, also not in comments, configuration and manuals", () => {
+  const files = globSync("{events,scripts,src}/**/*", { cwd: ROOT })
+    .filter((file) => Deno.statSync(ROOT + file).isFile && !file.startsWith(RUNTIMES[0]));
+  assert(files.length > 200);
+  const wrong = files.filter((file) => /\bDeno\.\w/.test(Deno.readTextFileSync(ROOT + file)));
+  assertEquals(wrong, []);
+});
+
+test("The runtimes have the same modules, and only the program for Node names those of Node", () => {
+  const [ofDeno, ofNode] = RUNTIMES.map((folder) => globSync("*.ts", { cwd: ROOT + folder }));
+  assert(ofDeno.length > 5);
+  assertEquals(ofDeno.filter((file) => !ofNode.includes(file)), []);
+  const wrong: string[] = [];
+  for (const [file, text] of allSources()) {
+    const named = importsOf(file, text).filter((it) =>
+      /^src\/runtime\/(deno|node)\//.test(it.file)
+    );
+    const isAllowed = /^(src\/runtime\/(deno|node)|scripts\/node)\//.test(file) ||
+      !/\/runtime\/(deno|node)\//.test(text);
+    if (named.length > 0 && !isAllowed) wrong.push(file);
   }
   assertEquals(wrong, []);
 });

@@ -1,6 +1,8 @@
 /** `deno task audit`: proves that a store or an exported log is sound, or reports its faults. */
 
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { asCalled } from "this-runtime/as_called.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { statOf } from "eventstore-less/store/deno_kv/store_file.ts";
@@ -31,7 +33,7 @@ await runCommand(COMMANDS.audit, {
       const events = formatCounted(published.checkpoint.size, "event");
       extended.push(`The log extends the published log of ${events}.`);
     }
-    await print(escapeInvisible(json ? inJson(report) : describe(report, extended)));
+    await print(escapeInvisible(asCalled(json ? inJson(report) : describe(report, extended))));
     if (!report.sound) return EXIT.refused;
     if (path !== undefined) await writeCheckpoint(path, report);
   },
@@ -53,9 +55,9 @@ function openPublished(folder: string): PublishedLog {
 /** The checkpoint in a file; `undefined` if the file does not exist yet. Its folder must exist. */
 async function readCheckpoint(path: string): Promise<AuditCheckpoint | undefined> {
   // Otherwise, a checkpoint could not be written after the audit.
-  await Deno.stat(dirname(path));
+  await stat(dirname(path));
   if (await statOf(path) === undefined) return undefined;
-  const text = await Deno.readTextFile(path);
+  const text = await readFile(path, "utf8");
   try {
     return AuditCheckpoint.parse(JSON.parse(text));
   } catch {
@@ -68,12 +70,11 @@ async function writeCheckpoint(path: string, { position, hash }: AuditReport): P
   // In the same folder, because a rename is atomic only within a file system.
   const draft = `${path}.${crypto.randomUUID()}.tmp`;
   try {
-    await Deno.writeTextFile(draft, `${JSON.stringify({ position, hash })}\n`, { createNew: true });
-    using file = await Deno.open(draft, { write: true });
-    await file.sync();
-    await Deno.rename(draft, path);
+    const text = `${JSON.stringify({ position, hash })}\n`;
+    await writeFile(draft, text, { flag: "wx", flush: true });
+    await rename(draft, path);
   } catch (error) {
-    await Deno.remove(draft).catch(() => {});
+    await rm(draft, { force: true });
     throw error;
   }
 }

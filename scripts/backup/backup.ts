@@ -1,3 +1,4 @@
+import type { FileHandle } from "node:fs/promises";
 import { GENESIS_HASH, MalformedEventError } from "eventstore-less/log/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
@@ -25,9 +26,9 @@ export class Backup {
   hash = GENESIS_HASH;
   /** Length of the incomplete line that {@linkcode open} removed. */
   readonly removedBytes: number = 0;
-  #file: Deno.FsFile;
+  #file: FileHandle;
 
-  private constructor(file: Deno.FsFile, end: FileEnd) {
+  private constructor(file: FileHandle, end: FileEnd) {
     this.#file = file;
     if (end.kind === "torn") this.removedBytes = end.bytes.length;
     if (end.kind === "lines") {
@@ -42,14 +43,13 @@ export class Backup {
    * Opens a backup of a log that ends at `headPosition`. Removes an incomplete line at the end of the file. Rejects with
    * `RefusedError` unless the file begins with the first event, and its last whole line is in the log.
    */
-  static async open(file: Deno.FsFile, store: Store, headPosition: number): Promise<Backup> {
+  static async open(file: FileHandle, store: Store, headPosition: number): Promise<Backup> {
     const end = await readEnd(file);
     if (end.kind === "torn") await expectFirstEvent(end.bytes, store, headPosition);
     if (end.kind === "lines") await expectInLog(end, store, headPosition);
     const backup = new Backup(file, end);
     if (backup.removedBytes > 0) await file.truncate(backup.length);
-    await file.syncData();
-    await file.seek(backup.length, Deno.SeekMode.Start);
+    await file.datasync();
     return backup;
   }
 
@@ -69,7 +69,7 @@ export class Backup {
     const bytes = joinLines(lines.map(({ line }) => line));
     try {
       for (let offset = 0; offset < bytes.length;) {
-        offset += await this.#file.write(bytes.subarray(offset));
+        offset += (await this.#file.write(bytes.subarray(offset))).bytesWritten;
       }
     } catch (cause) {
       // The disk may be full. Without a part of a line, the file is a valid export.
@@ -82,7 +82,7 @@ export class Backup {
   }
 
   async sync(): Promise<void> {
-    await this.#file.syncData().catch((cause) => this.#failWrite(cause));
+    await this.#file.datasync().catch((cause) => this.#failWrite(cause));
   }
 
   #failWrite(cause: unknown): never {
@@ -91,7 +91,7 @@ export class Backup {
 }
 
 /** Rejects with `RefusedError` if the file is not an export of a log, or does not end with an event. */
-async function readEnd(file: Deno.FsFile): Promise<FileEnd> {
+async function readEnd(file: FileHandle): Promise<FileEnd> {
   const { size } = await file.stat();
   if (size === 0) return { kind: "empty" };
   // A line and an incomplete line after it, each with a line feed before it.
@@ -150,13 +150,12 @@ async function expectInLog(
   throw new RefusedError(`${other}: it is of another log, or one was altered. ${ADVICE}`);
 }
 
-async function read(file: Deno.FsFile, from: number, to: number): Promise<Uint8Array> {
+async function read(file: FileHandle, from: number, to: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(to - from);
-  await file.seek(from, Deno.SeekMode.Start);
   for (let offset = 0; offset < bytes.length;) {
-    const length = await file.read(bytes.subarray(offset));
-    if (length === null) throw new RefusedError("The file became shorter while it was read");
-    offset += length;
+    const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, from + offset);
+    if (bytesRead === 0) throw new RefusedError("The file became shorter while it was read");
+    offset += bytesRead;
   }
   return bytes;
 }

@@ -1,4 +1,7 @@
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { isatty } from "node:tty";
+import { lockFile } from "this-runtime/file_lock.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { HeadLostError } from "eventstore-less/log/head_reader.ts";
@@ -57,7 +60,10 @@ async function appendNew(instance: Instance): Promise<void> {
   const { heads } = instance;
   const patientStore = retryingStore(instance.store);
   const { position } = (await readHead(patientStore)).head;
-  using file = await openFile();
+  await using file = await openFile();
+  // Only one process at a time can write the file.
+  using lock = lockFile(path);
+  if (lock === undefined) throw new Error(`Another process writes ${path}`);
   backup = await Backup.open(file, patientStore, position);
   const { removedBytes, position: startedAt } = backup;
   if (removedBytes > 0) {
@@ -87,31 +93,27 @@ async function appendNew(instance: Instance): Promise<void> {
   say(`${news}: ${path} ends at position ${position}.`);
 }
 
-/** Only one process at a time can open the file. */
-async function openFile(): Promise<Deno.FsFile> {
+async function openFile(): Promise<FileHandle> {
   // The log has the labels of the keys and who added what, so others need not read it.
   // Appended bytes never leave a gap, even if another program truncates the file.
-  const options = { read: true, append: true, create: true, mode: 0o600 };
-  const file = await Deno.open(path, options);
-  const { isFile } = await file.stat();
-  if (!isFile) throw new Error(`${path} is not a regular file`);
-  const isLocked = await file.tryLock(true);
-  if (!isLocked) throw new Error(`Another process writes ${path}`);
+  const file = await open(path, "a+", 0o600);
+  const found = await file.stat();
+  if (!found.isFile()) throw new Error(`${path} is not a regular file`);
   return file;
 }
 
-async function printSynced(file: Deno.FsFile, backup: Backup): Promise<void> {
+async function printSynced(file: FileHandle, backup: Backup): Promise<void> {
   await backup.sync();
   await expectInPlace(file, backup.length);
   // A terminal is for people, who need neither all positions nor hashes.
-  if (isFollowing && Deno.stdout.isTerminal()) showBackedUp(backup.position);
+  if (isFollowing && isatty(1)) showBackedUp(backup.position);
   else await print(JSON.stringify({ position: backup.position, hash: backup.hash }));
 }
 
 /** Throws unless the open file still has its name, and the length that was written. */
-async function expectInPlace(file: Deno.FsFile, length: number): Promise<void> {
+async function expectInPlace(file: FileHandle, length: number): Promise<void> {
   const { dev, ino, nlink, size } = await file.stat();
-  const named = await Deno.stat(path).catch(() => undefined);
+  const named = await stat(path).catch(() => undefined);
   if (named?.dev === dev && named.ino === ino && nlink !== 0 && size === length) return;
   const change = `${path} was removed, replaced or changed by another program`;
   throw new RefusedError(`${change}: it may lack printed positions. Run the same command again`);

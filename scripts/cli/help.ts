@@ -1,14 +1,17 @@
+import process from "node:process";
+import { asCalled } from "this-runtime/as_called.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
 import { type Command, STORE } from "./commands.ts";
 
 const WIDTH = 100;
 
-export function exitWithHelp(command: Command, args: string[]): void {
+export function exitWithHelp(command: Command): void {
+  const args = process.argv.slice(2);
   const isHelp = args.includes("--help") || args.includes("-h");
   if (!isHelp && !args.includes("--version")) return;
-  console.log(isHelp ? helpOf(command) : `${NAME} ${VERSION}`);
-  Deno.exit(0);
+  console.log(isHelp ? asCalled(helpOf(command)) : `${NAME} ${VERSION}`);
+  process.exit(0);
 }
 
 function helpOf(command: Command): string {

@@ -1,3 +1,5 @@
+import { type FileHandle, open } from "node:fs/promises";
+import process from "node:process";
 import { readHead } from "eventstore-less/log/head.ts";
 import { splitLines } from "eventstore-less/log/lines.ts";
 import { followLog, type FollowRange } from "./follow_log.ts";
@@ -26,7 +28,7 @@ export async function withLog<T>(
 }
 
 async function* linesOfExport(file: string, from: number): AsyncGenerator<Uint8Array[]> {
-  const stream = file === "-" ? Deno.stdin.readable : (await openInput(file)).readable;
+  const stream = file === "-" ? process.stdin : (await openInput(file)).createReadStream();
   let skip = from - 1;
   for await (const lines of splitLines(stream)) {
     if (skip < lines.length) yield lines.slice(skip);
@@ -34,11 +36,11 @@ async function* linesOfExport(file: string, from: number): AsyncGenerator<Uint8A
   }
 }
 
-export async function openInput(path: string): Promise<Deno.FsFile> {
+export async function openInput(path: string): Promise<FileHandle> {
   const found = await statOf(path);
   if (found === undefined) throw new Error(`${path} does not exist`);
   if (found.isDirectory()) throw new Error(`${path} is a folder, not a file`);
-  return await Deno.open(path);
+  return await open(path);
 }
 
 export function followStore(instance: Instance, range: FollowRange): AsyncIterable<StoredLine[]> {

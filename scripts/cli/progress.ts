@@ -1,8 +1,9 @@
 /** Shows a command's progress on standard error: a line that changes on a terminal, otherwise a line at times. */
 
+import process from "node:process";
 import { formatCount, shorten } from "./format.ts";
 
-const isTerminal = Deno.stderr.isTerminal();
+const isTerminal = process.stderr.isTTY;
 const LINE_EVERY_MS = isTerminal ? 100 : 5_000;
 const ERASE_LINE_ABOVE = "\x1b[A\x1b[K";
 
@@ -44,7 +45,7 @@ function show(): void {
   clearTimeout(timer);
   timer = undefined;
   if (line === "") return;
-  const shown = isTerminal ? shorten(line, Deno.consoleSize().columns || Infinity) : line;
+  const shown = isTerminal ? shorten(line, process.stderr.columns || Infinity) : line;
   console.error(isTerminal && isShown ? `${ERASE_LINE_ABOVE}${shown}` : shown);
   line = "";
   isShown = true;

@@ -2,6 +2,8 @@
 
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { asCalled } from "this-runtime/as_called.ts";
+import { writeStdout } from "this-runtime/stdio.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
@@ -47,30 +49,32 @@ export async function runCommand<const C extends Command>(
   command: C,
   { run, refusals = [], interrupt, endsBySignal = () => false, stop }: CommandActions<C>,
 ): Promise<never> {
-  exitWithHelp(command, Deno.args);
+  exitWithHelp(command);
   process.on("uncaughtException", exitAfterDefect);
   try {
     const { values, positionals } = parse(command);
     const endInterrupted = (code: number) => {
       say(interrupt!());
-      Deno.exit(endsBySignal() ? EXIT.done : code);
+      process.exit(endsBySignal() ? EXIT.done : code);
     };
     if (interrupt !== undefined) onInterrupt(endInterrupted, stop);
     const code = await run(values as FlagValues<C>, positionals);
     if (stop?.signal.aborted) endInterrupted(stop.signal.reason);
-    Deno.exit(code ?? EXIT.done);
+    process.exit(code ?? EXIT.done);
   } catch (error) {
     printError(`${reasonOf(error)}${error instanceof UsageError ? "; see --help" : ""}`);
     const isRefused = [RefusedError, ...refusals].some((it) => error instanceof it);
-    Deno.exit(isRefused ? EXIT.refused : EXIT.couldNotRun);
+    process.exit(isRefused ? EXIT.refused : EXIT.couldNotRun);
   }
 }
 
 /** Also called for rejections that nobody handles. */
 function exitAfterDefect(thrown: unknown): never {
   endProgress();
-  console.error("error: A defect ended the command:", thrown);
-  Deno.exit(EXIT.couldNotRun);
+  const place = thrown instanceof Error ? /^ +(at .+)$/m.exec(thrown.stack ?? "") : null;
+  const shownPlace = place === null ? "" : ` (${place[1]})`;
+  printError(`A defect ended the command: ${reasonOf(thrown)}${shownPlace}`);
+  process.exit(EXIT.couldNotRun);
 }
 
 /** Maximum time in which a command ends by itself after a signal, also in a call or a write that hangs. */
@@ -78,7 +82,7 @@ const STOP_LIMIT_MS = 1_000;
 
 function onInterrupt(end: (code: number) => void, stop?: AbortController): void {
   for (const [signal, code] of [["SIGINT", 128 + 2], ["SIGTERM", 128 + 15]] as const) {
-    Deno.addSignalListener(signal, () => {
+    process.on(signal, () => {
       if (stop === undefined) return end(code);
       stop.abort(code);
       setTimeout(end, STOP_LIMIT_MS, code);
@@ -143,7 +147,7 @@ export function printError(message: string): void {
 /** Prints a line for people on standard error. */
 export function say(line: string): void {
   endProgress();
-  console.error(line);
+  console.error(asCalled(line));
 }
 
 /** Prints a line of data on standard output. A closed pipe is not a failure of the command. */
@@ -156,11 +160,11 @@ export async function print(line: string): Promise<void> {
 export async function write(bytes: Uint8Array): Promise<boolean> {
   try {
     for (let offset = 0; offset < bytes.length;) {
-      offset += await Deno.stdout.write(bytes.subarray(offset));
+      offset += await writeStdout(bytes.subarray(offset));
     }
     return true;
   } catch (error) {
-    if (error instanceof Deno.errors.BrokenPipe) return false;
+    if ((error as { code?: string }).code === "EPIPE") return false;
     throw error;
   }
 }

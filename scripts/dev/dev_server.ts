@@ -1,9 +1,15 @@
 /** The development server: `deno task dev` runs it, and starts it again after every change. */
 
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { PET_STATUSES } from "../../events/pet.ts";
-import { ConfigError, ListenError, readDevConfig } from "../../src/settings/config.ts";
+import {
+  type Address,
+  ConfigError,
+  ListenError,
+  readDevConfig,
+} from "../../src/settings/config.ts";
 import { exitAfterLog } from "../../src/life_cycle/exit.ts";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { issueKey } from "../../src/keys/write_key.ts";
@@ -34,7 +40,7 @@ try {
   const { store } = config;
   if (reset && store.kind === "file" && !await isMissingFile(store)) {
     // Throws if a service may be using the store, because its address is in use.
-    findPort(config);
+    await findPort(config);
     await moveAway(store.path);
   }
   await serve(config, async (service, address) => {
@@ -43,7 +49,7 @@ try {
     announce(address, token);
   });
 } catch (error) {
-  if (error instanceof Deno.errors.NotCapable) {
+  if ((error as Error).name === "NotCapable") {
     const [access] = reasonOf(error).split(", which");
     printError(`${access}: add it to "permissions" in deno.json`);
     await exitAfterLog(EXIT.refused);
@@ -62,9 +68,9 @@ try {
 async function moveAway(path: string): Promise<void> {
   const from = dirname(path);
   const to = `${from}/before_${new Date().toISOString().replaceAll(":", "-")}`;
-  await Deno.mkdir(to);
-  for (const { name } of Array.from(Deno.readDirSync(from))) {
-    if (name.startsWith(basename(path))) await Deno.rename(`${from}/${name}`, `${to}/${name}`);
+  await mkdir(to);
+  for (const name of await readdir(from)) {
+    if (name.startsWith(basename(path))) await rename(`${from}/${name}`, `${to}/${name}`);
   }
   console.error(`Moved the old store to ${to}`);
 }
@@ -84,7 +90,7 @@ async function addSamples({ handler }: Service, token: string, count: number): P
   }
 }
 
-function announce({ hostname, port }: Deno.NetAddr, token: string): void {
+function announce({ hostname, port }: Address, token: string): void {
   // A host name with which this machine reaches the server.
   const host = ["0.0.0.0", "127.0.0.1", "::", "::1"].includes(hostname) ? "localhost" : hostname;
   const origin = `http://${hostName({ hostname: host, port })}`;
@@ -109,13 +115,13 @@ function keyPathOf(store: StoreLocation): string | undefined {
 /** The token in the file if its key is live; otherwise issues a key and writes its token to the file. */
 async function keptToken(service: Service, path: string | undefined): Promise<string> {
   if (path !== undefined) {
-    const kept = (await Deno.readTextFile(path).catch(() => "")).trim();
+    const kept = (await readFile(path, "utf8").catch(() => "")).trim();
     if (await isLive(service, kept)) return kept;
-    await Deno.mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true });
   }
   const { token } = await issueKey(service, { label: LABEL }, async ({ token }) => {
     // Only the owner of the file can read it.
-    if (path !== undefined) await Deno.writeTextFile(path, `${token}\n`, { mode: 0o600 });
+    if (path !== undefined) await writeFile(path, `${token}\n`, { mode: 0o600 });
   });
   return token;
 }

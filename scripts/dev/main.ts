@@ -1,8 +1,13 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { watch as watchPath } from "node:fs";
 import { basename } from "node:path";
+import process from "node:process";
+import { text } from "node:stream/consumers";
 import { readDevConfig } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { parseCount } from "../cli/flag_values.ts";
 import { EXIT, runCommand, UsageError } from "../cli/run_command.ts";
+import { sendSignal } from "../cli/send_signal.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
 /** Deno runs the development server with the permissions of the service. */
@@ -22,7 +27,7 @@ const CALM_MS = 100;
 type Reason =
   | { kind: "stopped" }
   | { kind: "changed" }
-  | { kind: "ended"; status: Deno.CommandStatus };
+  | { kind: "ended"; code: number };
 
 let change = Promise.withResolvers<Reason>();
 let hasTypeErrors = false;
@@ -37,7 +42,7 @@ await runCommand(COMMANDS.dev, {
     parseCount("--seed", seed, 1);
     watch(SOURCES, (name) => /\.(css|html|js|md|svg|ts)$/.test(name));
     // A file that an editor replaces is watched only through its folder.
-    watch(["."], (name) => CONFIGURATION.includes(name), { recursive: false });
+    watch(["."], (name) => CONFIGURATION.includes(name), false);
     return await serveUntilStopped();
   },
 });
@@ -45,61 +50,69 @@ await runCommand(COMMANDS.dev, {
 async function serveUntilStopped(): Promise<number> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<Reason>();
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
-    Deno.addSignalListener(signal, () => stop({ kind: "stopped" }));
+    process.on(signal, () => stop({ kind: "stopped" }));
   }
   for (let isFirst = true;; isFirst = false) {
     change = Promise.withResolvers();
     const round = new AbortController();
     const { signal } = round;
-    const args = [...SERVER, ...(isFirst ? Deno.args : [])];
-    const server = new Deno.Command(Deno.execPath(), { args, signal }).spawn();
+    const args = [...SERVER, ...(isFirst ? process.argv.slice(2) : [])];
+    const server = spawn(process.execPath, args, { stdio: "inherit" });
     checkTypes(signal);
-    const ended = server.status.then((status): Reason => ({ kind: "ended", status }));
+    const ended = codeOf(server).then((code): Reason => ({ kind: "ended", code }));
     let reason = await Promise.race([stopped, change.promise, ended]);
-    if (reason.kind === "ended" && mayRunAfterChange(reason.status, isFirst)) {
+    if (reason.kind === "ended" && mayRunAfterChange(reason.code, isFirst)) {
       console.error("The service has ended; it starts again after the next change");
       reason = await Promise.race([stopped, change.promise]);
     }
-    // Both processes get SIGTERM.
+    // Ends the type check.
     round.abort();
-    const timer = setTimeout(() => server.kill("SIGKILL"), END_LIMIT_MS);
-    await server.status;
+    sendSignal(server, "SIGTERM");
+    const timer = setTimeout(() => sendSignal(server, "SIGKILL"), END_LIMIT_MS);
+    await ended;
     clearTimeout(timer);
     if (reason.kind === "stopped") return EXIT.done;
-    if (reason.kind === "ended") return reason.status.code;
+    if (reason.kind === "ended") return reason.code;
     console.error("The source has changed; the service starts again");
   }
 }
 
 /** Whether a service that has ended may run after the next change, instead of ending this command, too. */
-function mayRunAfterChange({ success, code }: Deno.CommandStatus, isFirst: boolean): boolean {
-  if (success) return false;
+function mayRunAfterChange(code: number, isFirst: boolean): boolean {
+  if (code === 0) return false;
   // A service that a change has stopped can run after another one, whatever it says.
   return !isFirst || code !== EXIT.couldNotRun;
 }
 
-async function watch(
+/** The exit code of a process when it has ended; 128 if a signal has ended it. */
+function codeOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => child.once("exit", (code) => resolve(code ?? 128)));
+}
+
+function watch(
   paths: string[],
   isWatched: (name: string) => boolean,
-  options?: { recursive: boolean },
-): Promise<void> {
+  recursive = true,
+): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  for await (const { kind, paths: changed } of Deno.watchFs(paths, options)) {
-    const isChange = changed.some((path) => isWatched(basename(path)));
-    if (kind === "access" || !isChange) continue;
+  const onChange = (_: string, name: string | null) => {
+    if (name === null || !isWatched(basename(name))) return;
     clearTimeout(timer);
     timer = setTimeout(() => change.resolve({ kind: "changed" }), CALM_MS);
-  }
+  };
+  for (const path of paths) watchPath(path, { recursive }, onChange);
 }
 
 /** Checks types next to the running service, which does not wait for the result. */
 async function checkTypes(signal: AbortSignal): Promise<void> {
   const args = ["check", "--quiet", ...SOURCES];
-  const check = new Deno.Command(Deno.execPath(), { args, signal, stderr: "piped" });
-  const { success, stderr } = await check.output();
+  const check = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "pipe"] });
+  signal.addEventListener("abort", () => sendSignal(check, "SIGTERM"));
+  const [output, code] = await Promise.all([text(check.stderr), codeOf(check)]);
   if (signal.aborted) return;
+  const success = code === 0;
   if (!success) {
-    console.error(new TextDecoder().decode(stderr).trim());
+    console.error(output.trim());
     console.error("The type check failed; it runs again after the next change");
   } else if (hasTypeErrors) console.error("The type check passes again");
   hasTypeErrors = !success;

@@ -1,3 +1,6 @@
+import process from "node:process";
+import { isatty } from "node:tty";
+import { isNoColor } from "this-runtime/stdio.ts";
 import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { eventOf } from "eventstore-less/log/lines.ts";
@@ -43,7 +46,9 @@ await runCommand(COMMANDS.log, {
   endsBySignal: () => isFollowing,
   async run({ follow = false, pretty = false, recover = false, from, last, ...selecting }) {
     if (recover) {
-      if (Deno.args.length > 1) throw new UsageError("--recover cannot be used with another flag");
+      if (process.argv.length > 3) {
+        throw new UsageError("--recover cannot be used with another flag");
+      }
       isRecovering = true;
       return await recoverStore();
     }
@@ -62,7 +67,7 @@ await runCommand(COMMANDS.log, {
     }
     const isWanted = eventFilter(filters);
     isFollowing = follow;
-    setColorEnabled(Deno.stdout.isTerminal() && !Deno.noColor);
+    setColorEnabled(isatty(1) && !isNoColor());
     await withInstance(async (instance) => {
       const { position } = (await instance.heads.fresh()).head;
       const labels = pretty ? await labelsOf(instance) : undefined;

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { writeFile } from "node:fs/promises";
 import { subjectOf } from "eventstore-less/log/event.ts";
 import { eventOf } from "eventstore-less/log/lines.ts";
 import { PublishedLog } from "../published/published_log.ts";
@@ -38,7 +39,7 @@ await runCommand(COMMANDS.prove, {
       say(`Line ${formatCount(position)} is the newest event of ${what}. ${hint}`);
     }
     const proof = published.proveInclusion(line, position);
-    if (linePath !== undefined) await Deno.writeFile(linePath, line);
+    if (linePath !== undefined) await writeFile(linePath, line);
     await write(new TextEncoder().encode(proof));
     const event = eventOf(line);
     const title = event ? `${event.type} ${subjectOf(event)}` : "not an event of this version";

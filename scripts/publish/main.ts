@@ -1,4 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { LogDamagedError } from "eventstore-less/log/read_log.ts";
@@ -30,15 +32,15 @@ await runCommand(COMMANDS.publish, {
 async function makeKey(path: string, dir: string | undefined): Promise<void> {
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  await Deno.writeTextFile(path, pem, { createNew: true, mode: 0o600 }).catch((error) => {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  await writeFile(path, pem, { flag: "wx", mode: 0o600 }).catch((error) => {
+    if (error.code !== "EEXIST") throw error;
     throw new Error(`${path} exists already; a key is never overwritten`);
   });
   try {
     // Not before, because symbolic links can only be followed to a file that exists.
     expectSecret(path, dir);
   } catch (error) {
-    await Deno.remove(path);
+    await rm(path);
     throw error;
   }
   say(`Made the key ${path}. Keep a copy of it offline, and let no other system use it.`);
@@ -96,20 +98,20 @@ function isInside(path: string, folder: string): boolean {
 /** The path without symbolic links, if it exists. */
 function realPathOf(path: string): string {
   try {
-    return Deno.realPathSync(path);
+    return realpathSync(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return resolve(path);
+    if ((error as { code?: string }).code === "ENOENT") return resolve(path);
     throw error;
   }
 }
 
 /** No message contains any of the key. */
 async function readSigningKey(path: string): Promise<KeyObject> {
-  const { mode } = await Deno.stat(path);
-  if (mode !== null && (mode & 0o077) !== 0) {
+  const { mode } = await stat(path);
+  if ((mode & 0o077) !== 0) {
     throw new Error(`Others can read the key ${path}; run chmod 600 ${path}`);
   }
-  const pem = await Deno.readTextFile(path);
+  const pem = await readFile(path, "utf8");
   try {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === "ed25519") return key;

@@ -1,5 +1,7 @@
-import { rmSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { lockFile } from "this-runtime/file_lock.ts";
 import { LINE_LIMIT_BYTES } from "eventstore-less/log/lines.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
@@ -16,12 +18,12 @@ export function readPublished(folder: string): ReadPublished {
     try {
       const file = `${folder}/${path}`;
       // A link could lead out of the folder.
-      if (Deno.realPathSync(file) !== resolve(Deno.realPathSync(folder), path)) {
+      if (realpathSync(file) !== resolve(realpathSync(folder), path)) {
         throw irregularFileError(path);
       }
       return readRegularFile(file, path);
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return undefined;
+      if ((error as { code?: string }).code === "ENOENT") return undefined;
       throw error;
     }
   };
@@ -29,9 +31,9 @@ export function readPublished(folder: string): ReadPublished {
 
 /** Throws `RefusedError`, with that name, unless it is a regular file, and not longer than a published one can be. */
 export function readRegularFile(path: string, name: string): Uint8Array {
-  const { isFile, size } = Deno.statSync(path);
-  if (!isFile || size > FILE_LIMIT_BYTES) throw irregularFileError(name);
-  return Deno.readFileSync(path);
+  const found = statSync(path);
+  if (!found.isFile() || found.size > FILE_LIMIT_BYTES) throw irregularFileError(name);
+  return new Uint8Array(readFileSync(path));
 }
 
 function irregularFileError(name: string): RefusedError {
@@ -41,16 +43,16 @@ function irregularFileError(name: string): RefusedError {
 /** Writes to a folder, alone. New files are staged first, so that a refused or killed run publishes nothing. */
 export class WritableFolder {
   #folder: string;
-  #lock: Deno.FsFile;
+  #lock: Disposable;
   #staged = new Set<string>();
 
   /** Creates the folder if it is missing, and removes files that a killed run has staged. */
   constructor(folder: string) {
-    Deno.mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true });
     this.#folder = folder;
-    this.#lock = Deno.openSync(folder);
-    const isAlone = this.#lock.tryLockSync(true);
-    if (!isAlone) throw new Error(`Another process publishes in ${folder}`);
+    const lock = lockFile(folder);
+    if (lock === undefined) throw new Error(`Another process publishes in ${folder}`);
+    this.#lock = lock;
     this.remove(STAGING);
   }
 
@@ -61,8 +63,8 @@ export class WritableFolder {
   async stage(files: [path: string, content: Uint8Array][]): Promise<void> {
     await Promise.all(files.map(async ([path, content]) => {
       const staged = `${this.#folder}/${STAGING}/${path}`;
-      await Deno.mkdir(dirname(staged), { recursive: true });
-      await Deno.writeFile(staged, content);
+      await mkdir(dirname(staged), { recursive: true });
+      await writeFile(staged, content);
       await sync(staged);
       this.#staged.add(path);
     }));
@@ -72,8 +74,8 @@ export class WritableFolder {
   async publishStaged(): Promise<void> {
     const folders = new Set<string>();
     for (const path of this.#staged) {
-      await Deno.mkdir(`${this.#folder}/${dirname(path)}`, { recursive: true });
-      Deno.renameSync(`${this.#folder}/${STAGING}/${path}`, `${this.#folder}/${path}`);
+      await mkdir(`${this.#folder}/${dirname(path)}`, { recursive: true });
+      renameSync(`${this.#folder}/${STAGING}/${path}`, `${this.#folder}/${path}`);
       for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
         folders.add(folder);
       }
@@ -90,14 +92,12 @@ export class WritableFolder {
   /** Removes what a refused run has staged. */
   [Symbol.dispose](): void {
     this.remove(STAGING);
-    // A process that another thread starts just now has a copy of the open file for a moment, which would keep the lock.
-    this.#lock.unlockSync();
-    this.#lock.close();
+    this.#lock[Symbol.dispose]();
   }
 }
 
 /** Makes a file durable, or the names in a folder. */
 async function sync(path: string): Promise<void> {
-  using opened = await Deno.open(path);
+  await using opened = await open(path);
   await opened.sync();
 }

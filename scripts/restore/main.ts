@@ -1,5 +1,8 @@
 /** `deno task restore`: restores an export of the log into an empty store. */
 
+import { type FileHandle, open, rm } from "node:fs/promises";
+import process from "node:process";
+import { makeTempFile } from "this-runtime/temp_file.ts";
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { type Export, restore, verifyExport } from "./restore.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
@@ -37,7 +40,7 @@ await runCommand(COMMANDS.restore, {
         throw new OpenStoreError(store, reasonOf(error));
       });
     }
-    using file = await openExport(path);
+    await using file = await openExport(path);
     await restoreFrom(() => bytesOf(file));
   },
 });
@@ -61,23 +64,24 @@ async function restoreFrom(source: Export): Promise<void> {
 }
 
 /** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
-async function openExport(name: string): Promise<Deno.FsFile> {
-  const source = name === "-" ? Deno.stdin : await openInput(name);
-  if (source instanceof Deno.FsFile && (await source.stat()).isFile) return source;
-  const path = await Deno.makeTempFile({ prefix: "export-" });
-  const file = await Deno.open(path, { read: true, write: true });
+async function openExport(name: string): Promise<FileHandle> {
+  const input = name === "-" ? undefined : await openInput(name);
+  if (input !== undefined && (await input.stat()).isFile()) return input;
+  const path = await makeTempFile("export-");
+  const file = await open(path, "r+");
   // The system keeps the removed file while it is open, and frees it however this command ends.
-  await Deno.remove(path);
-  await source.readable.pipeTo(file.writable, { preventClose: true });
+  await rm(path);
+  const source = input?.createReadStream() ?? process.stdin;
+  for await (const chunk of source) await file.write(chunk);
   return file;
 }
 
-async function* bytesOf(file: Deno.FsFile): AsyncGenerator<Uint8Array> {
-  await file.seek(0, Deno.SeekMode.Start);
+async function* bytesOf(file: FileHandle): AsyncGenerator<Uint8Array> {
   const chunk = new Uint8Array(CHUNK_BYTES);
-  while (true) {
-    const length = await file.read(chunk);
-    if (length === null) return;
-    yield chunk.slice(0, length);
+  for (let offset = 0;;) {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, offset);
+    if (bytesRead === 0) return;
+    yield chunk.slice(0, bytesRead);
+    offset += bytesRead;
   }
 }

@@ -5,6 +5,6 @@ import { runService } from "../../src/main.ts";
 import { COMMANDS } from "../cli/commands.ts";
 import { exitWithHelp } from "../cli/help.ts";
 
-exitWithHelp(COMMANDS.start, Deno.args);
+exitWithHelp(COMMANDS.start);
 endWithParent();
 await runService();

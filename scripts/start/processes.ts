@@ -1,4 +1,9 @@
+import type { ChildProcessByStdio } from "node:child_process";
+import { constants } from "node:os";
+import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { sendSignal } from "../cli/send_signal.ts";
+import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { stderrLogger } from "../../src/runtime/stderr_logger.ts";
 
 /** The first and the longest delay before a process starts again, in milliseconds. */
@@ -14,11 +19,20 @@ const LISTEN_LIMIT_MS = 60_000;
 /** A process ends within five seconds after a signal, in milliseconds. One that does not was stopped, or hangs. */
 const END_LIMIT_MS = 6_000;
 
-/** The exit codes of a process that could not run: its own, and that of Deno. A process that was killed has another one. */
+/** The exit codes of a process that could not run: its own, and the one of Deno itself. A process that was killed has another one. */
 const ERROR_CODES = [1, 2];
 
+/** A process whose standard output is piped. */
+export type ChildProcess = ChildProcessByStdio<null, Readable, null>;
+
+/** How a process ended: by its exit code, which is 128 and the number of the signal if one killed it. */
+interface Status {
+  code: number;
+  signal: NodeJS.Signals | null;
+}
+
 interface Run {
-  process: Deno.ChildProcess;
+  process: ChildProcess;
   /** Resolves to whether the process listens before it ends. */
   listening: Promise<boolean>;
 }
@@ -26,7 +40,7 @@ interface Run {
 /** Runs processes with the numbers from 1, each of which starts again if it ends, until they are stopped. */
 export class Processes {
   #count: number;
-  #start: (number: number) => Deno.ChildProcess;
+  #start: (number: number) => ChildProcess;
   #runs = new Map<number, Run>();
   /** By the number of a process: the function to call with its next run. It is set while the process restarts. */
   #successors = new Map<number, (run: Run) => void>();
@@ -36,7 +50,7 @@ export class Processes {
   #restarts = Promise.resolve();
 
   /** `start` starts the process with a number. Its standard output is piped, and it writes to it once it listens. */
-  constructor(count: number, start: (number: number) => Deno.ChildProcess) {
+  constructor(count: number, start: (number: number) => ChildProcess) {
     this.#count = count;
     this.#start = start;
   }
@@ -54,7 +68,7 @@ export class Processes {
   }
 
   /** Sends a signal to all processes, and starts none again. */
-  stop(signal: Deno.Signal): void {
+  stop(signal: NodeJS.Signals): void {
     this.#stopping.abort();
     for (const { process } of this.#runs.values()) end(process, signal);
   }
@@ -84,13 +98,13 @@ export class Processes {
   }
 
   /** Runs one process until it ends. */
-  async #runOnce(number: number): Promise<Deno.CommandStatus> {
+  async #runOnce(number: number): Promise<Status> {
     const process = this.#start(number);
     const run = { process, listening: writesOutput(process) };
     this.#runs.set(number, run);
     this.#successors.get(number)?.(run);
     this.#successors.delete(number);
-    const status = await process.status;
+    const status = await statusOf(process);
     this.#runs.delete(number);
     return status;
   }
@@ -129,22 +143,29 @@ export class Processes {
 }
 
 /** Ends a process by a signal. If it has not ended after a limit, kills it: a stopped process ignores other signals. */
-function end(process: Deno.ChildProcess, signal: Deno.Signal): void {
-  kill(process, signal);
-  const timer = setTimeout(() => kill(process, "SIGKILL"), END_LIMIT_MS);
-  process.status.then(() => clearTimeout(timer));
+function end(process: ChildProcess, signal: NodeJS.Signals): void {
+  sendSignal(process, signal);
+  const timer = setTimeout(() => sendSignal(process, "SIGKILL"), END_LIMIT_MS);
+  process.once("exit", () => clearTimeout(timer));
 }
 
-function kill(process: Deno.ChildProcess, signal: Deno.Signal): void {
-  try {
-    process.kill(signal);
-  } catch {
-    // The process has ended.
-  }
+/** A process that could not be started counts as one that could not run. */
+async function statusOf(process: ChildProcess): Promise<Status> {
+  const failed = { code: COULD_NOT_RUN, signal: null };
+  const { promise: status, resolve } = Promise.withResolvers<Status>();
+  process.once("error", () => resolve(failed));
+  process.once("exit", (code, signal) => resolve({ code: code ?? codeOf(signal), signal }));
+  return await status;
+}
+
+function codeOf(signal: NodeJS.Signals | null): number {
+  return 128 + (signal === null ? 0 : constants.signals[signal]);
 }
 
 /** Resolves to whether a process writes to its standard output before it ends. */
-async function writesOutput({ stdout }: Deno.ChildProcess): Promise<boolean> {
-  const { done } = await stdout.getReader().read();
-  return !done;
+async function writesOutput({ stdout }: ChildProcess): Promise<boolean> {
+  const { promise: writes, resolve } = Promise.withResolvers<boolean>();
+  stdout.once("data", () => resolve(true));
+  stdout.once("close", () => resolve(false));
+  return await writes;
 }

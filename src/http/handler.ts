@@ -1,5 +1,6 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
+import { makeResponse } from "this-runtime/response.ts";
 import type { ApiKey } from "../keys/api_key.ts";
 import { expectMayWrite } from "../keys/api_key_reader.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
@@ -320,8 +321,8 @@ export function responseOf(
 ): Response {
   const fields = { ...headers, "x-request-id": requestId, ...counted?.headers };
   if (body !== null) Object.assign(fields, contentHeaders);
-  if (!(body instanceof Uint8Array)) return new Response(body, { status, headers: fields });
+  if (!(body instanceof Uint8Array)) return makeResponse(body, { status, headers: fields });
   // A stream has no length of its own.
   const headersOfBytes = { ...fields, "content-length": String(body.length) };
-  return new Response(byteStream(body), { status, headers: headersOfBytes });
+  return makeResponse(byteStream(body), { status, headers: headersOfBytes });
 }

@@ -57,10 +57,7 @@ export async function serve(
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, opened.isNew);
-  // On another runtime, a second SQLite in the process would not see the locks of the first.
-  if (config.store.kind === "file" && process.versions.deno) {
-    void checkStoreFile(service, config.store.path);
-  }
+  if (config.store.kind === "file") void checkStoreFile(service, config.store.path);
   await Promise.race([refused, stopped]);
 }
 
@@ -151,14 +148,14 @@ async function startServers(
   let metricsServer: Server | undefined;
   if (metrics !== undefined) {
     const { address, handler } = metrics;
-    metricsServer = listen({ ...address, handler, runtime, report }, "METRICS_");
+    metricsServer = await listen({ ...address, handler, runtime, report }, "METRICS_");
   }
   const isShared = config.processNumber !== undefined;
   const portShare = isShared ? portShareOf(config, service) : undefined;
   if (portShare !== undefined) await unlessSignalled(portShare.untilNeeded());
   const { hostname, port } = config;
   const { handler } = service;
-  const server = listen({ hostname, port, reusePort: isShared, handler, runtime, report });
+  const server = await listen({ hostname, port, reusePort: isShared, handler, runtime, report });
   if (config.supervisor !== undefined && process.ppid !== config.supervisor) {
     // The supervisor reserved the port, and was killed. Another one may have found the port free a moment ago.
     void server.shutdown();
@@ -168,9 +165,9 @@ async function startServers(
 }
 
 /** `prefix` begins the names of the variables. */
-function listen(options: ServerOptions, prefix = ""): Server {
+async function listen(options: ServerOptions, prefix = ""): Promise<Server> {
   try {
-    return new Server(options);
+    return await Server.listen(options);
   } catch (error) {
     throw new ListenError(options, error, prefix);
   }

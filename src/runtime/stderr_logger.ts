@@ -1,3 +1,5 @@
+import { asCalled } from "this-runtime/as_called.ts";
+import { writeStderr } from "this-runtime/stdio.ts";
 import { escapeInvisible } from "./escape_invisible.ts";
 import { LineBuffer } from "./line_buffer.ts";
 import { type Logger, REQUEST_LINE } from "./logger.ts";
@@ -9,12 +11,8 @@ const FLUSH_LIMIT_MS = 1_000;
 
 let processNumber: number | undefined;
 
-/**
- * If the reader of a pipe stops, a write to it hangs. Of the ways to write that were tried on Deno 2.9.6, only this one
- * then leaves the thread of JavaScript free: `node:fs`, `node:process` and `console` stop it, also at the exit.
- */
 const lines = new LineBuffer({
-  write: (bytes) => Deno.stderr.write(bytes),
+  write: writeStderr,
   droppedLine: (lost) => lineOf("warn", "lines_dropped", { ...lost }),
   runtime: systemRuntime,
 });
@@ -26,7 +24,7 @@ export function logAsProcess(number: number | undefined): void {
 
 /** Writes a line to standard error, without a wait for its reader. */
 export function writeError(line: string): void {
-  lines.add(escapeInvisible(line));
+  lines.add(escapeInvisible(asCalled(line)));
 }
 
 /**
@@ -44,5 +42,5 @@ export const stderrLogger: Logger = (level, event, details) => {
 
 function lineOf(...[level, event, details]: Parameters<Logger>): string {
   const common = { time: new Date().toISOString(), level, event, process: processNumber };
-  return escapeInvisible(redactKeys(JSON.stringify({ ...common, ...details })));
+  return escapeInvisible(redactKeys(asCalled(JSON.stringify({ ...common, ...details }))));
 }

@@ -1,6 +1,7 @@
 /** The settings of the service. Only this module reads the environment. */
 
 import process from "node:process";
+import { openKv } from "this-runtime/kv.ts";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
@@ -192,6 +193,11 @@ function readKvPath(): StoreLocation {
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
   const isFile = !isUrl && !/^https?:/i.test(path);
   if (isFile) return { kind: "file", path, isDefault: path === byDefault };
+  if (openKv === undefined) {
+    throw new ConfigError(
+      "KV_PATH must be a file or :memory: on Node, which has no client of KV Connect",
+    );
+  }
   // The errors below do not repeat the address, because it may contain a password.
   const address = isUrl ? parseHttpAddress(path) : undefined;
   if (address === undefined) {
@@ -227,7 +233,7 @@ function parseAddress(text: string): string | undefined {
 }
 
 function isOnDenoDeploy(): boolean {
-  return read("DENO_DEPLOYMENT_ID") !== undefined;
+  return openKv !== undefined && read("DENO_DEPLOYMENT_ID") !== undefined;
 }
 
 /** Reads a variable of a form, which completes "must be". `parse` returns `undefined` for another text. */
@@ -244,5 +250,5 @@ function readAs<T>(
 
 /** Reads a variable. An empty variable counts as unset. */
 function read(name: VariableName): string | undefined {
-  return Deno.env.get(name) || undefined;
+  return process.env[name] || undefined;
 }

@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { EXIT, runCommand, UsageError } from "../../scripts/cli/run_command.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { type CommandFiles, COMMANDS, exportLog } from "./commands.ts";
-import { fillByCheckout, ROOT, startService } from "./processes.ts";
+import { type Checkout, fillByCheckout, ROOT, startService } from "./processes.ts";
 import { measure, type Operation, OPERATIONS, slowDisk } from "./operations.ts";
 
 const BENCH = {
@@ -20,7 +20,7 @@ const BENCH = {
   ],
   flags: {
     "--against DIR": `the folder of the other checkout, such as git worktree add DIR COMMIT makes
-      (default: this one)`,
+      (default: this one), or node: the program that deno task build made of this one`,
     "--rounds N": "measures each workload N times on each (default: 5)",
     "--seconds S": "how long each measurement of requests takes (default: 4)",
     "--pets N": "number of pets in the store of the requests (default: 10000)",
@@ -35,8 +35,7 @@ const BENCH = {
 } as const;
 
 interface Options {
-  /** The other checkout. */
-  other: URL;
+  other: Checkout;
   folder: string;
   rounds: number;
   ms: number;
@@ -69,7 +68,7 @@ await runCommand(BENCH, {
     }
     await using temp = await TempStore.make();
     const options = {
-      other: pathToFileURL(`${against}/`),
+      other: checkoutAt(against),
       folder: temp.folder,
       rounds: parseCount("--rounds", rounds),
       ms: parseCount("--seconds", seconds) * 1_000,
@@ -82,6 +81,11 @@ await runCommand(BENCH, {
     return failures === 0 ? EXIT.done : EXIT.refused;
   },
 });
+
+function checkoutAt(against: string): Checkout {
+  if (against === "node") return { root: ROOT, isOnNode: true };
+  return { root: pathToFileURL(`${against}/`) };
+}
 
 function parseCount(flag: string, text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
@@ -99,14 +103,14 @@ async function benchRequests(operations: Operation[], options: Options): Promise
   if (operations.length === 0) return 0;
   const paths = [`${folder}/own.sqlite3`, `${folder}/other.sqlite3`];
   const token = await fillByCheckout(ROOT, paths[0], pets, sold);
-  const otherToken = await fillByCheckout(other, paths[1], pets);
+  const otherToken = await fillByCheckout(other.root, paths[1], pets);
   const rows: (string | number)[][] = [];
   let failures = 0;
   for (const operation of operations) {
     // Each workload gets new processes, so that an earlier one cannot affect it.
     await using stack = new AsyncDisposableStack();
     const env = await slowDisk(operation, folder);
-    const own = stack.use(await startService(paths[0], ROOT, env));
+    const own = stack.use(await startService(paths[0], { root: ROOT }, env));
     const rival = stack.use(await startService(paths[1], other, env));
     const samples = await inTurns(rounds, [
       () => measure(own, token, operation, ms, pets),
@@ -121,6 +125,7 @@ async function benchRequests(operations: Operation[], options: Options): Promise
       median(samples.map(([one]) => one.p50Ms)),
       median(samples.map(([one]) => one.p99Ms)),
       own.memoryMiB(),
+      rival.memoryMiB(),
       failed,
     ]);
   }
@@ -129,7 +134,7 @@ async function benchRequests(operations: Operation[], options: Options): Promise
     [
       ...["", "this/s", "other/s", "ratio", "lowest", "highest"],
       ...["this cpu µs", "other cpu µs", "ratio", "lowest", "highest"],
-      ...["p50 ms", "p99 ms", "MiB", "failures"],
+      ...["p50 ms", "p99 ms", "this MiB", "other MiB", "failures"],
     ],
     rows,
   );
@@ -141,10 +146,20 @@ async function benchCommands(
   { other, folder, rounds, events, sold = 0 }: Options,
 ): Promise<void> {
   const files: CommandFiles[] = [];
-  for (const [root, share] of [[ROOT, sold], [other, 0]] as const) {
+  for (const [checkout, share] of [[{ root: ROOT }, sold], [other, 0]] as const) {
     const kvPath = `${folder}/commands-${files.length}.sqlite3`;
-    await fillByCheckout(root, kvPath, Math.round(events / (1 + share)), share || undefined);
-    const own = { root, kvPath, replayedPath: `${kvPath}.copy`, exportPath: `${kvPath}.jsonl` };
+    await fillByCheckout(
+      checkout.root,
+      kvPath,
+      Math.round(events / (1 + share)),
+      share || undefined,
+    );
+    const own = {
+      ...checkout,
+      kvPath,
+      replayedPath: `${kvPath}.copy`,
+      exportPath: `${kvPath}.jsonl`,
+    };
     await Deno.copyFile(kvPath, own.replayedPath);
     await exportLog(own);
     files.push(own);

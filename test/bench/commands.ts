@@ -1,7 +1,7 @@
 /** The operators' commands under measurement, each in its own process. */
 
 import { TempStore } from "../support/temp_store.ts";
-import { cpuMs, memoryMiB } from "./processes.ts";
+import { type Checkout, cpuMs, memoryMiB, programOf } from "./processes.ts";
 
 interface CommandRun {
   seconds: number;
@@ -12,8 +12,7 @@ interface CommandRun {
 }
 
 /** A checkout, and its own files. */
-export interface CommandFiles {
-  root: URL;
+export interface CommandFiles extends Checkout {
   kvPath: string;
   /** A copy of the store, which each replay rebuilds. */
   replayedPath: string;
@@ -23,38 +22,38 @@ export interface CommandFiles {
 export const COMMANDS: { name: string; run(files: CommandFiles): Promise<CommandRun> }[] = [
   {
     name: "replay",
-    run: ({ root, replayedPath }) => runCommand(root, ["replay", "--grace", "0"], replayedPath),
+    run: (files) => runCommand(files, ["replay", "--grace", "0"], files.replayedPath),
   },
   { name: "restore", run: restoreIntoNewStore },
-  { name: "audit", run: ({ root, kvPath }) => runCommand(root, ["audit"], kvPath) },
+  { name: "audit", run: (files) => runCommand(files, ["audit"], files.kvPath) },
   { name: "export", run: exportLog },
 ];
 
 /** The system forgets the peak of a process that ended, so it is read this often. */
 const MEMORY_EVERY_MS = 20;
 
-export function exportLog({ root, kvPath, exportPath }: CommandFiles): Promise<CommandRun> {
-  return runCommand(root, ["log"], kvPath, exportPath);
+export function exportLog(files: CommandFiles): Promise<CommandRun> {
+  return runCommand(files, ["log"], files.kvPath, files.exportPath);
 }
 
-async function restoreIntoNewStore({ root, exportPath }: CommandFiles): Promise<CommandRun> {
+async function restoreIntoNewStore(files: CommandFiles): Promise<CommandRun> {
   await using temp = await TempStore.make();
-  return await runCommand(root, ["restore", exportPath], temp.kvPath);
+  return await runCommand(files, ["restore", files.exportPath], temp.kvPath);
 }
 
 /** Runs a command of a checkout on a store to its end, which must be a success. */
 async function runCommand(
-  root: URL,
+  checkout: Checkout,
   [name, ...args]: string[],
   kvPath: string,
   stdout = "/dev/null",
 ): Promise<CommandRun> {
   const cpuBefore = cpuMs(Deno.pid, "children");
   const start = performance.now();
-  const program = ["run", "--quiet", "--no-check", "--allow-all", `scripts/${name}/main.ts`];
+  const program = programOf(checkout, `scripts/${name}/main.ts`, name);
   const process = new Deno.Command("sh", {
-    args: ["-c", 'exec "$@" >"$OUTPUT"', "sh", Deno.execPath(), ...program, ...args],
-    cwd: root,
+    args: ["-c", 'exec "$@" >"$OUTPUT"', "sh", ...program, ...args],
+    cwd: checkout.root,
     env: { KV_PATH: kvPath, OUTPUT: stdout },
     stdin: "null",
     stdout: "null",

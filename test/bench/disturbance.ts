@@ -86,7 +86,7 @@ async function measure(
   lastPet: number,
   seconds: number,
 ): Promise<void> {
-  await using service = await startService(kvPath, ROOT);
+  await using service = await startService(kvPath, { root: ROOT });
   const options = [pages, coding ?? "plain", isAnyPage ? "any" : "cached", followers];
   const others = deno(
     ...["run", "--quiet", "--no-check", "--allow-net", "test/bench/disturb.ts"],

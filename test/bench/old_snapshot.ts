@@ -47,7 +47,7 @@ async function measure(root: URL, parts: number): Promise<void> {
   const database = await server.createDatabase();
   const url = server.url(database);
   const token = await fillByCheckout(root, url, PETS);
-  await using service = await startService("", root, { DATABASE_URL: url });
+  await using service = await startService("", { root }, { DATABASE_URL: url });
   const load = { server, database, port: service.port, token };
   const measureParts = async (name: string, count: number) => {
     for (let part = 0; part < count; part++) console.log(name.padEnd(7), await measurePart(load));

@@ -1,5 +1,6 @@
 /** Services under measurement, each in its own process. */
 
+import { BUILT, NODE } from "../support/programs.ts";
 import { readLines } from "../support/service_process.ts";
 import { expectDone } from "../support/third_party_tools.ts";
 
@@ -9,6 +10,19 @@ export interface ServerProcess extends AsyncDisposable {
   cpuMs(): number;
   /** Peak of the resident memory in MiB; NaN if the system does not report it. */
   memoryMiB(): number;
+}
+
+/** What is measured: the programs of a checkout. */
+export interface Checkout {
+  root: URL;
+  /** Whether they are those of the built program of this checkout, on Node. */
+  isOnNode?: boolean;
+}
+
+/** The program and the arguments that run a module of a checkout, or the command of that name on Node. */
+export function programOf({ isOnNode = false }: Checkout, module: string, name: string): string[] {
+  if (isOnNode) return [NODE, BUILT, name];
+  return [Deno.execPath(), "run", "--quiet", "--no-check", "--allow-all", module];
 }
 
 /** The folder of this checkout. */
@@ -34,12 +48,13 @@ export async function fillByCheckout(
  */
 export async function startService(
   kvPath: string,
-  root: URL,
+  checkout: Checkout,
   env: Record<string, string> = {},
 ): Promise<ServerProcess> {
-  const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-check", "--allow-all", "src/main.ts"],
-    cwd: root,
+  const [program, ...args] = programOf(checkout, "src/main.ts", "start");
+  const process = new Deno.Command(program, {
+    args,
+    cwd: checkout.root,
     env: { ...env, KV_PATH: kvPath, PORT: "0", HOST: "127.0.0.1" },
     stdin: "null",
     stdout: "null",

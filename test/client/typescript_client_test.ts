@@ -25,7 +25,7 @@ testNeeding(permissions("net", "read", "run", "write", "env", "sys"))(
   "the TypeScript client of the guide has the described types, adds, reads, changes, lists, follows, removes and retries",
   async (test) => {
     await using service = await openTestService();
-    await using server = serveOnSocket(service);
+    await using server = await serveOnSocket(service);
     const { petClient, PetsError } = await guideModule();
     const baseUrl = `http://127.0.0.1:${server.port}/v1`;
     const client = petClient(baseUrl, service.token);

@@ -16,7 +16,6 @@ import { createService, type Service } from "../../src/service.ts";
 import { openStore } from "eventstore-less/store/open_store.ts";
 import { Random } from "../sim/random.ts";
 import { PAGE_BYTES } from "../support/overwrite_page.ts";
-import { DENO_RUN } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { ROOT } from "../support/with_project_copy.ts";
 import {
@@ -86,8 +85,8 @@ class Prober {
   #input: WritableStreamDefaultWriter<Uint8Array>;
 
   constructor(path: string, setupPath: string) {
-    this.#process = new Deno.Command(DENO_RUN[0], {
-      args: [...DENO_RUN.slice(1), "test/faults/probe_damaged_store.ts", path, setupPath],
+    this.#process = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-all", "test/faults/probe_damaged_store.ts", path, setupPath],
       cwd: ROOT,
       env: { NO_COLOR: "1", KV_PATH: path },
       stdin: "piped",

@@ -1,15 +1,17 @@
 /**
  * Kills real processes, one in each round.
  *
- *     deno task faults [--rounds N | --cuts N | --judge N]
+ *     deno task faults [--rounds N | --mixed N | --mixed-postgres N | --cuts N | --mixed-cuts N | --judge N]
  *     deno task faults [--flips N | --stale N] [--pets N] [--seed N]
  */
 
 import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { storeVariables } from "../support/real_store.ts";
+import { issueKey } from "../../src/keys/write_key.ts";
+import { storeVariables, useRealStore } from "../support/real_store.ts";
 import { outcomeOf } from "../support/run_task.ts";
-import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
+import { type Runtimes, startOn } from "../support/node_service.ts";
+import { BUILT, commandOf, NODE } from "../support/programs.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { ROOT } from "../support/with_project_copy.ts";
@@ -31,18 +33,22 @@ const commandsIn = (folder: string) => [
 
 /**
  * Two services and a command on one store file, under load: clients give up additions and repeat them. In every round,
- * one of them is killed at a random moment. After it, every acknowledged change is stored once, and shown. At the end,
+ * one of them is killed at a random moment; a service starts again on the other runtime. After it, every acknowledged change is stored once, and shown. At the end,
  * every acknowledged pet must be stored, backed up and published.
  */
-export async function killRounds(rounds: number) {
-  await using temp = await TempStore.make();
+export async function killRounds(
+  rounds: number,
+  runtimes: Runtimes = ["own", "own"],
+  makeStore: () => Promise<KilledStore> = () => TempStore.make(),
+) {
+  await using temp = await makeStore();
   await using kept = await TempStore.make();
   const commands = commandsIn(kept.folder);
   const token = await temp.issueKey();
   await expectDone(["publish", "--new-key", `${kept.folder}/log.key`], temp);
   let killed = 0;
-  const start = () => ServiceProcess.start(temp.kvPath);
-  const services = await Promise.all([start(), start()]);
+  const start = (index: number) => startOn(runtimes[(index + killed) % 2], temp.kvPath);
+  const services = await Promise.all([start(0), start(1)]);
   const load = new LoadClient({
     services: () => services,
     token,
@@ -56,14 +62,15 @@ export async function killRounds(rounds: number) {
     let isOver = false;
     const running = load.run(() => isOver);
     for (let round = 1; round <= rounds; round++) {
-      const command = runCommand(commands[round % commands.length], temp.kvPath);
+      const runtime = runtimes[Math.floor(round / commands.length) % 2];
+      const command = runCommand(commands[round % commands.length], temp.kvPath, runtime);
       await sleep(50 + Math.random() * 1_000);
       const victim = Math.floor(Math.random() * 3);
       // A command that follows the log does not end by itself.
       if (victim < 2 && !command.follows) {
         await services[victim].stop("SIGKILL");
-        services[victim] = await start();
         killed++;
+        services[victim] = await start(victim);
       } else {
         command.kill();
       }
@@ -90,15 +97,37 @@ export async function killRounds(rounds: number) {
   return { killed, load };
 }
 
-async function expectDone(command: string[], { kvPath }: TempStore): Promise<void> {
+/** What services that are killed share. */
+export type KilledStore = Pick<TempStore, "issueKey" | "kvPath" | "use"> & AsyncDisposable;
+
+/** A database of a PostgreSQL server of its own. */
+async function makeDatabase(): Promise<KilledStore> {
+  const { PostgresServer } = await import("../support/postgres_server.ts");
+  const server = await PostgresServer.start();
+  const kvPath = server.url(await server.createDatabase());
+  const use: KilledStore["use"] = (work) => useRealStore(kvPath, work);
+  return {
+    kvPath,
+    use,
+    issueKey: () => use(async (it) => (await issueKey(it, { label: "test" })).token),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+async function expectDone(command: string[], { kvPath }: Pick<TempStore, "kvPath">): Promise<void> {
   const { code, stderr } = await runCommand(command, kvPath).ended;
   assertEquals(code, 0, stderr);
 }
 
-function runCommand([script, ...args]: string[], kvPath: string) {
+function runCommand(
+  [script, ...args]: string[],
+  kvPath: string,
+  runtime: Runtimes[number] = "own",
+) {
   // Without Deno's task runner, so that SIGKILL ends the command itself.
-  const child = new Deno.Command(DENO_RUN[0], {
-    args: [...DENO_RUN.slice(1), `scripts/${script}/main.ts`, ...args],
+  const [program, ...programArgs] = runtime === "node" ? [NODE, BUILT, script] : commandOf(script);
+  const child = new Deno.Command(program, {
+    args: [...programArgs, ...args],
     cwd: ROOT,
     env: { NO_COLOR: "1", ...storeVariables(kvPath) },
     stdin: "null",
@@ -122,7 +151,17 @@ const RUNS: Record<string, (count: number, others: Others) => Promise<string | v
     const { load, killed } = await killRounds(rounds);
     return `${rounds} rounds, ${killed} of services: ${load.summary}; none lost or duplicated`;
   },
+  async "--mixed"(rounds) {
+    const { load, killed } = await killRounds(rounds, ["own", "node"]);
+    return `${rounds} rounds on Deno and Node, ${killed} of services: ${load.summary}; none lost or duplicated`;
+  },
+  async "--mixed-postgres"(rounds) {
+    const { load, killed } = await killRounds(rounds, ["own", "node"], makeDatabase);
+    return `${rounds} rounds on PostgreSQL, ${killed} of services: ${load.summary}; none lost or duplicated`;
+  },
   "--cuts": async (cuts) => (await import("./power_cuts.ts")).powerCuts(cuts),
+  "--mixed-cuts": async (cuts) =>
+    (await import("./power_cuts.ts")).powerCuts(cuts, undefined, ["own", "node"]),
   "--judge": async (histories) => (await import("../judge/engines.ts")).judgeEngines(histories),
   "--flips": (count, others) => damage("flip", count, others),
   "--stale": (count, others) => damage("stale", count, others),

@@ -1,5 +1,6 @@
 import { assertGreater } from "@std/assert";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
+import { BUILT_PROGRAM } from "../support/programs.ts";
 import { killRounds } from "./kill_rounds.ts";
 
 const test = testNeeding(PROCESSES);
@@ -12,3 +13,12 @@ test("pets, changes and removals are stored once after kill -9 of services and c
   // A client gave up on a request that had added its pet.
   assertGreater(load.outcomes.repeated ?? 0, 0);
 });
+
+testNeeding(PROCESSES, BUILT_PROGRAM)(
+  "pets, changes and removals are stored once after kill -9 of services on Deno and Node that share a file",
+  async () => {
+    const { load, killed } = await killRounds(8, ["own", "node"]);
+    assertGreater(load.acknowledged.size, 0);
+    assertGreater(killed, 0);
+  },
+);

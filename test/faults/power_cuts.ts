@@ -2,7 +2,7 @@ import { cp } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildDisk } from "../support/disk.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { ServiceProcess } from "../support/service_process.ts";
+import { type Runtimes, startOn } from "../support/node_service.ts";
 import { TempStore } from "../support/temp_store.ts";
 
 const CONNECTIONS = 16;
@@ -18,7 +18,11 @@ const STOPPED_EVERY = 5;
  * not; the log and all records must be sound, and the services must show what they acknowledged last. At the end, each
  * acknowledged pet and change must be stored once. Syncs of files whose names end in `unsynced` do nothing.
  */
-export async function powerCuts(cuts: number, unsynced?: string): Promise<string> {
+export async function powerCuts(
+  cuts: number,
+  unsynced?: string,
+  runtimes: Runtimes = ["own", "own"],
+): Promise<string> {
   await using store = await TempStore.make();
   await using disk = await TempStore.make();
   await using copy = await TempStore.make();
@@ -32,7 +36,7 @@ export async function powerCuts(cuts: number, unsynced?: string): Promise<string
     STORE: store.folder,
     ...(unsynced === undefined ? {} : { UNSYNCED: unsynced }),
   };
-  const startAll = () => Promise.all([1, 2].map(() => ServiceProcess.start(store.kvPath, env)));
+  const startAll = () => Promise.all(runtimes.map((it) => startOn(it, store.kvPath, env)));
   let services = await startAll();
   let [isOver, hasEnded] = [false, false];
   const load = new LoadClient({

@@ -32,12 +32,19 @@ export const ENGINES: Record<string, EngineKind> = {
     needs: [NODE],
     open: async () => ({ ...await openFile(startInTurn), instances: 1 }),
   },
+  "Node and Deno at the same time on one file": {
+    needs: [NODE],
+    open: () => {
+      let starts = 0;
+      return openFile((path) => startInTurn(path, starts++));
+    },
+  },
   "denokv, which is killed too": { needs: [DENOKV.need], open: openDenokv },
   "PostgreSQL with fail-overs": { needs: [POSTGRES.need], open: openPostgres },
 };
 
-function startInTurn(store: string, kills: number): Promise<ServiceProcess> {
-  return NODE.isMet && kills % 2 === 0 ? startOnNode(store) : ServiceProcess.start(store);
+function startInTurn(store: string, count: number): Promise<ServiceProcess> {
+  return NODE.isMet && count % 2 === 0 ? startOnNode(store) : ServiceProcess.start(store);
 }
 
 async function openProcesses(): Promise<Engine> {

@@ -7,7 +7,7 @@
 import { assertEquals } from "@std/assert";
 import { MUTANTS } from "../sim/mutants.ts";
 import { withMutatedProject } from "../sim/run_mutant.ts";
-import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
+import { ServiceProcess } from "../support/service_process.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { install } from "../support/third_party_tools.ts";
 import { ENGINES, expectLinearizable, openFile } from "./engines.ts";
@@ -38,7 +38,7 @@ for (const name of MUTANT_NAMES) {
   test(`Porcupine finds a mutant: ${name}`, async () => {
     const mutant = MUTANTS.find((mutant) => mutant.name === name)!;
     await withMutatedProject(mutant, async (project) => {
-      const command = ["env", "-C", project, ...DENO_RUN];
+      const command = ["env", "-C", project, Deno.execPath(), "run", "--allow-all"];
       await using engine = await openFile((path) => ServiceProcess.start(path, {}, command));
       assertEquals((await judge(engine, 0, MUTANT_OPERATIONS)).verdict, "Illegal");
     });

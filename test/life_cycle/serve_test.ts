@@ -6,7 +6,8 @@ import { ServiceError } from "eventstore-less/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { connect } from "../support/raw_connection.ts";
-import { DENO_RUN, ServiceProcess } from "../support/service_process.ts";
+import { ON_DENO } from "../support/programs.ts";
+import { ServiceProcess } from "../support/service_process.ts";
 import { childrenOf } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
@@ -56,18 +57,21 @@ test("serve() on SIGTERM under load finishes accepted requests and ends with exi
   assertEquals(events, ["listening", "shutting_down", "stopped"]);
 });
 
-test("src/main.ts serves on after the end of the shell that started it", async () => {
-  await using temp = await TempStore.make();
-  const inBackground = ["sh", "-c", `${DENO_RUN.join(" ")} "$0" & wait`];
-  await using shell = await ServiceProcess.start(temp.kvPath, {}, inBackground);
-  const [service] = childrenOf(shell.pid);
-  Deno.kill(shell.pid, "SIGKILL");
-  // A process that ends with its parent looks for it every second.
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
-  assertEquals(await statusOf(`${shell.address}/healthz`), 200);
-  Deno.kill(service, "SIGTERM");
-  await shell.ended();
-});
+testNeeding(PROCESSES, ON_DENO)(
+  "src/main.ts serves on after the end of the shell that started it",
+  async () => {
+    await using temp = await TempStore.make();
+    const inBackground = ["sh", "-c", `${Deno.execPath()} run --allow-all "$0" & wait`];
+    await using shell = await ServiceProcess.start(temp.kvPath, {}, inBackground);
+    const [service] = childrenOf(shell.pid);
+    Deno.kill(shell.pid, "SIGKILL");
+    // A process that ends with its parent looks for it every second.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    assertEquals(await statusOf(`${shell.address}/healthz`), 200);
+    Deno.kill(service, "SIGTERM");
+    await shell.ended();
+  },
+);
 
 async function statusOf(url: string): Promise<number> {
   const response = await fetch(url);

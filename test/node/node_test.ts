@@ -1,25 +1,26 @@
 /**
- * Tests of the service on Node: `src/` as it is, on a file and on PostgreSQL. If Node cannot be installed, they are
- * ignored with one line.
- *
- *     deno task test:node
+ * Tests of the built program on Node: the interface on a file and on PostgreSQL, and what only this program does. The
+ * other tests that speak to programs run with it by `deno task test:node`.
  */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { issueKey } from "../../src/keys/write_key.ts";
-import { installNode, startOnNode } from "../support/node_service.ts";
+import { COMMANDS } from "../../scripts/cli/commands.ts";
+import { VERSION } from "../../src/settings/version.ts";
+import { startOnNode } from "../support/node_service.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
+import { BUILT, BUILT_PROGRAM, NODE } from "../support/programs.ts";
 import { openRealStore, useRealStore } from "../support/real_store.ts";
+import { readLines } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { WAYS } from "../support/test_each_way.ts";
-import { install } from "../support/third_party_tools.ts";
+import { testNeeding } from "../support/test_needing.ts";
+import { clientOf } from "../support/test_service.ts";
 
 const server = serverOfFile();
 
 /** Makes an empty store, and names it by a path or the URL of a database. */
 type MakeStore = (stack: AsyncDisposableStack) => Promise<string>;
-
-const NODE = await install("Node", installNode);
 
 const makeFile: MakeStore = async (stack) => stack.use(await TempStore.make()).kvPath;
 const makeDatabase: MakeStore = async () => server().url(await server().createDatabase());
@@ -27,10 +28,10 @@ const makeDatabase: MakeStore = async () => server().url(await server().createDa
 WAYS.splice(
   0,
   WAYS.length,
-  { suffix: " (Node, a file)", needs: [NODE], open: () => openOnNode(makeFile) },
+  { suffix: " (Node, a file)", needs: [BUILT_PROGRAM], open: () => openOnNode(makeFile) },
   {
     suffix: " (Node, PostgreSQL)",
-    needs: [NODE, POSTGRES.need],
+    needs: [BUILT_PROGRAM, POSTGRES.need],
     open: () => openOnNode(makeDatabase),
   },
 );
@@ -49,3 +50,135 @@ async function openOnNode(makeStore: MakeStore) {
   };
   return { ...service.client(token), store, token, [Symbol.asyncDispose]: close };
 }
+
+const test = testNeeding(BUILT_PROGRAM);
+
+/** The program in an empty folder, with no variable but those that are named. */
+class LoneProgram implements AsyncDisposable {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async make(): Promise<LoneProgram> {
+    const folder = await Deno.makeTempDir();
+    await Deno.copyFile(BUILT, `${folder}/animal-store.mjs`);
+    return new LoneProgram(folder);
+  }
+
+  command(args: string[], env: Record<string, string> = {}): Deno.Command {
+    return new Deno.Command(NODE, {
+      args: ["animal-store.mjs", ...args],
+      cwd: this.folder,
+      clearEnv: true,
+      // For the program `flock`.
+      env: { PATH: "/usr/bin:/bin", ...env },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    });
+  }
+
+  async run(args: string[], env?: Record<string, string>) {
+    const { code, stdout, stderr } = await this.command(args, env).output();
+    const decoder = new TextDecoder();
+    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  }
+
+  /** Runs a command that must succeed, and resolves to its standard output. */
+  async expect(args: string[], env?: Record<string, string>): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, env);
+    assertEquals(code, 0, stderr);
+    assertMatch(stderr, /^(?!.*(Warning|\n +at ))/s);
+    return stdout;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+test("The file alone serves, and runs each command, in an empty folder", async () => {
+  await using program = await LoneProgram.make();
+  const token = (await program.expect(["keys", "issue", "--label", "shop"])).trim();
+  const startedAt = performance.now();
+  const service = program.command(["start"], { HOST: "127.0.0.1", PORT: "0" }).spawn();
+  const lines: string[] = [];
+  const { promise: listening, resolve: onListening } = Promise.withResolvers<number>();
+  const reading = readLines(service.stderr, (line) => {
+    lines.push(line);
+    const { event, port } = JSON.parse(line);
+    if (event === "listening") onListening(port);
+  });
+  const origin = `http://127.0.0.1:${await listening}`;
+  const client = clientOf(token, (path, init) => fetch(`${origin}${path}`, init));
+  const added = await client.add({ name: "Rex", categoryId: 1 });
+  assertEquals([added.status, await added.text()], [201, '{"id":1,"name":"Rex","categoryId":1}']);
+  assertLess(performance.now() - startedAt, 5_000);
+  for (const path of ["/window", "/window/htm_preact.js", "/docs", "/docs/scalar.js"]) {
+    const response = await fetch(origin + path);
+    assertEquals([path, response.status, (await response.text()).length > 100], [path, 200, true]);
+  }
+  await program.expect(["replay", "--grace", "0"]);
+  assertMatch(await program.expect(["audit"]), /^Sound: 2 events, 1 pet\.\n/);
+  await program.expect(["backup", "log.jsonl"]);
+  const log = await program.expect(["log"]);
+  assertEquals(await Deno.readTextFile(`${program.folder}/log.jsonl`), log);
+  const copy = { KV_PATH: "copy.sqlite3" };
+  await program.expect(["restore", "log.jsonl"], copy);
+  assertEquals(await program.expect(["log"], copy), log);
+  await program.expect(["publish", "--new-key", "log.key"]);
+  await program.expect(["publish", "public", "--key", "log.key", "--origin", "log.example"]);
+  assertMatch(await program.expect(["prove", "pets/1", "--published", "public"]), /^c2sp\.org/);
+  assertMatch(await program.expect(["schema"]), /^create schema/m);
+  service.kill("SIGTERM");
+  assertEquals((await service.status).code, 0);
+  await Promise.all([reading, service.stdout.cancel()]);
+  const events = lines.map((line) => JSON.parse(line).event);
+  assertEquals(events, ["listening", "shutting_down", "stopped"]);
+});
+
+test("Messages and help name the program as it was called", async () => {
+  await using program = await LoneProgram.make();
+  const none = await program.run(["keys", "list"]);
+  assertEquals([none.code, none.stdout], [2, ""]);
+  assertMatch(
+    none.stderr,
+    /^error: Cannot open the store .*make the store with node animal-store\.mjs keys issue or restore\n$/,
+  );
+  const help = await program.expect(["audit", "--help"]);
+  assertMatch(help, /^  node animal-store\.mjs audit \[--json\]/m);
+  assert(!help.includes("deno task"), help);
+  const other = new Deno.Command(NODE, {
+    args: [`${program.folder}/animal-store.mjs`, "audit", "-h"],
+  });
+  const { stdout } = await other.output();
+  const called = `  node ${program.folder}/animal-store.mjs audit `;
+  assert(new TextDecoder().decode(stdout).includes(called));
+});
+
+test("Without a command and with --help the program lists its commands, and refuses others with one line", async () => {
+  await using program = await LoneProgram.make();
+  const list = await program.expect([]);
+  assertEquals(await program.expect(["--help"]), list);
+  for (const [name, { title }] of Object.entries(COMMANDS)) {
+    assertEquals(list.includes(`  ${name.padEnd(7)}   ${title}\n`), name !== "dev", name);
+  }
+  assertEquals(await program.expect(["--version"]), `Animal Store ${VERSION}\n`);
+  const refusals: [args: string[], line: string, env?: Record<string, string>][] = [
+    [["feed"], 'Unknown command "feed"; see --help'],
+    [["constructor"], 'Unknown command "constructor"; see --help'],
+    [["dev"], "dev needs Deno; see --help"],
+    [["keys", "list", "--jsn"], "Unknown option '--jsn'; see --help"],
+    [["start"], "KV_PATH must be a file or :memory: on Node, which has no client of KV Connect", {
+      KV_PATH: "https://kv.example",
+      DENO_KV_ACCESS_TOKEN: "x".repeat(32),
+    }],
+    [["start"], 'PORT must be a number from 0 to 65535, not "http"', { PORT: "http" }],
+  ];
+  for (const [args, line, env] of refusals) {
+    const stderr = `error: ${line}\n`;
+    assertEquals(await program.run(args, env), { code: 2, stdout: "", stderr });
+  }
+});

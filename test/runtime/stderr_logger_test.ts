@@ -3,7 +3,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { splitLines } from "eventstore-less/log/lines.ts";
 import { storeVariables } from "../support/real_store.ts";
-import { DENO_RUN, SUPERVISED } from "../support/service_process.ts";
+import { ON_DENO } from "../support/programs.ts";
+import { RUN, SUPERVISED } from "../support/service_process.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { ROOT } from "../support/with_project_copy.ts";
@@ -71,7 +72,7 @@ async function sendRequests(address: string, token: string, count: number): Prom
 }
 
 for (
-  const [name, command, processes] of [["process", DENO_RUN, "1"], [
+  const [name, command, processes] of [["process", RUN, "1"], [
     "supervisor",
     SUPERVISED,
     "2",
@@ -90,7 +91,7 @@ for (
 test("A reader of standard error that comes back gets whole lines, and the number of those that were dropped", async () => {
   await using temp = await TempStore.make();
   const token = await temp.issueKey();
-  await using service = await startUnread(temp, DENO_RUN);
+  await using service = await startUnread(temp, RUN);
   const { address, lines, stop } = service;
   await sendRequests(address, token, REQUESTS);
   let requests = 0;
@@ -111,21 +112,24 @@ test("A reader of standard error that comes back gets whole lines, and the numbe
   assertEquals((await reading).map(({ event }) => event), ["shutting_down", "stopped"]);
 });
 
-test("A crash ends a process with 2 although nobody reads its standard error", async () => {
-  const program = `
+testNeeding(PROCESSES, ON_DENO)(
+  "A crash ends a process with 2 although nobody reads its standard error",
+  async () => {
+    const program = `
     import { installCrashHandlers } from "${ROOT}/src/life_cycle/exit.ts";
     import { stderrLogger } from "${ROOT}/src/runtime/stderr_logger.ts";
     installCrashHandlers(stderrLogger);
     for (let line = 0; line < 2_000; line++) stderrLogger("info", "something", { line });
     setTimeout(() => { throw new Error("out of order"); }, 100);
     setTimeout(() => {}, 60_000);`;
-  const process = new Deno.Command(Deno.execPath(), {
-    args: ["eval", "--ext=ts", program],
-    stdout: "null",
-    stderr: "piped",
-    signal: AbortSignal.timeout(10_000),
-  }).spawn();
-  const { code } = await process.status;
-  await process.stderr.cancel();
-  assertEquals(code, 2);
-});
+    const process = new Deno.Command(Deno.execPath(), {
+      args: ["eval", "--ext=ts", program],
+      stdout: "null",
+      stderr: "piped",
+      signal: AbortSignal.timeout(10_000),
+    }).spawn();
+    const { code } = await process.status;
+    await process.stderr.cancel();
+    assertEquals(code, 2);
+  },
+);

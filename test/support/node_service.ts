@@ -1,27 +1,35 @@
-/** The service on Node: `src/` as it is, with packages of npm. */
+/** The built program on Node, beside the programs of another runtime. */
 
-import config from "../../deno.json" with { type: "json" };
+import { BUILT, NODE, NODE_FOLDER, NODE_PACKAGE } from "./programs.ts";
 import { ServiceProcess } from "./service_process.ts";
 import { expectDone } from "./third_party_tools.ts";
+import { ROOT } from "./with_project_copy.ts";
 
-/** Packages that the service needs only on Node. The packages of deno.json are installed too, in the same versions. */
-const PACKAGES = ["node@24.21.0", "srvx@1.0.8"];
-
-const FOLDER = new URL("../../.cache/node", import.meta.url).pathname;
-
+/** Installs Node from npm, and builds the program. */
 export async function installNode(): Promise<void> {
-  await Deno.mkdir(FOLDER, { recursive: true });
-  // The others are modules of the project.
-  const specifiers = Object.values(config.imports).filter((it) => it.startsWith("npm:"));
-  const ofProject = specifiers.map((it) => /@?[^@:]+@[\d.]+/.exec(it)![0].replace(/^\//, ""));
-  const packages = [...PACKAGES, ...ofProject];
-  // The package of Node installs its program by a script.
-  const flags = ["--no-audit", "--no-fund", "--prefer-offline", "--prefix", FOLDER];
-  await expectDone("npm", ["install", ...flags, ...new Set(packages)], { cwd: FOLDER });
+  await Deno.mkdir(NODE_FOLDER, { recursive: true });
+  const flags = ["--no-audit", "--no-fund", "--prefer-offline", "--prefix", NODE_FOLDER];
+  await expectDone("npm", ["install", ...flags, NODE_PACKAGE], { cwd: NODE_FOLDER });
+  await expectDone(Deno.execPath(), ["task", "build"], { cwd: ROOT });
 }
 
-export function startOnNode(store: string): Promise<ServiceProcess> {
-  const node = `${FOLDER}/node_modules/.bin/node`;
-  const runtime = [node, "--import", "./test/node/deno_on_node.ts"];
-  return ServiceProcess.start(store, { PACKAGES: FOLDER }, runtime);
+/** Starts the service on Node. */
+export function startOnNode(
+  store: string,
+  env: Record<string, string> = {},
+): Promise<ServiceProcess> {
+  return ServiceProcess.start(store, env, ["sh", "-c", `exec ${NODE} ${BUILT} start`]);
 }
+
+/** The runtimes of two services: that of the tests (`own`), or Node. */
+export type Runtimes = readonly ["own" | "node", "own" | "node"];
+
+export function startOn(
+  runtime: Runtimes[number],
+  store: string,
+  env?: Record<string, string>,
+): Promise<ServiceProcess> {
+  return runtime === "node" ? startOnNode(store, env) : ServiceProcess.start(store, env);
+}
+
+if (import.meta.main) await installNode();

@@ -1,6 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import denoJson from "../../deno.json" with { type: "json" };
-import type { CommandName } from "../../scripts/cli/commands.ts";
+import { asTask, commandOf, taskOf } from "./programs.ts";
 import { storeVariables } from "./real_store.ts";
 import { ROOT } from "./with_project_copy.ts";
 
@@ -20,16 +19,6 @@ export interface RunOptions {
   stdin?: Uint8Array;
   /** Whether it has a process group, without Deno's task runner, which a late signal to all would end instead. */
   detached?: boolean;
-}
-
-/** Arguments of Deno that run the service as `deno task start` does, with one process or, by the supervisor, with several. */
-export const [SUPERVISOR, SERVICE] = [...denoJson.tasks.start.command.matchAll(/'(.+?)'/g)]
-  .map(([, args]) => ["run", "-q", "--no-prompt", ...args.split(" ")]);
-
-/** Arguments of Deno that run a command as its task does. */
-export function denoArgs(name: string, processes = "1"): string[] {
-  if (name === "start") return processes === "1" ? SERVICE : SUPERVISOR;
-  return denoJson.tasks[name as CommandName].command.split(" ").slice(1);
 }
 
 /** Runs `deno task ARGS` until it exits. */
@@ -64,15 +53,16 @@ export async function expectTaskFails(
 export async function outcomeOf(process: Pick<Deno.ChildProcess, "output">): Promise<Outcome> {
   const { code, stdout, stderr } = await process.output();
   const decoder = new TextDecoder();
-  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  const stdoutText = asTask(decoder.decode(stdout));
+  return { code, stdout: stdoutText, stderr: asTask(decoder.decode(stderr)) };
 }
 
 export function spawnTask(
   [name, ...args]: string[],
   { kvPath, project = ROOT, env = {}, detached = false }: RunOptions,
 ): Deno.ChildProcess {
-  const task = detached ? denoArgs(name, env.PROCESSES) : ["task", "--quiet", name];
-  return new Deno.Command(Deno.execPath(), {
+  const [program, ...task] = detached ? commandOf(name, env.PROCESSES) : taskOf(name);
+  return new Deno.Command(program, {
     args: [...task, ...args],
     cwd: project,
     env: { NO_COLOR: "1", ...storeVariables(kvPath), ...env },

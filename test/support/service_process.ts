@@ -1,14 +1,15 @@
 import { splitLines } from "eventstore-less/log/lines.ts";
 import { storeVariables } from "./real_store.ts";
-import { SERVICE, SUPERVISOR } from "./run_task.ts";
+import { asTask, commandOf, inShell, IS_ON_NODE } from "./programs.ts";
 import { type Client, clientOf } from "./test_service.ts";
 import { ROOT } from "./with_project_copy.ts";
 
-export const DENO_RUN = [Deno.execPath(), "run", "--allow-all"];
+/** Run the service as its task does, as one process or as several. The shell ignores the source file. */
+export const AS_TASK = inShell(commandOf("start"));
+export const SUPERVISED = inShell(commandOf("start", "several"));
 
-/** Run the service as its task does instead, as one process or as several. The shell ignores the source file. */
-export const AS_TASK = ["sh", "-c", `exec ${Deno.execPath()} ${SERVICE.join(" ")}`];
-export const SUPERVISED = ["sh", "-c", `exec ${Deno.execPath()} ${SUPERVISOR.join(" ")}`];
+/** Runs the source file of the service; on Node, the built program. */
+export const RUN = IS_ON_NODE ? AS_TASK : [Deno.execPath(), "run", "--allow-all"];
 
 /** A service in its own process, started as `deno task start` does, on loopback and a free port. */
 export class ServiceProcess implements AsyncDisposable {
@@ -27,7 +28,7 @@ export class ServiceProcess implements AsyncDisposable {
   static start(
     kvPath: string,
     env: Record<string, string> = {},
-    [command, ...args]: string[] = DENO_RUN,
+    [command, ...args]: string[] = RUN,
   ): Promise<ServiceProcess> {
     const process = new Deno.Command(command, {
       args: [...args, "src/main.ts"],
@@ -39,7 +40,8 @@ export class ServiceProcess implements AsyncDisposable {
     const service = new ServiceProcess(process);
     const { lines } = service;
     return new Promise((resolve, reject) => {
-      service.#reading = readLines(process.stderr, (line) => {
+      service.#reading = readLines(process.stderr, (text) => {
+        const line = asTask(text);
         lines.push(line);
         if (!line.includes('"listening"')) return;
         service.address = `http://127.0.0.1:${JSON.parse(line).port}`;

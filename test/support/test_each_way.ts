@@ -34,7 +34,7 @@ export function testEachWay(name: string, check: (service: TestService) => Promi
 
 async function openOnSocket(): Promise<TestService> {
   const service = await openTestService();
-  const server = serveOnSocket(service);
+  const server = await serveOnSocket(service);
   const origin = `http://127.0.0.1:${server.port}`;
   const client = clientOf(service.token, (path, init) => fetch(`${origin}${path}`, init));
   const close = async () => {
@@ -45,9 +45,9 @@ async function openOnSocket(): Promise<TestService> {
 }
 
 /** Serves on a free port of this machine until disposed of. */
-export function serveOnSocket({ handler }: Pick<TestService, "handler">) {
+export async function serveOnSocket({ handler }: Pick<TestService, "handler">) {
   const common = { hostname: "127.0.0.1", port: 0, runtime: systemRuntime, report() {} };
-  const server = new Server({ ...common, handler });
+  const server = await Server.listen({ ...common, handler });
   return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 

@@ -1,10 +1,12 @@
-import { versions } from "node:process";
 import { reasonOf } from "../../runtime/logger.ts";
-import { KvStore, openKv, writeFaultOf } from "./deno_kv/kv_store.ts";
+import { openKv } from "this-runtime/kv.ts";
+import { KvStore } from "./deno_kv/kv_store.ts";
 import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
 import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
+import { writeFaultOf } from "./sqlite/sqlite_errors.ts";
+import { SqliteStore } from "./sqlite/sqlite_store.ts";
 import { type Store, WRITE_PROBE } from "./store.ts";
 import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
 import {
@@ -79,13 +81,7 @@ async function openLocalStore(
       expectUsableIndexes(location.path);
       await expectRisingVersions(location.path, guardKeys);
     }
-    // Reads of a service do not wait for commits. Without a reader, the scans of a tool take less processor time. A
-    // wait for a lock would block the thread, so the service retries instead. On another runtime, Deno KV has a SQLite
-    // of its own, and two in one process do not see each other's locks.
-    const hasReader = location.kind === "file" && service !== undefined && versions.deno;
-    const kv = await openKv(storeName(location));
-    store = new KvStore(kv);
-    if (hasReader) store = new KvStore(kv, new SqliteReader(location.path, 0));
+    store = await openEngine(location, service !== undefined);
     await accept(store);
     if (service !== undefined) await expectWritable(store);
     return store;
@@ -93,6 +89,18 @@ async function openLocalStore(
     store?.close();
     throw openError(location, error, "it is damaged, or not a store", "; run deno task audit");
   }
+}
+
+/** Opens a file or a store in memory with Deno KV, or without it on a runtime that has none. */
+async function openEngine(location: StoreLocation, isOfService: boolean): Promise<Store> {
+  const name = storeName(location);
+  // A wait for a lock would block the thread, so the service retries instead.
+  const timeout = isOfService ? 0 : undefined;
+  if (openKv === undefined) return await SqliteStore.open(name, timeout);
+  const kv = await openKv(name);
+  // Reads of a service do not wait for commits. Without a reader, the scans of a tool take less processor time.
+  const hasReader = location.kind === "file" && isOfService;
+  return hasReader ? new KvStore(kv, new SqliteReader(name, timeout)) : new KvStore(kv);
 }
 
 /** Rejects if a commit fails. A lock is not a fault: another process writes. */
@@ -148,7 +156,7 @@ async function openAttachedStore(): Promise<Store> {
   if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
   attempts++;
   try {
-    return new KvStore(await openKv());
+    return new KvStore(await openKv!());
   } catch (error) {
     // The client's errors have no type of their own.
     const { message } = error as Error;

@@ -3,6 +3,9 @@
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
 import { type BaseAddresses, describeInterface, EXAMPLE_BASE } from "./openapi.ts";
 import { pagePolicy } from "./page_policy.ts";
+import { loadScalar } from "this-runtime/page_scripts.ts";
+import ICON from "./icon.svg" with { type: "text" };
+import REFERENCE from "./reference.js" with { type: "text" };
 
 const UTF_8 = "charset=utf-8";
 
@@ -14,8 +17,7 @@ export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, DocsAs
   assets.set("/openapi.json", descriptionAsset(addresses));
   assets.set("/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, policyOfDocs(addresses)));
   for (const [name, type, load] of FILES) {
-    const asset = staticAsset(`${type}; ${UTF_8}`, async () => (await load()).default);
-    assets.set(`/docs/${name}`, asset);
+    assets.set(`/docs/${name}`, staticAsset(`${type}; ${UTF_8}`, load));
   }
   return assets;
 }
@@ -59,20 +61,11 @@ const PAGE = `<!DOCTYPE html>
 
 const SCRIPT = "text/javascript";
 
-const FILES: [name: string, type: string, load: () => Promise<{ default: string }>][] = [
-  ["icon.svg", "image/svg+xml", () => import("./icon.svg", { with: { type: "text" } })],
-  ["reference.js", SCRIPT, () => import("./reference.js", { with: { type: "text" } })],
-  ["scalar.js", SCRIPT, () => import(scalarBundle(), { with: { type: "text" } })],
+const FILES: [name: string, type: string, load: () => string | Promise<string>][] = [
+  ["icon.svg", "image/svg+xml", () => ICON],
+  ["reference.js", SCRIPT, () => REFERENCE],
+  ["scalar.js", SCRIPT, loadScalar],
 ];
-
-/**
- * The bundle of Scalar, which its package for Fastify does not export. Scalar's own package depends on hundreds of
- * others. With gzip, the pages of later versions exceed 1 MiB. From 1.62.4 on, the bundle is not a file.
- */
-function scalarBundle(): string {
-  const entryPoint = import.meta.resolve("@scalar/fastify-api-reference");
-  return new URL("./js/standalone.js", entryPoint).href;
-}
 
 /** Allows requests to the hosts of the interface. Scalar adds styles of its own. */
 function policyOfDocs({ publicUrl, stagingUrl }: BaseAddresses) {

@@ -2,6 +2,7 @@
 
 import { pagePolicy } from "../docs/page_policy.ts";
 import { type StaticAsset, staticAsset } from "../docs/static_asset.ts";
+import { loadHtmPreact } from "this-runtime/page_scripts.ts";
 import ACTIVITY from "./activity.js" with { type: "text" };
 import ADD_DIALOG from "./add_dialog.js" with { type: "text" };
 import ANIMAL_LIST from "./animal_list.js" with { type: "text" };
@@ -48,7 +49,7 @@ export function windowAssets(): ReadonlyMap<string, StaticAsset> {
   const assets = new Map<string, StaticAsset>();
   assets.set("/window", staticAsset("text/html; charset=utf-8", () => HTML, policy));
   assets.set("/window/window.css", staticAsset("text/css; charset=utf-8", () => STYLE));
-  assets.set("/window/htm_preact.js", scriptAsset(loadHtmBundle));
+  assets.set("/window/htm_preact.js", scriptAsset(loadHtmPreact));
   for (const [name, text] of Object.entries(MODULES)) {
     assets.set(`/window/${name}`, scriptAsset(() => text));
   }
@@ -57,11 +58,4 @@ export function windowAssets(): ReadonlyMap<string, StaticAsset> {
 
 function scriptAsset(load: () => string | Promise<string>): StaticAsset {
   return staticAsset("text/javascript; charset=utf-8", load);
-}
-
-/** The bundle of `htm`, `preact` and its hooks, which defines `htmPreact`. */
-async function loadHtmBundle(): Promise<string> {
-  const { href } = new URL("../preact/standalone.umd.js", import.meta.resolve("htm"));
-  const bundle = await import(href, { with: { type: "text" } });
-  return bundle.default;
 }

@@ -108,7 +108,7 @@ const PRINTED: Record<string, string> = { removePet: "204", getKey: "test" };
 for (const language of LANGUAGES) {
   testNeedingLanguage(language)(`the samples in ${language} run`, async () => {
     await using service = await openTestService();
-    await using server = serveOnSocket({ handler: endingStreams(service.handler) });
+    await using server = await serveOnSocket({ handler: endingStreams(service.handler) });
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
     const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
     const { paths }: typeof DESCRIPTION = JSON.parse(description);
@@ -177,7 +177,7 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
         }
         return await service.handler(request, connection);
       };
-      await using server = serveOnSocket({ handler });
+      await using server = await serveOnSocket({ handler });
       const pet = { name: "Rex", categoryId: 7, status: "available" };
       const additions = await Promise.all(Array.from({ length: PETS }, () => service.add(pet)));
       await Promise.all(additions.map(({ body }) => body?.cancel()));

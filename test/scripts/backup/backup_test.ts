@@ -1,3 +1,4 @@
+import { type FileHandle, open } from "node:fs/promises";
 import { assertEquals, assertRejects } from "@std/assert";
 import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
@@ -25,16 +26,16 @@ function test(name: string, run: (parts: { sample: Sample; path: string }) => Pr
 
 /** Opens the file as a backup of the sample, and appends all new events. */
 async function backUp({ store, head }: Sample, path: string, diskSpace = Infinity) {
-  using file = await Deno.open(path, { read: true, write: true });
+  await using file = await open(path, "a+");
   const backup = await Backup.open(file, store, head.position);
-  const { write } = file;
+  const write: (bytes: Uint8Array) => ReturnType<FileHandle["write"]> = file.write.bind(file);
   // The system may write a part of what it is given.
-  file.write = (bytes) => {
+  file.write = ((bytes: Uint8Array) => {
     if (diskSpace === 0) return Promise.reject(new Error("No space left on device"));
     const chunk = bytes.subarray(0, Math.min(700, diskSpace));
     diskSpace -= chunk.length;
-    return write.call(file, chunk);
-  };
+    return write(chunk);
+  }) as FileHandle["write"];
   const range = { from: backup.position + 1, to: head.position };
   for await (const batch of readLog(store, range)) await backup.append(batch);
   await backup.sync();
@@ -88,7 +89,7 @@ test("Backup refuses a torn file if the log is empty, and does not change it", a
   const torn = linesToBytes(sample.lines).subarray(0, 20);
   await Deno.writeFile(path, torn);
   const store = new KvStore(await Deno.openKv(":memory:"));
-  using file = await Deno.open(path, { read: true, write: true });
+  await using file = await open(path, "a+");
   const refusal = "The file has the beginning of an event, but the log is empty: ";
   await assertRejects(() => Backup.open(file, store, 0), RefusedError, refusal);
   store.close();

@@ -1,13 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { LINUX, PROCESSES, testNeeding } from "../../support/test_needing.ts";
-import {
-  denoArgs,
-  expectTask,
-  expectTaskFails,
-  runTask,
-  spawnTask,
-} from "../../support/run_task.ts";
+import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
+import { commandOf } from "../../support/programs.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { programAt } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -57,7 +52,7 @@ test("backup refuses, with one line and without a change, a file that is not of 
   const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
   const cases: [name: string, code: number, line: RegExp][] = [
     [file, 1, /^error: The file does not begin with the first event of a log\n$/],
-    [temp.folder, 2, /^error: Is a directory .*\n$/],
+    [temp.folder, 2, /^error: EISDIR: .*\n$/],
     ["-", 2, /^error: The name of a file is required; see --help\n$/],
     [temp.kvPath, 2, isStore],
     [`${temp.kvPath}-wal`, 2, isStore],
@@ -143,7 +138,7 @@ testOnTerminal("backup --follow rewrites one line on a terminal", async () => {
   await using service = await ServiceProcess.start(temp.kvPath);
   const file = `${temp.folder}/pets.jsonl`;
   // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.
-  const command = ["exec", Deno.execPath(), ...denoArgs("backup"), file, "--follow"].join(" ");
+  const command = ["exec", ...commandOf("backup"), file, "--follow"].join(" ");
   const terminal = new Deno.Command("script", {
     args: ["--quiet", "--return", "--command", command, "/dev/null"],
     env: { NO_COLOR: "1", KV_PATH: temp.kvPath },

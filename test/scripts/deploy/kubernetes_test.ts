@@ -1,4 +1,5 @@
 import { assertEquals, assertGreater } from "@std/assert";
+import { taskOf } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -14,14 +15,16 @@ testNeeding(PROCESSES)(
       ([, args]) => args.split(", "),
     );
     // Two for each kind of store.
-    assertEquals(commands.map((args) => args[3]), ["backup", "audit", "backup", "audit"]);
+    assertEquals(commands.map((args) => args[2]), ["backup", "audit", "backup", "audit"]);
     await using temp = await TempStore.make();
     const token = await temp.issueKey();
     await using service = await ServiceProcess.start(temp.kvPath);
     assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
-    for (const [, ...args] of commands) {
+    for (const [, , name, ...args] of commands) {
       const own = args.map((arg) => arg.replace(/^\/(backup|checkpoint)\//, `${temp.folder}/`));
-      await expectDone(Deno.execPath(), own, { cwd: ROOT, env: { KV_PATH: temp.kvPath } });
+      const [program, ...task] = taskOf(name);
+      const env = { KV_PATH: temp.kvPath };
+      await expectDone(program, [...task, ...own], { cwd: ROOT, env });
     }
     for (const file of ["log.jsonl", "checkpoint.json"]) {
       assertGreater((await Deno.stat(`${temp.folder}/${file}`)).size, 0);

@@ -58,7 +58,7 @@ test("prove: what cannot be proved exits 1 with one line, wrong arguments exit 2
       [2, "is neither pets/7, keys/ID nor a position", "pet/7", ...from],
       [2, "is neither pets/7, keys/ID nor a position", "0", ...from],
       [2, "is neither pets/7, keys/ID nor a position", "pets/X", ...from],
-      [2, "No such file", "--consistency", `${folder}/none`, ...from],
+      [2, "no such file", "--consistency", `${folder}/none`, ...from],
     ] as const
   ) await refuses(code, message, "prove", ...args);
   await publish(lines, dir);

@@ -77,7 +77,7 @@ test("publish: arguments and keys that cannot be used exit 2, and publish nothin
       ["with another key or origin", dir, "--key", key, "--origin", "elsewhere.example"],
       [`run chmod 600 ${open}`, fresh, "--key", open, ...ORIGIN],
       ["is not an Ed25519 key in PEM", fresh, "--key", broken, ...ORIGIN],
-      ["No such file", fresh, "--key", `${folder}/none`, ...ORIGIN],
+      ["no such file", fresh, "--key", `${folder}/none`, ...ORIGIN],
       ["exists already; a key is never overwritten", "--new-key", key],
       ["must not be in the folder of the store", "--new-key", `${storeFolder}/log.key`],
       ["must not be in the folder of the store", "--new-key", `${link}/log.key`],

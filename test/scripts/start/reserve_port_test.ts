@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { freePort } from "../../support/free_port.ts";
 import { outcomeOf, spawnTask } from "../../support/run_task.ts";
-import { DENO_RUN } from "../../support/service_process.ts";
+import { RUN } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { until } from "../../support/until.ts";
@@ -99,7 +99,7 @@ test("The port of a supervisor that was killed is free again for the next one", 
 
 test("A process whose supervisor was killed before it listens does not serve", async () => {
   await using temp = await TempStore.make();
-  const [command, ...args] = DENO_RUN;
+  const [command, ...args] = RUN;
   const address = { HOST: "127.0.0.1", PORT: `${freePort()}`, KV_PATH: temp.kvPath };
   const process = new Deno.Command(command, {
     args: [...args, "src/main.ts"],

@@ -1,7 +1,9 @@
+import { spawn, type StdioOptions } from "node:child_process";
 import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
-import { Processes } from "../../../scripts/start/processes.ts";
+import { type ChildProcess, Processes } from "../../../scripts/start/processes.ts";
 import { LoadClient } from "../../support/load_client.ts";
 import { runTask } from "../../support/run_task.ts";
+import { inShell, taskOf } from "../../support/programs.ts";
 import { AS_TASK, ServiceProcess, SUPERVISED } from "../../support/service_process.ts";
 import { childrenOf } from "../../support/store_server.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -115,8 +117,7 @@ test("a SIGKILL of deno task ends its service, with all processes", async () => 
   await using temp = await TempStore.make();
   await temp.issueKey();
   for (const PROCESSES of ["1", "2"]) {
-    const task = [Deno.execPath(), "task", "--quiet", "start"];
-    const shell = ["sh", "-c", `exec ${task.join(" ")}`];
+    const shell = inShell(taskOf("start"));
     await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES }, shell);
     await until(() => linesOf(service, "listening").length === Number(PROCESSES));
     // It resolves when the last process that inherited standard error has ended.
@@ -127,8 +128,8 @@ test("a SIGKILL of deno task ends its service, with all processes", async () => 
 
 test("run() rejects if two processes end as a program that could not run or load", async () => {
   for (const code of [1, 2]) {
-    const start = () =>
-      new Deno.Command("sh", { args: ["-c", `exit ${code}`], stdout: "piped" }).spawn();
+    const stdio: StdioOptions = ["ignore", "pipe", "inherit"];
+    const start = () => spawn("sh", ["-c", `exit ${code}`], { stdio }) as ChildProcess;
     const processes = new Processes(2, start);
     await assertRejects(() => processes.run(), Error, "error twice during the start");
     processes.stop("SIGTERM");

@@ -1,3 +1,5 @@
+import type { Worker } from "node:worker_threads";
+import { startWorker } from "this-runtime/start_worker.ts";
 import type { StoreDamagedError } from "../store_errors.ts";
 import { CHECK_STRUCTURE, damageOf, expectSound } from "./sqlite_reader.ts";
 
@@ -9,12 +11,14 @@ type WorkerMessage =
 /**
  * Checks the structure of the whole file of a store, next to those who read and write it. Resolves to the damage, if
  * there is one. Rejects if the check cannot be made. It is one statement, of 0.6 s for 300,000 pets in memory, so it runs
- * in a worker. A worker from a file would need the permission to read the file.
- */
+ * in a worker. */
 export async function checkFile(path: string): Promise<StoreDamagedError | undefined> {
   const file = JSON.stringify(path);
   const source = `
-    import { DatabaseSync } from "node:sqlite";
+    import process from "node:process";
+    import { parentPort } from "node:worker_threads";
+    const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+    const postMessage = (message) => parentPort.postMessage(message);
     try {
       const database = new DatabaseSync(${file}, { readOnly: true, timeout: 10_000 });
       const [{ integrity_check: result }] = database.prepare("${CHECK_STRUCTURE}").all();
@@ -23,8 +27,7 @@ export async function checkFile(path: string): Promise<StoreDamagedError | undef
     } catch ({ message, errcode }) {
       postMessage({ kind: "failure", failure: { message, errcode } });
     }`;
-  const url = `data:text/javascript,${encodeURIComponent(source)}`;
-  const worker = new Worker(url, { type: "module" });
+  const worker = startWorker(source);
   try {
     const message = await messageOf(worker);
     if (message.kind === "failure") {
@@ -36,17 +39,13 @@ export async function checkFile(path: string): Promise<StoreDamagedError | undef
     if (damage === undefined) throw error;
     return damage;
   } finally {
-    worker.terminate();
+    await worker.terminate();
   }
 }
 
 function messageOf(worker: Worker): Promise<WorkerMessage> {
   return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = (event) => {
-      // Without this, the error ends the process.
-      event.preventDefault();
-      reject(new Error(event.message));
-    };
+    worker.on("message", resolve);
+    worker.on("error", reject);
   });
 }

@@ -1,11 +1,12 @@
 /**
  * A store over KV Connect (https://github.com/denoland/denokv, proto/kv-connect.md). Its client is a package from npm:
- * unlike `Deno.openKv()`, it sends a commit of more than a kilobyte without waiting for an acknowledgement (40 ms), and
+ * unlike the one in Deno, it sends a commit of more than a kilobyte without waiting for an acknowledgement (40 ms), and
  * its calls can be given up. Commits do without it, because {@linkcode encodeAtomicWrite} is ten times as fast (measured).
  */
 
 import { Buffer } from "node:buffer";
-import { openKv } from "@deno/kv";
+import type { Kv } from "this-runtime/kv.ts";
+import { connectKv, fetcherUntil } from "this-runtime/kv_connect.ts";
 import { reasonOf } from "../../../runtime/logger.ts";
 import { encodeKey } from "../key_encoding.ts";
 import { type Commit, type Store, VALUE_BYTES_LIMIT } from "../store.ts";
@@ -15,10 +16,11 @@ import {
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
-import { KvStore, withTypedErrors } from "./kv_store.ts";
+import { withTypedErrors } from "../sqlite/sqlite_errors.ts";
+import { KvStore } from "./kv_store.ts";
 
 /** The part of the client, not in its interface, that finds where a commit is sent. */
-interface RemoteKv extends Deno.Kv {
+interface RemoteKv extends Kv {
   /** Renews the metadata if they are about to expire. */
   locateEndpointUrl(consistency: "strong"): Promise<string>;
   metadata: { version: number; databaseId: string; token: string };
@@ -40,9 +42,7 @@ export async function openKvConnectStore(
   signal.addEventListener("abort", giveUp);
   try {
     const fetcher = fetcherOf(calls.signal);
-    // Without this option, the package returns Deno.openKv().
-    const options = { implementation: "remote", fetcher, maxRetries: 0 } as const;
-    const kv = await openKv(address, options) as unknown as RemoteKv;
+    const kv = await connectKv!(address, fetcher) as unknown as RemoteKv;
     const store = new KvStore(kv);
     const send = async (commit: Commit): Promise<string | null> => {
       const url = `${await kv.locateEndpointUrl("strong")}/atomic_write`;
@@ -92,12 +92,11 @@ export async function openKvConnectStore(
  */
 function fetcherOf(signal: AbortSignal): typeof fetch {
   // With connections of its own, because the network may have dropped older ones silently.
-  const client = Deno.createHttpClient({});
-  signal.addEventListener("abort", () => client.close());
+  const fetchOwn = fetcherUntil(signal);
   return async (url, init) => {
     const isCall = /\/(atomic_write|snapshot_read)$/.test(new URL(String(url)).pathname);
     const Failed = isCall ? UnclearOutcomeError : StoreAwayError;
-    const response = await fetch(url, { ...init, client, signal }).catch((error) => {
+    const response = await fetchOwn(url, init).catch((error) => {
       throw new Failed(`it does not answer: ${reasonOf(error.cause ?? error)}`);
     });
     const { status } = response;

@@ -1,31 +1,18 @@
+import type { Kv, KvCheck, KvEntry, KvKey, KvSelector } from "this-runtime/kv.ts";
 import { type Key, type KeyRange, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
-import {
-  isWriteFault,
-  NotAppliedError,
-  StoreDamagedError,
-  StoreError,
-  StoreFailingError,
-  StoreFullError,
-  StoreReadOnlyError,
-  StoreRefusedError,
-  UnclearOutcomeError,
-  type WriteFaultError,
-} from "../store_errors.ts";
-import { damageOf } from "./sqlite_reader.ts";
-
-/** Opens a Deno KV; without a path, the database that the platform attaches. */
-export const openKv = (path?: string): Promise<Deno.Kv> => Deno.openKv(path);
+import { decoded, withTypedErrors } from "../sqlite/sqlite_errors.ts";
+import { StoreReadOnlyError, StoreRefusedError } from "../store_errors.ts";
 
 /** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
 export class KvStore implements Store {
   readonly limits = STORE_LIMITS;
-  #kv: Deno.Kv | undefined;
+  #kv: Kv | undefined;
   #reader: Store | undefined;
 
   /** With a reader of the same file, all reads use it. Without a Deno KV, there must be a reader, and each commit fails. */
-  constructor(kv: Deno.Kv, reader?: Store);
+  constructor(kv: Kv, reader?: Store);
   constructor(kv: undefined, reader: Store);
-  constructor(kv: Deno.Kv | undefined, reader?: Store) {
+  constructor(kv: Kv | undefined, reader?: Store) {
     this.#kv = kv;
     this.#reader = reader;
   }
@@ -35,7 +22,7 @@ export class KvStore implements Store {
   getMany: Store["getMany"] = (keys) =>
     withTypedErrors(async () => {
       if (this.#reader !== undefined) return (await this.#reader.getMany(keys)).map(decoded);
-      const entries = await this.#kv!.getMany(keys as readonly unknown[] as Deno.KvKey[]);
+      const entries = await this.#kv!.getMany(keys as readonly unknown[] as KvKey[]);
       return entries.map(storeEntry);
     });
 
@@ -55,7 +42,7 @@ export class KvStore implements Store {
   commit: Store["commit"] = ({ checks, mutations }) =>
     withTypedErrors(async () => {
       if (this.#kv === undefined) throw new StoreReadOnlyError();
-      const atomic = this.#kv.atomic().check(...checks as Deno.AtomicCheck[]);
+      const atomic = this.#kv.atomic().check(...checks as KvCheck[]);
       for (const mutation of mutations) {
         if (mutation.type === "delete") atomic.delete(mutation.key);
         else atomic.set(mutation.key, mutation.value);
@@ -71,59 +58,15 @@ export class KvStore implements Store {
   };
 }
 
-function selectorOf({ prefix, start, end }: KeyRange): Deno.KvListSelector {
+function selectorOf({ prefix, start, end }: KeyRange): KvSelector {
   if (prefix === undefined) return { start, end };
   // From its first possible key on: in reverse, the client from npm would list the prefix itself, too.
   return { prefix, start: start ?? [...prefix, new Uint8Array()] };
 }
 
-/** Throws if the value is a `StoreDamagedError`: a reader returns one for a value that it could not decode. */
-function decoded<Entry extends StoreEntry | null>(entry: Entry): Entry {
-  if (entry?.value instanceof StoreDamagedError) throw entry.value;
-  return entry;
-}
-
-function storeEntry({ key, value, versionstamp }: Deno.KvEntryMaybe<unknown>): StoreEntry | null {
+function storeEntry({ key, value, versionstamp }: KvEntry): StoreEntry | null {
   if (versionstamp === null) return null;
   // The client from npm returns a part of the whole answer, which would stay in memory with the value.
   const isPart = value instanceof Uint8Array && value.length < value.buffer.byteLength;
   return { key: key as Key, value: isPart ? value.slice() : value, versionstamp };
-}
-
-/** The messages of the errors with which Deno KV and its client from npm refuse a call before they send it. */
-const REFUSALS =
-  /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key )/;
-
-/** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */
-export async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof StoreError) throw error;
-    const { message } = error as Error;
-    if (message.includes("database is locked")) {
-      throw new NotAppliedError("Another process keeps the store's file locked");
-    }
-    const writeFault = writeFaultOf(error);
-    if (writeFault !== undefined) throw writeFault;
-    const damage = damageOf(error);
-    if (damage !== undefined) throw damage;
-    if (REFUSALS.test(message)) throw new StoreRefusedError(message);
-    throw new UnclearOutcomeError(message);
-  }
-}
-
-/** The messages of SQLite and Deno KV if a file cannot be opened to write. */
-const READ_ONLY =
-  /^(attempt to write a readonly database|Can not write to a read-only database|unable to open database file)/;
-
-/** Why the file of a store cannot be written, if an error of SQLite or Deno KV says so. */
-export function writeFaultOf(error: unknown): WriteFaultError | undefined {
-  if (isWriteFault(error)) return error;
-  const { message } = error as Error;
-  // SQLite could not write the whole commit to its write-ahead log, so no recovery will apply it.
-  if (message === "database or disk is full") return new StoreFullError();
-  if (READ_ONLY.test(message)) return new StoreReadOnlyError();
-  // The commit may be in the write-ahead log although its sync failed.
-  if (message === "disk I/O error") return new StoreFailingError();
 }

@@ -31,9 +31,11 @@ export class SqliteReader implements Store, Disposable {
   #database: DatabaseSync;
   #statements = new Map<string, StatementSync>();
 
-  /** A read waits at most `timeout` milliseconds for a locked file. */
-  constructor(path: string, timeout = 10_000) {
-    this.#database = withDamageError(() => new DatabaseSync(path, { readOnly: true, timeout }));
+  /** Opens a file, or reads an open database. A read waits at most `timeout` milliseconds for a locked file. */
+  constructor(source: string | DatabaseSync, timeout = 10_000) {
+    this.#database = typeof source === "string"
+      ? withDamageError(() => new DatabaseSync(source, { readOnly: true, timeout }))
+      : source;
   }
 
   get: Store["get"] = async (key) => (await this.getMany([key]))[0];

@@ -1,0 +1,112 @@
+/**
+ * `deno task build`: writes `.build/animal-store.mjs`, the service and its commands for Node in one file. The packages are
+ * those that deno.lock pins; esbuild is pinned by the lock file next to this module.
+ */
+
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import process from "node:process";
+import { brotliCompressSync } from "node:zlib";
+import { NAME } from "../../src/settings/version.ts";
+import config from "../../deno.json" with { type: "json" };
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const FOLDER = `${ROOT}.build`;
+const PACKAGES = `${FOLDER}/packages`;
+const PROGRAM = `${FOLDER}/${NAME.toLowerCase().replace(" ", "-")}.mjs`;
+
+const ESBUILD = "npm:esbuild@0.28.2";
+
+/** Packages in CommonJS get the modules of Node by it. The shebang lets the file run by its name. */
+const BANNER = `#!/usr/bin/env node
+import { createRequire as createRequireOfNode } from "node:module";
+const require = createRequireOfNode(import.meta.url);`;
+
+/** Loads the module only when it is used, so that older versions of Node get as far as the line that names the oldest one. */
+const SQLITE =
+  `const { DatabaseSync, StatementSync } = process.getBuiltinModule("node:sqlite") ?? {};
+export { DatabaseSync, StatementSync };`;
+
+/** The parts of esbuild's interface that are used. */
+interface Resolving {
+  path: string;
+  kind: string;
+  pluginData?: unknown;
+}
+interface Loading {
+  path: string;
+  with: Record<string, string>;
+}
+interface Build {
+  onResolve(options: { filter: RegExp }, resolve: (args: Resolving) => unknown): void;
+  onLoad(options: { filter: RegExp; namespace?: string }, load: (args: Loading) => unknown): void;
+  resolve(path: string, options: { kind: string; resolveDir: string }): Promise<unknown>;
+}
+
+mkdirSync(PACKAGES, { recursive: true });
+installPackages();
+const esbuild = await import(ESBUILD);
+await esbuild.build({
+  absWorkingDir: ROOT,
+  entryPoints: ["scripts/node/main.ts"],
+  outfile: PROGRAM,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  banner: { js: BANNER },
+  // Of the modules in the file, only the first is the program.
+  define: { "import.meta.main": "false" },
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: "none",
+  external: ["pg-native"],
+  logLevel: "warning",
+  plugins: [{ name: "sources", setup }],
+});
+await esbuild.stop();
+const size = (statSync(PROGRAM).size / 1e6).toFixed(1);
+console.error(`Wrote ${PROGRAM.slice(ROOT.length)}, ${size} MB`);
+
+/** Puts the packages of deno.lock into a folder as Node and esbuild expect them. */
+function installPackages(): void {
+  for (const file of ["deno.json", "deno.lock"]) cpSync(ROOT + file, `${PACKAGES}/${file}`);
+  const args = ["install", "--quiet", "--frozen", "--node-modules-dir=auto"];
+  const { status } = spawnSync(process.execPath, args, { cwd: PACKAGES, stdio: "inherit" });
+  if (status !== 0) throw new Error("The packages of deno.lock could not be installed");
+}
+
+function setup(build: Build): void {
+  const imports: Record<string, string> = config.imports;
+  // The longest first: a name that ends in a slash stands for all that begin with it.
+  const names = Object.keys(imports).sort((one, other) => other.length - one.length);
+  build.onResolve({ filter: /^[^./]/ }, ({ path, kind, pluginData }) => {
+    if (path === "node:sqlite") return { path, namespace: "sqlite" };
+    if (path.startsWith("packed:")) {
+      return {
+        path: `${PACKAGES}/node_modules/${path.slice("packed:".length)}`,
+        namespace: "packed",
+      };
+    }
+    const name = names.find((it) => it.endsWith("/") ? path.startsWith(it) : path === it);
+    if (name === undefined || pluginData === PACKAGES) return undefined;
+    const rest = path.slice(name.length);
+    const target = name === "this-runtime/" ? "./src/runtime/node/" : imports[name];
+    if (target.startsWith("./")) return { path: ROOT + target.slice("./".length) + rest };
+    // npm:/pg@8.23.1/ is the folder of a package.
+    const specifier = target.replace(/^npm:\/?(@?[^@]+)@[^/]+/, "$1") + rest;
+    return build.resolve(specifier, { kind, resolveDir: PACKAGES, pluginData: PACKAGES } as never);
+  });
+  build.onLoad({ filter: /.*/, namespace: "sqlite" }, () => ({ contents: SQLITE }));
+  build.onLoad({ filter: /.*/, namespace: "packed" }, ({ path }) => ({ contents: packed(path) }));
+  build.onLoad({ filter: /.*/, namespace: "file" }, ({ path, with: { type } }) => {
+    return type === "text" ? { contents: readFileSync(path, "utf8"), loader: "text" } : undefined;
+  });
+}
+
+/** A module whose default is a large text, which it decompresses when it is loaded. */
+function packed(path: string): string {
+  const bytes = brotliCompressSync(readFileSync(path)).toString("base64");
+  return `import { brotliDecompressSync } from "node:zlib";
+export default brotliDecompressSync(Buffer.from("${bytes}", "base64")).toString();`;
+}

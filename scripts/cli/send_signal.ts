@@ -1,0 +1,19 @@
+import type { ChildProcess } from "node:child_process";
+import { kill } from "node:process";
+
+/**
+ * Sends a signal to a child process, unless it has ended. By its id: of `ChildProcess.kill()`, Deno ignores the second
+ * call, and takes the signal for the end of the process, whatever ended it.
+ */
+export function sendSignal(
+  { exitCode, pid }: Pick<ChildProcess, "exitCode" | "pid">,
+  signal: NodeJS.Signals,
+): void {
+  const isRunning = pid !== undefined && exitCode === null;
+  if (!isRunning) return;
+  try {
+    kill(pid, signal);
+  } catch {
+    // It has ended just now.
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * `node animal-store.mjs COMMAND`: the service and its commands on Node, in one file that `deno task build` makes. Their
+ * modules are loaded only when they are called.
+ */
+
+import "../../src/runtime/node/bytes_as_text.ts";
+import process from "node:process";
+import { NAME, VERSION } from "../../src/settings/version.ts";
+import { COMMANDS } from "../cli/commands.ts";
+import { commandList } from "./command_list.ts";
+
+/** The oldest version of Node with all that the program uses. */
+const OLDEST_NODE = 24;
+
+const COULD_NOT_RUN = 2;
+
+const LOADERS: Record<string, () => Promise<unknown>> = {
+  start: () => servesByProcesses() ? import("../start/supervisor.ts") : import("../start/main.ts"),
+  keys: () => import("../keys/main.ts"),
+  log: () => import("../log/main.ts"),
+  backup: () => import("../backup/main.ts"),
+  replay: () => import("../replay/main.ts"),
+  audit: () => import("../audit/main.ts"),
+  schema: () => import("../schema/main.ts"),
+  publish: () => import("../publish/main.ts"),
+  prove: () => import("../prove/main.ts"),
+  restore: () => import("../restore/main.ts"),
+};
+
+hideWarnings();
+await run();
+
+async function run(): Promise<void> {
+  const [name = "--help"] = process.argv.slice(2);
+  const [major] = process.versions.node.split(".");
+  if (Number(major) < OLDEST_NODE) {
+    return fail(`${NAME} needs Node ${OLDEST_NODE} or later; this is ${process.version}`);
+  }
+  if (name === "--version") return console.log(`${NAME} ${VERSION}`);
+  if (name === "--help" || name === "-h") return console.log(commandList(Object.keys(LOADERS)));
+  if (!Object.hasOwn(LOADERS, name)) {
+    const isOfDeno = Object.hasOwn(COMMANDS, name);
+    const reason = isOfDeno ? `${name} needs Deno` : `Unknown command ${JSON.stringify(name)}`;
+    return fail(`${reason}; see --help`);
+  }
+  // The commands find their own arguments there.
+  process.argv.splice(2, 1);
+  await LOADERS[name]();
+}
+
+/** Whether `start` runs several processes, of which this is not one. */
+function servesByProcesses(): boolean {
+  const { PROCESSES = "", SUPERVISED_PROCESS = "" } = process.env;
+  return SUPERVISED_PROCESS === "" && PROCESSES !== "" && PROCESSES !== "1";
+}
+
+/** Node warns of the state of its own modules. That is nothing to an operator. */
+function hideWarnings(): void {
+  process.removeAllListeners("warning");
+}
+
+function fail(reason: string): void {
+  console.error(`error: ${reason}`);
+  process.exitCode = COULD_NOT_RUN;
+}

@@ -1,0 +1,249 @@
+// @ts-check
+/**
+ * The tables of Deno KV in a SQLite database: creates them, and commits to them as Deno KV does. It imports only modules
+ * of Node, because its text is also the source of a worker: a bundle of one file has no other file for a thread.
+ */
+
+import { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+
+/**
+ * @typedef {object} EncodedCommit
+ * @property {{ key: Uint8Array, version: number | null }[]} checks The versions that the keys must still have; `null`
+ *   if the key must not exist.
+ * @property {{ key: Uint8Array, value: Uint8Array | null }[]} mutations A key with the value `null` is deleted.
+ */
+
+/**
+ * @typedef {object} PackedCommit A commit as a message. One buffer costs little, and each array of bytes much.
+ * @property {(number | null)[]} versions Of the checks.
+ * @property {boolean[]} hasValue Of the mutations.
+ * @property {number[]} sizes Of the keys of the checks, and of the key and the value of each mutation.
+ * @property {ArrayBuffer} bytes Of all keys and values.
+ */
+
+/** How long a commit waits for another process to release its lock, as Deno KV does. */
+const LOCK_LIMIT_MS = 5_000;
+
+/** How often records are removed that have expired. */
+const EXPIRY_INTERVAL_MS = 60_000;
+
+/** The number of the last change of the tables in Deno KV since 2023. */
+const TABLES_VERSION = 3;
+
+const CREATE_TABLES = `
+  create table migration_state (k integer not null primary key, version integer not null);
+  insert into migration_state (k, version) values (0, ${TABLES_VERSION});
+  create table data_version (
+    k integer primary key,
+    version integer not null,
+    seq integer not null default 0
+  );
+  insert into data_version (k, version) values (0, 0);
+  create table kv (
+    k blob primary key,
+    v blob not null,
+    v_encoding integer not null,
+    version integer not null,
+    seq integer not null default 0,
+    expiration_ms integer not null default -1
+  ) without rowid;
+  create index kv_expiration_ms_idx on kv (expiration_ms);
+  create table queue (
+    ts integer not null,
+    id text not null,
+    data blob not null,
+    backoff_schedule text not null,
+    keys_if_undelivered blob not null,
+    primary key (ts, id)
+  );
+  create table queue_running (
+    deadline integer not null,
+    id text not null,
+    data blob not null,
+    backoff_schedule text not null,
+    keys_if_undelivered blob not null,
+    primary key (deadline, id)
+  );`;
+
+/** The encoding of a value that is bytes. Deno KV has others for its own types. */
+const BYTES = 3;
+
+/**
+ * Opens a database to commit to it, and creates the tables in an empty one.
+ * @param {string} path A file, or `:memory:`.
+ */
+export function openTables(path) {
+  const database = new DatabaseSync(path, { timeout: LOCK_LIMIT_MS });
+  try {
+    // In this mode, a commit waits for the disk, and does not hold up the readers.
+    database.exec("pragma journal_mode = wal; pragma synchronous = full");
+    createTables(database);
+    removeExpired(database);
+    return { database, commit: preparedCommit(database) };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** @param {DatabaseSync} database */
+function createTables(database) {
+  const countTables = database.prepare("select count(*) as count from sqlite_schema");
+  if (countTables.get()?.count === 0) {
+    inTransaction(database, () => {
+      // Another process may have created them meanwhile.
+      if (countTables.get()?.count === 0) database.exec(CREATE_TABLES);
+    });
+  }
+  const version = database.prepare("select version from migration_state").get()?.version;
+  if (version === TABLES_VERSION) return;
+  throw new Error(`its tables have version ${version} of Deno KV, not ${TABLES_VERSION}`);
+}
+
+/** @param {DatabaseSync} database */
+function preparedCommit(database) {
+  const selectVersion = database.prepare("select version from kv where k = ?");
+  // Deno KV, too, skips a few versions by chance, so two histories that part seldom have the same versions.
+  const nextVersion = database.prepare(
+    `update data_version set version = version + 1 + abs(random() % 9) where k = 0
+      returning version`,
+  );
+  const set = database.prepare(
+    `insert into kv (k, v, v_encoding, version, expiration_ms) values (?1, ?2, ${BYTES}, ?3, -1)
+      on conflict (k) do update
+      set v = ?2, v_encoding = ${BYTES}, version = ?3, expiration_ms = -1`,
+  );
+  const remove = database.prepare("delete from kv where k = ?");
+
+  /**
+   * Returns the version of the commit, or `null` if a check failed.
+   * @param {EncodedCommit} commit
+   */
+  return ({ checks, mutations }) =>
+    inTransaction(database, () => {
+      const hasPassed = checks.every(({ key, version }) =>
+        (selectVersion.get(key)?.version ?? null) === version
+      );
+      if (!hasPassed) return null;
+      const { version } = /** @type {{ version: number }} */ (nextVersion.get());
+      for (const { key, value } of mutations) {
+        if (value === null) remove.run(key);
+        else set.run(key, value, version);
+      }
+      return version;
+    });
+}
+
+/**
+ * Removes the records that have expired, as Deno KV does. The service sets none to expire.
+ * @param {DatabaseSync} database
+ */
+function removeExpired(database) {
+  const expired = "from kv where expiration_ms between 0 and 1000 * unixepoch('subsec')";
+  try {
+    if (database.prepare(`select 1 ${expired} limit 1`).get() === undefined) return;
+    inTransaction(database, () => {
+      database.exec(`delete ${expired}`);
+      database.exec("update data_version set version = version + 1 where k = 0");
+    });
+  } catch {
+    // A file that cannot be written now can still be read. The next commit says what is wrong.
+  }
+}
+
+/**
+ * Locks the database before the first read: otherwise, another process could write between a check and the first change.
+ * @template T
+ * @param {DatabaseSync} database
+ * @param {() => T} change
+ * @returns {T}
+ */
+function inTransaction(database, change) {
+  database.exec("begin immediate");
+  try {
+    const result = change();
+    database.exec("commit");
+    return result;
+  } catch (error) {
+    // After some errors, SQLite has already done so.
+    if (database.isTransaction) database.exec("rollback");
+    throw error;
+  }
+}
+
+/**
+ * @param {EncodedCommit} commit
+ * @returns {PackedCommit}
+ */
+export function packCommit({ checks, mutations }) {
+  const noBytes = new Uint8Array();
+  const changes = mutations.flatMap(({ key, value }) => [key, value ?? noBytes]);
+  const parts = [...checks.map(({ key }) => key), ...changes];
+  const sizes = parts.map(({ length }) => length);
+  const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  const hasValue = mutations.map(({ value }) => value !== null);
+  return { versions: checks.map(({ version }) => version), hasValue, sizes, bytes: bytes.buffer };
+}
+
+/**
+ * @param {PackedCommit} commit
+ * @returns {EncodedCommit}
+ */
+function unpackCommit({ versions, hasValue, sizes, bytes }) {
+  let offset = 0;
+  const parts = sizes.map((size) => {
+    offset += size;
+    return new Uint8Array(bytes, offset - size, size);
+  });
+  const checks = versions.map((version, index) => ({ key: parts[index], version }));
+  const changes = parts.slice(versions.length);
+  const mutations = hasValue.map((has, index) => ({
+    key: changes[2 * index],
+    value: has ? changes[2 * index + 1] : null,
+  }));
+  return { checks, mutations };
+}
+
+/**
+ * Runs in a worker. The answer to each commit, and to the opening, is one message, in order.
+ * @param {string} path
+ * @param {Int32Array} closed Becomes 1 once the database is closed.
+ */
+function serveCommits(path, closed) {
+  /** @type {ReturnType<typeof openTables>} */
+  let tables;
+  /** @param {() => unknown} act */
+  const answer = (act) => {
+    try {
+      parentPort?.postMessage({ result: act() });
+    } catch (error) {
+      // A message keeps only the text of an error of SQLite.
+      const { message, errcode } = /** @type {Error & { errcode?: number }} */ (error);
+      parentPort?.postMessage({ failure: { message, errcode } });
+    }
+  };
+  answer(() => {
+    tables = openTables(path);
+  });
+  const expiry = setInterval(() => removeExpired(tables.database), EXPIRY_INTERVAL_MS);
+  parentPort?.on("message", (/** @type {PackedCommit | "close"} */ message) => {
+    if (message !== "close") {
+      answer(() => tables.commit(unpackCommit(message)));
+      return;
+    }
+    clearInterval(expiry);
+    tables.database.close();
+    Atomics.store(closed, 0, 1);
+    Atomics.notify(closed, 0);
+  });
+}
+
+if (workerData?.kvTables !== undefined) {
+  serveCommits(workerData.kvTables.path, workerData.kvTables.closed);
+}

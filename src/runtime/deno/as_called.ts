@@ -1,0 +1,2 @@
+/** Names the commands in a text for operators as they are called on this runtime: here, as it is. */
+export const asCalled = (text: string): string => text;

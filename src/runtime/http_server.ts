@@ -1,0 +1,49 @@
+/** The port to the HTTP server of a runtime. `this-runtime/http_server.ts` has its `serveHttp()`. */
+
+import type { Logger } from "./logger.ts";
+import type { Runtime } from "./runtime.ts";
+
+export interface HttpServerOptions {
+  /** If `hostname` and `port` are absent, the platform decides where to listen. */
+  hostname?: string;
+  port?: number;
+  reusePort?: boolean;
+  /** Must not reject. `clientAddress` is a function, because reading the address costs a call. */
+  respond(request: Request, clientAddress: () => string): Promise<Response>;
+  /** Responds to a request with which `respond` cannot be called, or of which it has failed. */
+  refuse(error: unknown): Response;
+  /** Says what a refused request leaves unread. */
+  unreadBodyOf(request: Request): UnreadBody;
+  runtime: Runtime;
+  report: Logger;
+}
+
+export interface UnreadBody {
+  /** Whether its declared length is within the limit of bodies. Otherwise, the server must not read it to its end. */
+  isBounded: boolean;
+  /** The reader of a body of which a part was read. */
+  reader: ReadableStreamDefaultReader | undefined;
+}
+
+export interface HttpServer {
+  readonly address: { hostname: string; port: number };
+  /** Stops accepting connections. Resolves when all responses are sent, and read by their clients. */
+  shutdown(): Promise<unknown>;
+}
+
+/** After this time without a failure to accept a connection, in milliseconds, the next failure is reported again. */
+const QUIET_MS = 10_000;
+
+/** Returns the function that reports that a connection could not be accepted: in a row of failures, the first one. */
+export function acceptFailureReporter(
+  { report, runtime }: Pick<HttpServerOptions, "report" | "runtime">,
+): (reason: string) => void {
+  let failedAt = -Infinity;
+  return (reason) => {
+    const isFirst = runtime.monotonicNow() - failedAt > QUIET_MS;
+    failedAt = runtime.monotonicNow();
+    if (!isFirst) return;
+    const remedy = "Raise the limit of open files (ulimit -n), or limit connections in front";
+    report("error", "accept_failed", { reason, remedy });
+  };
+}

@@ -1,0 +1,209 @@
+/**
+ * `node:http` for an open network: responds to requests without a `Host`, stops reading bodies without end, and says if
+ * descriptors run out. It gives the handler a request with only those members that the handler uses, because a `Request`
+ * of Node costs more than a read of the store.
+ */
+
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { acceptFailureReporter, type HttpServer, type HttpServerOptions } from "../http_server.ts";
+import { reasonOf } from "../logger.ts";
+import { PlainRequest } from "./plain_request.ts";
+import { PlainResponse } from "./response.ts";
+
+/** Maximum size of the headers of a request, in bytes. */
+const HEADERS_LIMIT_BYTES = 64 * 1024;
+
+/** Time for which a connection with an unread body stays open after the response, so that the client reads it, in milliseconds. */
+const LINGER_MS = 500;
+
+/** How often the server looks whether a file descriptor is free, in milliseconds. */
+const LOOK_FOR_DESCRIPTOR_MS = 500;
+
+/** Resolves when the server listens. Rejects with the system's error if it cannot. */
+export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
+  const server = new NodeServer(options);
+  await server.listen();
+  return server;
+}
+
+class NodeServer implements HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #server: Server;
+  /** Connections without a request so far. Node does not count them as idle. */
+  readonly #unused = new Set<Socket>();
+  #isShuttingDown = false;
+  #watch: ReturnType<typeof setInterval> | undefined;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    const server = createServer({
+      // Checks of load balancers have none.
+      requireHostHeader: false,
+      // As in Deno, the client or a proxy ends an idle connection.
+      keepAliveTimeout: 0,
+      maxHeaderSize: HEADERS_LIMIT_BYTES,
+    });
+    server.on("connection", (socket) => {
+      this.#unused.add(socket);
+      socket.once("close", () => this.#unused.delete(socket));
+    });
+    server.on("request", (message, response) => this.#answer(message, response));
+    // Otherwise, Node would ask for each body at once. Only one that is read shall be sent.
+    server.on("checkContinue", (message, response) => this.#answer(message, response));
+    server.on("connect", (message, socket: Socket) => {
+      const response = new ServerResponse(message);
+      response.assignSocket(socket);
+      response.shouldKeepAlive = false;
+      this.#answer(message, response);
+    });
+    this.#server = server;
+  }
+
+  async listen(): Promise<void> {
+    const { hostname, port, reusePort } = this.#options;
+    this.#server.listen({ host: hostname, port, reusePort });
+    await once(this.#server, "listening");
+    this.#watchDescriptors();
+  }
+
+  get address(): HttpServer["address"] {
+    const { address, port } = this.#server.address() as AddressInfo;
+    return { hostname: address, port };
+  }
+
+  async shutdown(): Promise<void> {
+    this.#isShuttingDown = true;
+    clearInterval(this.#watch);
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#closeIdle();
+    await closed;
+  }
+
+  #closeIdle(): void {
+    this.#server.closeIdleConnections();
+    for (const socket of this.#unused) socket.destroy();
+  }
+
+  /** If descriptors run out, Node closes new connections without a word. Idle ones are closed to free some. */
+  #watchDescriptors(): void {
+    const report = acceptFailureReporter(this.#options);
+    this.#server.on("error", (error) => report(reasonOf(error)));
+    this.#watch = setInterval(() => {
+      try {
+        closeSync(openSync("/dev/null", "r"));
+      } catch (error) {
+        const code = (error as { code?: string }).code;
+        if (code !== "EMFILE" && code !== "ENFILE") return;
+        report(`Too many open files (${code})`);
+        this.#closeIdle();
+      }
+    }, LOOK_FOR_DESCRIPTOR_MS);
+    this.#watch.unref();
+  }
+
+  async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { refuse, report, respond } = this.#options;
+    const { localPort, remoteAddress = "" } = message.socket;
+    this.#unused.delete(message.socket);
+    // A client that expects to be asked for its body may send it although it was not, or not.
+    let isUnasked = message.headers.expect?.toLowerCase() === "100-continue";
+    const plain = new PlainRequest(message, localPort, () => {
+      if (isUnasked) response.writeContinue();
+      isUnasked = false;
+    });
+    const request = plain as unknown as Request;
+    // Without a listener, an error of the connection would end the process.
+    response.on("error", () => {});
+    try {
+      const answer = await respond(request, () => remoteAddress).catch((error) => {
+        report("error", "answer_failed", { reason: reasonOf(error) });
+        return refuse(error);
+      });
+      const mustClose = isUnasked || this.#mustClose(message, request, answer);
+      if (mustClose) closeAfter(message, response);
+      else if (this.#isShuttingDown) response.shouldKeepAlive = false;
+      await send(answer, response, message.method === "HEAD");
+    } catch (error) {
+      report("error", "answer_failed", { reason: reasonOf(error) });
+      response.destroy();
+    }
+    // Its response began before the shutdown.
+    if (this.#isShuttingDown) this.#closeIdle();
+  }
+
+  /** Whether the rest of the body must not be read: it is late, or may be endless. */
+  #mustClose(message: IncomingMessage, request: Request, response: Response): boolean {
+    if (message.complete) return false;
+    const { isBounded, reader } = this.#options.unreadBodyOf(request);
+    const isGivenUp = reader !== undefined || response.headers.get("connection") === "close";
+    return isGivenUp || !isBounded;
+  }
+}
+
+/** Ends the connection after the response, without a further read. An immediate end would reset it, and lose the response. */
+function closeAfter(message: IncomingMessage, response: ServerResponse): void {
+  const { socket } = message;
+  response.shouldKeepAlive = false;
+  // Otherwise, Node would read the body to its end.
+  Object.assign(message, { _dump() {} });
+  socket.destroySoon = () => {
+    socket.pause();
+    socket.end();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+}
+
+/** Resolves when the response is sent, or its client is gone. */
+async function send(answer: Response, response: ServerResponse, isHead: boolean): Promise<void> {
+  const { status } = answer;
+  if (!(answer instanceof PlainResponse)) {
+    response.writeHead(status, Object.fromEntries(answer.headers));
+    await sendStream(answer.body, response, isHead);
+    return;
+  }
+  const { headers: { fields }, source } = answer;
+  if (source instanceof ReadableStream) {
+    response.writeHead(status, fields);
+    await sendStream(source, response, isHead);
+    return;
+  }
+  const body = source as string | Uint8Array | null;
+  if (typeof body === "string") fields["content-length"] = String(Buffer.byteLength(body));
+  response.writeHead(status, fields);
+  response.end(isHead ? undefined : body ?? undefined);
+}
+
+async function sendStream(
+  stream: ReadableStream<Uint8Array> | null,
+  response: ServerResponse,
+  isHead: boolean,
+): Promise<void> {
+  const reader = stream?.getReader();
+  if (isHead) await reader?.cancel();
+  if (isHead || reader === undefined) {
+    response.end();
+    return;
+  }
+  let isGone = response.destroyed;
+  response.once("close", () => {
+    isGone = true;
+    // A stream that waits for news ends only so.
+    reader.cancel().catch(() => {});
+  });
+  response.flushHeaders();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || isGone) break;
+      const hasRoom = response.write(value);
+      if (!hasRoom) await Promise.race([once(response, "drain"), once(response, "close")]);
+    }
+    response.end();
+  } catch {
+    response.destroy();
+  }
+}

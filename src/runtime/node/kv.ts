@@ -1,0 +1,6 @@
+/** Node has no Deno KV. */
+
+export type { Kv, KvCheck, KvEntry, KvKey, KvSelector } from "../deno/kv.ts";
+import type { openKv as denoOpenKv } from "../deno/kv.ts";
+
+export const openKv: typeof denoOpenKv = undefined;

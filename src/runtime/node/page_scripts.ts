@@ -1,0 +1,15 @@
+/** The scripts of packages that the pages load. The build puts their texts into the program. */
+
+/** The bundle of Scalar. */
+export async function loadScalar(): Promise<string> {
+  const { default: text } = await import(
+    "packed:@scalar/fastify-api-reference/dist/js/standalone.js"
+  );
+  return text;
+}
+
+/** The bundle of `htm`, `preact` and its hooks, which defines `htmPreact`. */
+export async function loadHtmPreact(): Promise<string> {
+  const { default: text } = await import("packed:htm/preact/standalone.umd.js");
+  return text;
+}

@@ -1,0 +1,223 @@
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { encodeKey } from "eventstore-less/store/key_encoding.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import {
+  NotAppliedError,
+  StoreClosedError,
+  StoreDamagedError,
+  StoreReadOnlyError,
+} from "eventstore-less/store/store_errors.ts";
+import { commit, put, set, testStoreContract } from "../../../support/store_contract.ts";
+import { TempStore } from "../../../support/temp_store.ts";
+import { permissions, testNeeding } from "../../../support/test_needing.ts";
+import { utf8 } from "../../../support/utf8.ts";
+
+const FILES = permissions("read", "write");
+const test = testNeeding(FILES);
+
+testStoreContract({
+  name: "SqliteStore in memory",
+  open: async () => ({ store: await SqliteStore.open(":memory:") }),
+});
+
+testStoreContract({
+  name: "SqliteStore on a file",
+  needs: [FILES],
+  async open() {
+    const temp = await TempStore.make();
+    const store = await SqliteStore.open(temp.kvPath, 0);
+    return { store, dispose: () => temp[Symbol.asyncDispose]() };
+  },
+});
+
+test("SqliteStore makes the tables that Deno KV makes", async () => {
+  await using temp = await TempStore.make();
+  await using ofDeno = await TempStore.make();
+  (await SqliteStore.open(temp.kvPath)).close();
+  (await Deno.openKv(ofDeno.kvPath)).close();
+  assertEquals(describeFile(temp.kvPath), describeFile(ofDeno.kvPath));
+});
+
+test("SqliteStore and Deno KV read what the other has written, in turns and at the same time", async () => {
+  await using temp = await TempStore.make();
+  const range = { prefix: [] };
+  for (let round = 1; round <= 3; round++) {
+    for (const isFirst of [true, false]) {
+      const store = await SqliteStore.open(temp.kvPath);
+      const kvStore = new KvStore(await Deno.openKv(temp.kvPath));
+      const [writer, reader] = isFirst ? [store, kvStore] : [kvStore, store];
+      const versionstamp = await commit(writer, [
+        set(["pet", round, isFirst ? "a" : "b"], `${round}`),
+        set(["~log", Uint8Array.of(round)], new Uint8Array(60_000)),
+        { type: "delete", key: ["pet", round - 1, "a"] },
+      ]);
+      const read = await reader.list(range, { limit: 500 });
+      assertEquals(read, await writer.list(range, { limit: 500 }));
+      assertEquals(read.at(-1)?.versionstamp, versionstamp);
+      // The one that has not written checks what the other has.
+      const checks = [{ key: ["~log", Uint8Array.of(round)], versionstamp }];
+      const change = { checks, mutations: [set(["checked"], `${round}`)] };
+      const later = await reader.commit(change);
+      assert(later !== null && later > versionstamp, `${later} follows ${versionstamp}`);
+      assertEquals((await writer.get(["checked"]))?.versionstamp, later);
+      (isFirst ? store : kvStore).close();
+      (isFirst ? kvStore : store).close();
+    }
+  }
+});
+
+test("SqliteStore reads the values of another program as a service on Deno KV does", async () => {
+  await using temp = await TempStore.make();
+  {
+    using kv = await Deno.openKv(temp.kvPath);
+    await kv.set(["object"], { name: "Rex", since: new Date(0), ids: new Set([1n]) });
+    await kv.set(["number"], new Deno.KvU64(7n));
+  }
+  const store = await SqliteStore.open(temp.kvPath);
+  const value = { name: "Rex", since: new Date(0), ids: new Set([1n]) };
+  assertEquals((await store.get(["object"]))?.value, value);
+  await assertRejects(() => store.get(["number"]), StoreDamagedError);
+  await put(store, ["number"], "now bytes");
+  assertEquals((await store.get(["number"]))?.value, utf8("now bytes"));
+  store.close();
+});
+
+test("SqliteStore removes what has expired, and what it writes does not expire", async () => {
+  await using temp = await TempStore.make();
+  {
+    using kv = await Deno.openKv(temp.kvPath);
+    for (const name of ["expired", "kept", "later"]) {
+      await kv.set([name], 1, { expireIn: 3_600_000 });
+    }
+  }
+  const earlier = new DatabaseSync(temp.kvPath);
+  earlier.prepare("update kv set expiration_ms = 1 where k = ?").run(encodeKey(["expired"]));
+  const [{ version: before }] = earlier.prepare("select version from data_version").all();
+  earlier.close();
+  const store = await SqliteStore.open(temp.kvPath);
+  const keys = async () => (await store.list({ prefix: [] }, { limit: 9 })).map(({ key }) => key);
+  assertEquals(await keys(), [["kept"], ["later"]]);
+  await put(store, ["kept"], "by the service");
+  store.close();
+  using later = new DatabaseSync(temp.kvPath);
+  const expiries = later.prepare("select expiration_ms >= 0 as expires from kv order by k").all();
+  assertEquals(expiries.map(({ expires }) => expires), [0, 1]);
+  const [{ version: after }] = later.prepare("select version from data_version").all();
+  assertLess((before as number) + 1, after as number);
+});
+
+test("SqliteStore reads while a commit waits for the disk, and reads it once it is acknowledged", async () => {
+  await using temp = await TempStore.make();
+  const store = await SqliteStore.open(temp.kvPath, 0);
+  await put(store, ["key"], "old");
+  // Like a slow disk, a lock keeps the worker in the commit.
+  using database = new DatabaseSync(temp.kvPath);
+  database.exec("begin immediate");
+  let isOver = false;
+  const committed = put(store, ["key"], "new").finally(() => isOver = true);
+  committed.catch(() => {});
+  for (let reads = 0; reads < 50; reads++) {
+    assertEquals((await store.get(["key"]))?.value, utf8("old"));
+    assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
+  }
+  assert(!isOver, "the reads waited for the commit");
+  database.exec("rollback");
+  const versionstamp = await committed;
+  assertEquals(await store.get(["key"]), { key: ["key"], value: utf8("new"), versionstamp });
+  store.close();
+});
+
+// Takes the five seconds for which a commit waits for a lock.
+test("SqliteStore rejects a commit with NotAppliedError while another process locks the file", async () => {
+  await using temp = await TempStore.make();
+  const store = await SqliteStore.open(temp.kvPath, 0);
+  using database = new DatabaseSync(temp.kvPath);
+  database.exec("begin immediate");
+  await assertRejects(() => put(store, ["key"], "value"), NotAppliedError);
+  database.exec("rollback");
+  assertEquals(await store.get(["key"]), null);
+  await put(store, ["key"], "value");
+  store.close();
+});
+
+test("Processes that create a file at the same time, by SqliteStore and Deno KV, all write it", async () => {
+  for (let round = 0; round < 5; round++) {
+    await using temp = await TempStore.make();
+    const path = temp.kvPath;
+    const openings: Promise<Store>[] = [1, 2, 3].map(() => SqliteStore.open(path));
+    openings.push(Deno.openKv(path).then((kv) => new KvStore(kv)));
+    const stores = await Promise.all(openings);
+    await Promise.all(stores.map((store, index) => put(store, [index], "")));
+    const found = await stores[0].list({ prefix: [] }, { limit: 9 });
+    assertEquals(found.map(({ key }) => key), [[0], [1], [2], [3]]);
+    stores.forEach((store) => store.close());
+  }
+});
+
+test("close() of a SqliteStore leaves one file, and rejects a commit that is under way", async () => {
+  await using temp = await TempStore.make();
+  const store = await SqliteStore.open(temp.kvPath);
+  await put(store, ["key"], "value");
+  const last = put(store, ["key"], "last");
+  store.close();
+  await assertRejects(() => last, StoreClosedError);
+  await assertRejects(() => put(store, ["key"], "later"), StoreClosedError);
+  const files = await Array.fromAsync(Deno.readDir(temp.folder), ({ name }) => name);
+  assertEquals(files, ["pets.sqlite3"]);
+});
+
+test("open() of a SqliteStore rejects a missing folder, a damaged file and tables of another version", async () => {
+  await using temp = await TempStore.make();
+  const path = temp.kvPath;
+  const open = () => SqliteStore.open(path);
+  await assertRejects(
+    () => SqliteStore.open(`${temp.folder}/missing/file`),
+    Error,
+    "unable to open",
+  );
+  (await open()).close();
+  const database = new DatabaseSync(path);
+  database.exec("update migration_state set version = 4");
+  database.close();
+  await assertRejects(open, Error, "its tables have version 4 of Deno KV, not 3");
+  await Deno.writeFile(path, new Uint8Array(4_096).fill(1));
+  await assertRejects(open, Error, "file is not a database");
+});
+
+test("A commit of a SqliteStore whose file has become read-only rejects with StoreReadOnlyError, and stores nothing", async () => {
+  await using temp = await TempStore.make();
+  const store = await SqliteStore.open(temp.kvPath);
+  await put(store, ["key"], "value");
+  const database = new DatabaseSync(temp.kvPath);
+  database.exec(
+    "create trigger fails before update on data_version begin select raise(abort, 'attempt to write a readonly database'); end",
+  );
+  await assertRejects(() => put(store, ["key"], "other"), StoreReadOnlyError);
+  database.exec("drop trigger fails");
+  database.close();
+  assertEquals((await store.get(["key"]))?.value, utf8("value"));
+  await put(store, ["key"], "other");
+  store.close();
+});
+
+/** The tables and indexes with their columns, and what SQLite and Deno KV say about themselves in a new file. */
+function describeFile(path: string) {
+  using database = new DatabaseSync(path);
+  const rows = (query: string) => database.prepare(query).all();
+  const objects = rows("select type, name, tbl_name from sqlite_schema order by type, name");
+  const describe = (name: unknown) => [
+    rows(`select * from pragma_table_xinfo('${name}')`),
+    rows(`select * from pragma_index_xinfo('${name}')`),
+    rows(`select * from pragma_table_list('${name}')`),
+  ];
+  const pragmas = ["journal_mode", "page_size", "auto_vacuum", "encoding", "user_version"];
+  return {
+    objects: objects.map((object) => [object, describe(object.name)]),
+    pragmas: pragmas.map((name) => rows(`pragma ${name}`)),
+    migrations: rows("select * from migration_state"),
+    versions: rows("select * from data_version"),
+  };
+}

@@ -1,0 +1,44 @@
+/** Each module of a runtime has the same exports, with the same types. `deno check` proves this file. */
+
+import { assertEquals } from "@std/assert";
+import * as denoAsCalled from "../../src/runtime/deno/as_called.ts";
+import * as denoFileLock from "../../src/runtime/deno/file_lock.ts";
+import * as denoHttpServer from "../../src/runtime/deno/http_server.ts";
+import * as denoKv from "../../src/runtime/deno/kv.ts";
+import type * as denoKvConnect from "../../src/runtime/deno/kv_connect.ts";
+import * as denoResponse from "../../src/runtime/deno/response.ts";
+import * as denoServiceCommand from "../../src/runtime/deno/service_command.ts";
+import * as denoStartWorker from "../../src/runtime/deno/start_worker.ts";
+import * as denoTempFile from "../../src/runtime/deno/temp_file.ts";
+import * as nodeAsCalled from "../../src/runtime/node/as_called.ts";
+import * as nodeFileLock from "../../src/runtime/node/file_lock.ts";
+import * as nodeHttpServer from "../../src/runtime/node/http_server.ts";
+import * as nodeKv from "../../src/runtime/node/kv.ts";
+import type * as nodeKvConnect from "../../src/runtime/node/kv_connect.ts";
+import * as nodeResponse from "../../src/runtime/node/response.ts";
+import * as nodeServiceCommand from "../../src/runtime/node/service_command.ts";
+import * as nodeStartWorker from "../../src/runtime/node/start_worker.ts";
+import * as nodeTempFile from "../../src/runtime/node/temp_file.ts";
+
+const asCalled: typeof denoAsCalled[] = [denoAsCalled, nodeAsCalled];
+const fileLock: typeof denoFileLock[] = [denoFileLock, nodeFileLock];
+const httpServer: typeof denoHttpServer[] = [denoHttpServer, nodeHttpServer];
+const kv: typeof denoKv[] = [denoKv, nodeKv];
+const response: Pick<typeof nodeResponse, "makeResponse">[] = [denoResponse, nodeResponse];
+const serviceCommand: typeof denoServiceCommand[] = [denoServiceCommand, nodeServiceCommand];
+const startWorker: typeof denoStartWorker[] = [denoStartWorker, nodeStartWorker];
+const tempFile: typeof denoTempFile[] = [denoTempFile, nodeTempFile];
+/** The type is `never`, and an error of the compiler, if the modules differ. */
+type SameKvConnect = typeof nodeKvConnect extends typeof denoKvConnect ? true : never;
+const kvConnect: SameKvConnect = true;
+
+Deno.test("The modules of Deno and Node have the same exports", () => {
+  for (
+    const modules of [asCalled, fileLock, httpServer, kv, serviceCommand, startWorker, tempFile]
+  ) {
+    const [ofDeno, ofNode] = modules.map((module) => Object.keys(module).sort());
+    assertEquals(ofNode, ofDeno);
+  }
+  assertEquals(response.map((module) => typeof module.makeResponse), ["function", "function"]);
+  assertEquals(kvConnect, true);
+});
