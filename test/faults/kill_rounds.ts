@@ -9,8 +9,8 @@ import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { storeVariables } from "../support/real_store.ts";
 import { outcomeOf } from "../support/run_task.ts";
-import { type Runtimes, startOn } from "../support/node_service.ts";
-import { BUILT, commandOf, NODE } from "../support/programs.ts";
+import { installNode, startOn } from "../support/node_service.ts";
+import { commandOf, RUNTIME, type RuntimeName } from "../support/programs.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { ROOT } from "../support/with_project_copy.ts";
@@ -35,7 +35,7 @@ const commandsIn = (folder: string) => [
  * one of them is killed at a random moment; a service starts again on the other runtime. After it, every acknowledged change is stored once, and shown. At the end,
  * every acknowledged pet must be stored, backed up and published.
  */
-export async function killRounds(rounds: number, runtimes: Runtimes = ["own", "own"]) {
+export async function killRounds(rounds: number, runtimes = [RUNTIME, RUNTIME]) {
   await using temp = await TempStore.make();
   await using kept = await TempStore.make();
   const commands = commandsIn(kept.folder);
@@ -100,10 +100,10 @@ async function expectDone(command: string[], { kvPath }: TempStore): Promise<voi
 function runCommand(
   [script, ...args]: string[],
   kvPath: string,
-  runtime: Runtimes[number] = "own",
+  runtime = RUNTIME,
 ) {
   // Without Deno's task runner, so that SIGKILL ends the command itself.
-  const [program, ...programArgs] = runtime === "node" ? [NODE, BUILT, script] : commandOf(script);
+  const [program, ...programArgs] = commandOf(script, "1", runtime);
   const child = new Deno.Command(program, {
     args: [...programArgs, ...args],
     cwd: ROOT,
@@ -130,16 +130,21 @@ const RUNS: Record<string, (count: number, others: Others) => Promise<string | v
     return `${rounds} rounds, ${killed} of services: ${load.summary}; none lost or duplicated`;
   },
   async "--mixed"(rounds) {
-    const { load, killed } = await killRounds(rounds, ["own", "node"]);
+    const { load, killed } = await killRounds(rounds, await bothRuntimes());
     return `${rounds} rounds on Deno and Node, ${killed} of services: ${load.summary}; none lost or duplicated`;
   },
   "--cuts": async (cuts) => (await import("./power_cuts.ts")).powerCuts(cuts),
   "--mixed-cuts": async (cuts) =>
-    (await import("./power_cuts.ts")).powerCuts(cuts, undefined, ["own", "node"]),
+    (await import("./power_cuts.ts")).powerCuts(cuts, undefined, await bothRuntimes()),
   "--judge": async (histories) => (await import("../judge/engines.ts")).judgeEngines(histories),
   "--flips": (count, others) => damage("flip", count, others),
   "--stale": (count, others) => damage("stale", count, others),
 };
+
+async function bothRuntimes(): Promise<RuntimeName[]> {
+  await installNode();
+  return ["deno", "node"];
+}
 
 type Others = { pets: number; seed: number };
 
