@@ -71,7 +71,9 @@ export async function runCommand<const C extends Command>(
 /** Also called for rejections that nobody handles. */
 function exitAfterDefect(thrown: unknown): never {
   endProgress();
-  console.error("error: A defect ended the command:", thrown);
+  const place = thrown instanceof Error ? /^ +(at .+)$/m.exec(thrown.stack ?? "") : null;
+  const shownPlace = place === null ? "" : ` (${place[1]})`;
+  printError(`A defect ended the command: ${reasonOf(thrown)}${shownPlace}`);
   process.exit(EXIT.couldNotRun);
 }
 

@@ -1,10 +1,11 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
+import { ON_DENO } from "../support/programs.ts";
 import { runTask } from "../support/run_task.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { withProjectCopy } from "../support/with_project_copy.ts";
 
-const test = testNeeding(PROCESSES);
+const test = testNeeding(PROCESSES, ON_DENO);
 
 /** Not `schema`, which uses no store. */
 const { dev: _dev, schema: _schema, ...OPENING } = COMMANDS;
@@ -53,7 +54,7 @@ test("every command exits with 2 if it could not run or has a defect, and Deno w
     const module = `${project}/scripts/log/main.ts`;
     for (const defect of DEFECTS) {
       await Deno.writeTextFile(module, programWith(defect));
-      await fails("log", "A defect of this test");
+      await fails("log", "error: A defect ended the command: A defect of this test (at ");
     }
     await Deno.writeTextFile(module, 'import "./missing.ts";');
     await fails("log", "Module not found", { expected: 1 });

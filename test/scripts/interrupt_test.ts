@@ -6,6 +6,7 @@ import { decodeHeadRecord } from "eventstore-less/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
 import type { Key } from "eventstore-less/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
+import { ON_DENO } from "../support/programs.ts";
 import { expectTask, type Outcome, outcomeOf, spawnTask } from "../support/run_task.ts";
 import { linesToBytes, sampleLog } from "../support/sample_log.ts";
 import { until } from "../support/until.ts";
@@ -75,29 +76,32 @@ test("Ctrl-C in audit, restore and publish, before they have written anything", 
   }
 });
 
-test("Ctrl-C in a command that connects says whether something may have changed", async () => {
-  const env = { DENO_KV_ACCESS_TOKEN: "x".repeat(32) };
-  await using temp = await TempStore.make();
-  const file = `${temp.folder}/export.jsonl`;
-  await Deno.writeFile(file, linesToBytes(sampleLog(3)));
-  const mayHaveChanged = "Interrupted. deno task keys list shows whether a key was changed.";
-  const cases: [args: string[], line: string][] = [
-    [["keys", "list"], "Interrupted."],
-    [["keys", "issue", "--label", "x"], mayHaveChanged],
-    [["restore", file], "Interrupted. Nothing was written. Run deno task restore again."],
-  ];
-  for (const [args, line] of cases) {
-    // The server accepts connections, but never answers.
-    using server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const kvPath = `http://127.0.0.1:${server.addr.port}`;
-    const task = spawnTask(args, { kvPath, env, detached: true });
-    using _connection = await server.accept();
-    const { code, stdout, stderr } = await interrupt(task);
-    await task.stdin.close();
-    assertEquals([code, stdout], [INTERRUPTED, ""]);
-    assertEquals(stderr.trimEnd().split("\n").at(-1), line);
-  }
-});
+testNeeding(PROCESSES, ON_DENO)(
+  "Ctrl-C in a command that connects says whether something may have changed",
+  async () => {
+    const env = { DENO_KV_ACCESS_TOKEN: "x".repeat(32) };
+    await using temp = await TempStore.make();
+    const file = `${temp.folder}/export.jsonl`;
+    await Deno.writeFile(file, linesToBytes(sampleLog(3)));
+    const mayHaveChanged = "Interrupted. deno task keys list shows whether a key was changed.";
+    const cases: [args: string[], line: string][] = [
+      [["keys", "list"], "Interrupted."],
+      [["keys", "issue", "--label", "x"], mayHaveChanged],
+      [["restore", file], "Interrupted. Nothing was written. Run deno task restore again."],
+    ];
+    for (const [args, line] of cases) {
+      // The server accepts connections, but never answers.
+      using server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      const kvPath = `http://127.0.0.1:${server.addr.port}`;
+      const task = spawnTask(args, { kvPath, env, detached: true });
+      using _connection = await server.accept();
+      const { code, stdout, stderr } = await interrupt(task);
+      await task.stdin.close();
+      assertEquals([code, stdout], [INTERRUPTED, ""]);
+      assertEquals(stderr.trimEnd().split("\n").at(-1), line);
+    }
+  },
+);
 
 test("Ctrl-C in replay, restore, log and backup: the command that the line names continues", async () => {
   await using temp = await TempStore.make();

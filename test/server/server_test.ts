@@ -283,7 +283,9 @@ testOnServer(
     using connection = await connect(port);
     const target = "http://evil.example>/v1/pets/1";
     await connection.write(`GET ${target} HTTP/1.1\r\nHost: shop.example\r\n${key}\r\n`);
-    assertStringIncludes(await connection.answer(), "link: <http://shop.example/v1/pets?");
+    // Node itself refuses such a target.
+    const expected = IS_ON_NODE ? "HTTP/1.1 400 " : "link: <http://shop.example/v1/pets?";
+    assertStringIncludes(await connection.answer(), expected);
   },
 );
 

@@ -5,7 +5,11 @@ import { importTestPackage } from "./import_test_package.ts";
 import { permissions, testNeeding } from "./test_needing.ts";
 import { isInstalled } from "./store_server.ts";
 import { serveOnSocket } from "./test_each_way.ts";
-import { openTestService, type TestService } from "./test_service.ts";
+import { IS_ON_NODE } from "./programs.ts";
+import { openRealStore } from "./real_store.ts";
+import { ServiceProcess } from "./service_process.ts";
+import { TempStore } from "./temp_store.ts";
+import { openTestService, TEST_STORES, type TestService } from "./test_service.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const PREFIX = "/shop";
@@ -33,8 +37,8 @@ Deno.test.afterAll(async () => await (await launched)?.close());
 /** Declares a test in a real browser. No page may have errors, break its policy, call others or have two streams. */
 export function testInBrowser(name: string, check: (parts: Parts) => Promise<void>): void {
   test(`${name}, in a real browser`, async () => {
-    await using service = await openTestService({ runtime: systemRuntime });
     await using cleanUp = new AsyncDisposableStack();
+    const service = await openService(cleanUp);
     const network = { handler: service.handler };
     const server = cleanUp.use(await serveOnSocket({ handler: behindPrefix(network) }));
     const own = `http://127.0.0.1:${server.port}${PREFIX}`;
@@ -63,6 +67,24 @@ export function testInBrowser(name: string, check: (parts: Parts) => Promise<voi
     await check({ service, address: own, network, open });
     assertEquals(complaints, []);
   });
+}
+
+/** Opens a service. If the programs run on Node, one there on the same file handles its requests. */
+async function openService(cleanUp: AsyncDisposableStack): Promise<TestService> {
+  if (!IS_ON_NODE) return cleanUp.use(await openTestService({ runtime: systemRuntime }));
+  const temp = cleanUp.use(await TempStore.make());
+  TEST_STORES.open = () => openRealStore(temp.kvPath);
+  const service = cleanUp.use(await openTestService({ runtime: systemRuntime }));
+  const onNode = cleanUp.use(await ServiceProcess.start(temp.kvPath));
+  const handler: RequestHandler = (request) => {
+    const { pathname, search } = new URL(request.url);
+    const headers = new Headers(request.headers);
+    // `fetch()` would decode the body, and keep the header.
+    headers.set("accept-encoding", "identity");
+    const forwarded = new Request(`${onNode.address}${pathname}${search}`, request);
+    return fetch(forwarded, { headers, redirect: "manual" });
+  };
+  return { ...service, handler };
 }
 
 /** Starts the browser without background traffic. */

@@ -50,16 +50,14 @@ class NodeServer implements HttpServer {
       this.#unused.add(socket);
       socket.once("close", () => this.#unused.delete(socket));
     });
-    server.on("request", (message, response) => this.#answer(message, response, () => {}));
-    // Only a body that is read shall be sent.
-    server.on("checkContinue", (message, response) => {
-      this.#answer(message, response, () => response.writeContinue());
-    });
+    server.on("request", (message, response) => this.#answer(message, response));
+    // Otherwise, Node would ask for each body at once. Only one that is read shall be sent.
+    server.on("checkContinue", (message, response) => this.#answer(message, response));
     server.on("connect", (message, socket: Socket) => {
       const response = new ServerResponse(message);
       response.assignSocket(socket);
       response.shouldKeepAlive = false;
-      this.#answer(message, response, () => {});
+      this.#answer(message, response);
     });
     this.#server = server;
   }
@@ -107,28 +105,32 @@ class NodeServer implements HttpServer {
     this.#watch.unref();
   }
 
-  async #answer(
-    message: IncomingMessage,
-    response: ServerResponse,
-    onBodyRead: () => void,
-  ): Promise<void> {
+  async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { refuse, report, respond } = this.#options;
     const { localPort, remoteAddress = "" } = message.socket;
     this.#unused.delete(message.socket);
-    const plain = new PlainRequest(message, localPort, onBodyRead);
+    // A client that expects to be asked for its body may send it although it was not, or not.
+    let isUnasked = message.headers.expect?.toLowerCase() === "100-continue";
+    const plain = new PlainRequest(message, localPort, () => {
+      if (isUnasked) response.writeContinue();
+      isUnasked = false;
+    });
     const request = plain as unknown as Request;
     // Without a listener, an error of the connection would end the process.
     response.on("error", () => {});
-    let answer: Response;
     try {
-      answer = await respond(request, () => remoteAddress);
+      const answer = await respond(request, () => remoteAddress).catch((error) => {
+        report("error", "answer_failed", { reason: reasonOf(error) });
+        return refuse(error);
+      });
+      const mustClose = isUnasked || this.#mustClose(message, request, answer);
+      if (mustClose) closeAfter(message, response);
+      else if (this.#isShuttingDown) response.shouldKeepAlive = false;
+      await send(answer, response, message.method === "HEAD");
     } catch (error) {
       report("error", "answer_failed", { reason: reasonOf(error) });
-      answer = refuse(error);
+      response.destroy();
     }
-    if (this.#mustClose(message, request, answer)) closeAfter(message, response);
-    else if (this.#isShuttingDown) response.shouldKeepAlive = false;
-    await send(answer, response, message.method === "HEAD");
     // Its response began before the shutdown.
     if (this.#isShuttingDown) this.#closeIdle();
   }
