@@ -105,11 +105,11 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "{ ...this.#caches, changePosition: changePositionOf(next) }",
     },
     "the cached newest page is used after pets were added": {
-      "newestOf(query, head);\n    // Node": '""\n    // Node',
+      "${newestOf(query, head)}/${petName}": "${petName}",
     },
     "a cached page below a cursor is used although the cursor was beyond the newest pet": {
-      "newestOf(query, head);\n    // Node":
-        "((cursor ?? Infinity) < Infinity || lastPetIdOf(head));\n    // Node",
+      "${newestOf(query, head)}/${petName}":
+        "${(cursor ?? Infinity) < Infinity || lastPetIdOf(head)}/${petName}",
     },
     "a pet beyond the head is read": {
       "if (id < 1 || id > lastPetIdOf(head)) return undefined;\n    return this.#caches":
@@ -170,7 +170,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   "src/animals/page.ts": {
     "a page starts with the pet of its cursor": { "(cursor - 1, last": "(cursor, last" },
     "a page that does not show all pets of a category counts those that it shows": {
-      "isWhole && !isCountedByHead ?": "!isCountedByHead ?",
+      "isWhole && !isCountedByHead(query) ?": "!isCountedByHead(query) ?",
     },
     "a page does not stop at the newest pet of its head": {
       "(cursor - 1, lastPetIdOf(head))": "(cursor - 1, Number.MAX_SAFE_INTEGER - 1)",
@@ -237,7 +237,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "await pets.getProven(petId, base)":
         "await ((inputs as any).read ??= pets.getProven(petId, base))",
     },
-    "a condition is not checked": { "if (isExpected(encodePet(pet)))": "if (true)" },
+    "a condition is not checked": { "isExpected(encodePet(before.pet))": "true" },
     "a line names no predecessor": {
       "previous }, predecessor: position": "previous }",
       "data: pet, predecessor: position": "data: pet",
