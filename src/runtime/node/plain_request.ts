@@ -55,8 +55,6 @@ export class PlainRequest {
       message.on("end", resolve);
       message.on("close", () => reject(new Error("The connection was closed")));
       message.on("error", reject);
-      // A body that was looked at is paused, and a listener does not change that.
-      message.resume();
     });
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
   }
@@ -70,14 +68,9 @@ export class PlainRequest {
 
   #makeStream(): ReadableStream<Uint8Array> {
     const message = this.#message;
+    let isRead = false;
     return new ReadableStream({
       start: (controller) => {
-        message.on("data", (chunk) => {
-          this.bodyUsed = true;
-          controller.enqueue(chunk);
-          message.pause();
-        });
-        message.pause();
         const settle = (act: () => void) => () => {
           try {
             act();
@@ -90,7 +83,16 @@ export class PlainRequest {
         message.on("close", settle(broken));
         message.on("error", settle(broken));
       },
-      pull: () => {
+      pull: (controller) => {
+        if (!isRead) {
+          // Only now: a body that was only looked at can still be read by `bytes()`.
+          isRead = true;
+          message.on("data", (chunk) => {
+            this.bodyUsed = true;
+            controller.enqueue(chunk);
+            message.pause();
+          });
+        }
         this.#onBodyRead();
         message.resume();
       },
