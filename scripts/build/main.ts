@@ -55,6 +55,8 @@ await esbuild.build({
   format: "esm",
   target: "node20",
   banner: { js: BANNER },
+  // Of the modules in the file, only the first is the program.
+  define: { "import.meta.main": "false" },
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: "none",

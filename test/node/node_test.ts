@@ -7,6 +7,7 @@ import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
 import { VERSION } from "../../src/settings/version.ts";
+import { freePort } from "../support/free_port.ts";
 import { startOnNode } from "../support/node_service.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { BUILT, BUILT_PROGRAM, NODE } from "../support/programs.ts";
@@ -16,6 +17,7 @@ import { TempStore } from "../support/temp_store.ts";
 import { WAYS } from "../support/test_each_way.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { clientOf } from "../support/test_service.ts";
+import { until } from "../support/until.ts";
 
 const server = serverOfFile();
 
@@ -137,6 +139,28 @@ test("The file alone serves, and runs each command, in an empty folder", async (
   await Promise.all([reading, service.stdout.cancel()]);
   const events = lines.map((line) => JSON.parse(line).event);
   assertEquals(events, ["listening", "shutting_down", "stopped"]);
+});
+
+test("A stream shows an addition, and ends for the service when its client goes away", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  const METRICS_PORT = String(freePort());
+  await using service = await startOnNode(temp.kvPath, { METRICS_PORT });
+  const client = new AbortController();
+  const headers = { accept: "text/event-stream" };
+  const init = { headers, signal: client.signal };
+  const stream = await service.client(token).send("/v1/events", init);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+  let received = "";
+  for await (const text of stream.body!.pipeThrough(new TextDecoderStream())) {
+    received += text;
+    if (received.includes("event: PetCreated\n")) break;
+  }
+  client.abort();
+  await until(async () => {
+    const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
+    return (await metrics.text()).includes("\nanimal_store_followers 0\n");
+  });
 });
 
 test("Messages and help name the program as it was called", async () => {

@@ -3,6 +3,7 @@
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import { projectionKey } from "eventstore-less/keyspace.ts";
+import { IS_ON_NODE } from "../support/programs.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { BASH, runRedirected } from "./run_redirected.ts";
 import { runTask } from "../support/run_task.ts";
@@ -36,6 +37,8 @@ test("closed standard output or error: every tool has the same exit code and dat
     }
   }));
 
+const FULL = IS_ON_NODE ? "ENOSPC: no space left" : "No space left";
+
 test("keys issue and keys rotate: a key that cannot be printed is not issued and replaces no key", () =>
   withSampleFile(async ({ kvPath }) => {
     await runTask(["keys", "issue", "--label", "shop"], { kvPath });
@@ -49,7 +52,7 @@ test("keys issue and keys rotate: a key that cannot be printed is not issued and
       [issue, "1>&3", closed],
       [["rotate", id], "1>&3", closed],
     ];
-    if (Deno.build.os === "linux") cases.push([issue, "1>/dev/full", "No space left"]);
+    if (Deno.build.os === "linux") cases.push([issue, "1>/dev/full", FULL]);
     for (const [args, redirection, reason] of cases) {
       const { code, stderr } = await runRedirected(["keys", ...args], redirection, kvPath);
       const words = `error: The key could not be printed, so it was not issued: ${reason}`;

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { asTask } from "../../support/programs.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { HEAD_KEY, logKey } from "eventstore-less/keyspace.ts";
@@ -45,7 +46,7 @@ test("log --follow exits 0 on SIGINT, at its last position, and at an event afte
     assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
     assertEquals((await unread.status).code, 0);
     assertEquals(
-      await new Response(interrupted.stderr).text(),
+      asTask(await new Response(interrupted.stderr).text()),
       "Stopped after position 1. deno task log --from 2 --follow continues.\n",
     );
     assertEquals(await new Response(unread.stderr).text(), "");
