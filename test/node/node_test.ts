@@ -172,7 +172,7 @@ test("Messages and help name the program as it was called", async () => {
     /^error: Cannot open the store .*make the store with node animal-store\.mjs keys issue or restore\n$/,
   );
   const help = await program.expect(["audit", "--help"]);
-  assertMatch(help, /^  node animal-store\.mjs audit \[--json\]/m);
+  assertMatch(help, /^ {2}node animal-store\.mjs audit \[--json\]/m);
   assert(!help.includes("deno task"), help);
   const other = new Deno.Command(NODE, {
     args: [`${program.folder}/animal-store.mjs`, "audit", "-h"],
