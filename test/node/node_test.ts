@@ -7,6 +7,7 @@ import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
 import { VERSION } from "../../src/settings/version.ts";
+import { freePort } from "../support/free_port.ts";
 import { startOnNode } from "../support/node_service.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { BUILT, BUILT_PROGRAM, NODE } from "../support/programs.ts";
@@ -16,6 +17,7 @@ import { TempStore } from "../support/temp_store.ts";
 import { WAYS } from "../support/test_each_way.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { clientOf } from "../support/test_service.ts";
+import { until } from "../support/until.ts";
 
 const server = serverOfFile();
 
@@ -139,6 +141,28 @@ test("The file alone serves, and runs each command, in an empty folder", async (
   assertEquals(events, ["listening", "shutting_down", "stopped"]);
 });
 
+test("A stream shows an addition, and ends for the service when its client goes away", async () => {
+  await using temp = await TempStore.make();
+  const token = await temp.issueKey();
+  const METRICS_PORT = String(freePort());
+  await using service = await startOnNode(temp.kvPath, { METRICS_PORT });
+  const client = new AbortController();
+  const headers = { accept: "text/event-stream" };
+  const init = { headers, signal: client.signal };
+  const stream = await service.client(token).send("/v1/events", init);
+  assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
+  let received = "";
+  for await (const text of stream.body!.pipeThrough(new TextDecoderStream())) {
+    received += text;
+    if (received.includes("event: PetCreated\n")) break;
+  }
+  client.abort();
+  await until(async () => {
+    const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
+    return (await metrics.text()).includes("\nanimal_store_followers 0\n");
+  });
+});
+
 test("Messages and help name the program as it was called", async () => {
   await using program = await LoneProgram.make();
   const none = await program.run(["keys", "list"]);
@@ -148,7 +172,7 @@ test("Messages and help name the program as it was called", async () => {
     /^error: Cannot open the store .*make the store with node animal-store\.mjs keys issue or restore\n$/,
   );
   const help = await program.expect(["audit", "--help"]);
-  assertMatch(help, /^  node animal-store\.mjs audit \[--json\]/m);
+  assertMatch(help, /^ {2}node animal-store\.mjs audit \[--json\]/m);
   assert(!help.includes("deno task"), help);
   const other = new Deno.Command(NODE, {
     args: [`${program.folder}/animal-store.mjs`, "audit", "-h"],

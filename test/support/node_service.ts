@@ -13,8 +13,8 @@ export async function installNode(): Promise<void> {
   await expectDone(Deno.execPath(), ["task", "build"], { cwd: ROOT });
 }
 
-export function startOnNode(store: string): Promise<ServiceProcess> {
-  return startOn("node", store);
+export function startOnNode(store: string, env?: Record<string, string>): Promise<ServiceProcess> {
+  return startOn("node", store, env);
 }
 
 /** Starts the service on one of the runtimes, whatever that of the other tests is. */

@@ -111,7 +111,7 @@ class NodeServer implements HttpServer {
     this.#unused.delete(message.socket);
     // A client that expects to be asked for its body may send it although it was not, or not.
     let isUnasked = message.headers.expect?.toLowerCase() === "100-continue";
-    const plain = new PlainRequest(message, localPort, () => {
+    const plain = new PlainRequest(message, response, localPort, () => {
       if (isUnasked) response.writeContinue();
       isUnasked = false;
     });

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** Methods whose bodies the handler does not see, as in Deno. */
 const BODY_HIDDEN: ReadonlySet<string> = new Set(["GET", "HEAD", "CONNECT"]);
@@ -10,18 +10,40 @@ export class PlainRequest {
   readonly headers: MessageHeaders;
   bodyUsed = false;
   readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
   readonly #port: number | undefined;
   readonly #onBodyRead: () => void;
   #url: string | undefined;
+  #gone: AbortController | undefined;
   #body: ReadableStream<Uint8Array> | null | undefined;
 
   /** `onBodyRead` is called before the body is first read. */
-  constructor(message: IncomingMessage, port: number | undefined, onBodyRead: () => void) {
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    port: number | undefined,
+    onBodyRead: () => void,
+  ) {
     this.method = message.method!;
     this.headers = new MessageHeaders(message);
     this.#message = message;
+    this.#response = response;
     this.#port = port;
     this.#onBodyRead = onBodyRead;
+  }
+
+  /** Aborts if the client goes away before the response is sent. */
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      const gone = new AbortController();
+      const response = this.#response;
+      if (response.destroyed) gone.abort();
+      response.once("close", () => {
+        if (!response.writableFinished) gone.abort();
+      });
+      this.#gone = gone;
+    }
+    return this.#gone.signal;
   }
 
   /** As in Deno: the `Host` and the target as they were sent, and the address of the server without a `Host`. */
@@ -55,8 +77,6 @@ export class PlainRequest {
       message.on("end", resolve);
       message.on("close", () => reject(new Error("The connection was closed")));
       message.on("error", reject);
-      // A body that was looked at is paused, and a listener does not change that.
-      message.resume();
     });
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
   }
@@ -70,14 +90,9 @@ export class PlainRequest {
 
   #makeStream(): ReadableStream<Uint8Array> {
     const message = this.#message;
+    let isRead = false;
     return new ReadableStream({
       start: (controller) => {
-        message.on("data", (chunk) => {
-          this.bodyUsed = true;
-          controller.enqueue(chunk);
-          message.pause();
-        });
-        message.pause();
         const settle = (act: () => void) => () => {
           try {
             act();
@@ -90,7 +105,16 @@ export class PlainRequest {
         message.on("close", settle(broken));
         message.on("error", settle(broken));
       },
-      pull: () => {
+      pull: (controller) => {
+        if (!isRead) {
+          // Only now: a body that was only looked at can still be read by `bytes()`.
+          isRead = true;
+          message.on("data", (chunk) => {
+            this.bodyUsed = true;
+            controller.enqueue(chunk);
+            message.pause();
+          });
+        }
         this.#onBodyRead();
         message.resume();
       },
