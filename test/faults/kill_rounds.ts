@@ -10,8 +10,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { storeVariables, useRealStore } from "../support/real_store.ts";
 import { outcomeOf } from "../support/run_task.ts";
-import { type Runtimes, startOn } from "../support/node_service.ts";
-import { BUILT, commandOf, NODE } from "../support/programs.ts";
+import { installNode, startOn } from "../support/node_service.ts";
+import { commandOf, RUNTIME, type RuntimeName } from "../support/programs.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { ROOT } from "../support/with_project_copy.ts";
@@ -33,12 +33,12 @@ const commandsIn = (folder: string) => [
 
 /**
  * Two services and a command on one store file, under load: clients give up additions and repeat them. In every round,
- * one of them is killed at a random moment; a service starts again on the other runtime. After it, every acknowledged change is stored once, and shown. At the end,
- * every acknowledged pet must be stored, backed up and published.
+ * one of them is killed at a random moment; a service starts again on the other runtime. After it, every acknowledged
+ * change is stored once, and shown. At the end, every acknowledged pet must be stored, backed up and published.
  */
 export async function killRounds(
   rounds: number,
-  runtimes: Runtimes = ["own", "own"],
+  runtimes = [RUNTIME, RUNTIME],
   makeStore: () => Promise<KilledStore> = () => TempStore.make(),
 ) {
   await using temp = await makeStore();
@@ -122,10 +122,10 @@ async function expectDone(command: string[], { kvPath }: Pick<TempStore, "kvPath
 function runCommand(
   [script, ...args]: string[],
   kvPath: string,
-  runtime: Runtimes[number] = "own",
+  runtime = RUNTIME,
 ) {
   // Without Deno's task runner, so that SIGKILL ends the command itself.
-  const [program, ...programArgs] = runtime === "node" ? [NODE, BUILT, script] : commandOf(script);
+  const [program, ...programArgs] = commandOf(script, "1", runtime);
   const child = new Deno.Command(program, {
     args: [...programArgs, ...args],
     cwd: ROOT,
@@ -152,20 +152,25 @@ const RUNS: Record<string, (count: number, others: Others) => Promise<string | v
     return `${rounds} rounds, ${killed} of services: ${load.summary}; none lost or duplicated`;
   },
   async "--mixed"(rounds) {
-    const { load, killed } = await killRounds(rounds, ["own", "node"]);
+    const { load, killed } = await killRounds(rounds, await bothRuntimes());
     return `${rounds} rounds on Deno and Node, ${killed} of services: ${load.summary}; none lost or duplicated`;
   },
   async "--mixed-postgres"(rounds) {
-    const { load, killed } = await killRounds(rounds, ["own", "node"], makeDatabase);
+    const { load, killed } = await killRounds(rounds, await bothRuntimes(), makeDatabase);
     return `${rounds} rounds on PostgreSQL, ${killed} of services: ${load.summary}; none lost or duplicated`;
   },
   "--cuts": async (cuts) => (await import("./power_cuts.ts")).powerCuts(cuts),
   "--mixed-cuts": async (cuts) =>
-    (await import("./power_cuts.ts")).powerCuts(cuts, undefined, ["own", "node"]),
+    (await import("./power_cuts.ts")).powerCuts(cuts, undefined, await bothRuntimes()),
   "--judge": async (histories) => (await import("../judge/engines.ts")).judgeEngines(histories),
   "--flips": (count, others) => damage("flip", count, others),
   "--stale": (count, others) => damage("stale", count, others),
 };
+
+async function bothRuntimes(): Promise<RuntimeName[]> {
+  await installNode();
+  return ["deno", "node"];
+}
 
 type Others = { pets: number; seed: number };
 

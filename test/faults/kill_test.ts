@@ -1,6 +1,6 @@
 import { assertGreater } from "@std/assert";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
-import { BUILT_PROGRAM } from "../support/programs.ts";
+import { ON_NODE } from "../support/programs.ts";
 import { killRounds } from "./kill_rounds.ts";
 
 const test = testNeeding(PROCESSES);
@@ -14,10 +14,10 @@ test("pets, changes and removals are stored once after kill -9 of services and c
   assertGreater(load.outcomes.repeated ?? 0, 0);
 });
 
-testNeeding(PROCESSES, BUILT_PROGRAM)(
+testNeeding(PROCESSES, ON_NODE)(
   "pets, changes and removals are stored once after kill -9 of services on Deno and Node that share a file",
   async () => {
-    const { load, killed } = await killRounds(8, ["own", "node"]);
+    const { load, killed } = await killRounds(8, ["deno", "node"]);
     assertGreater(load.acknowledged.size, 0);
     assertGreater(killed, 0);
   },

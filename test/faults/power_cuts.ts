@@ -2,7 +2,8 @@ import { cp } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildDisk } from "../support/disk.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { type Runtimes, startOn } from "../support/node_service.ts";
+import { startOn } from "../support/node_service.ts";
+import { RUNTIME } from "../support/programs.ts";
 import { TempStore } from "../support/temp_store.ts";
 
 const CONNECTIONS = 16;
@@ -21,7 +22,7 @@ const STOPPED_EVERY = 5;
 export async function powerCuts(
   cuts: number,
   unsynced?: string,
-  runtimes: Runtimes = ["own", "own"],
+  runtimes = [RUNTIME, RUNTIME],
 ): Promise<string> {
   await using store = await TempStore.make();
   await using disk = await TempStore.make();

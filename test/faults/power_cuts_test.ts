@@ -1,5 +1,5 @@
 import { assertRejects } from "@std/assert";
-import { BUILT_PROGRAM } from "../support/programs.ts";
+import { ON_NODE } from "../support/programs.ts";
 import { LINUX, PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { install, run } from "../support/third_party_tools.ts";
 import { powerCuts } from "./power_cuts.ts";
@@ -15,9 +15,9 @@ test("a power cut loses something acknowledged if syncs of the WAL do nothing", 
   await assertRejects(() => powerCuts(5, "-wal"), Error, "has lost something");
 });
 
-testNeeding(PROCESSES, LINUX, COMPILER, BUILT_PROGRAM)(
+testNeeding(PROCESSES, LINUX, COMPILER, ON_NODE)(
   "a power cut of services on Deno and Node that share a file loses nothing that was acknowledged",
   async () => {
-    console.log(await powerCuts(3, undefined, ["own", "node"]));
+    console.log(await powerCuts(3, undefined, ["deno", "node"]));
   },
 );

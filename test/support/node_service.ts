@@ -1,6 +1,6 @@
 /** The built program on Node, beside the programs of another runtime. */
 
-import { BUILT, NODE, NODE_FOLDER, NODE_PACKAGE } from "./programs.ts";
+import { commandOf, inShell, NODE_FOLDER, NODE_PACKAGE, type RuntimeName } from "./programs.ts";
 import { ServiceProcess } from "./service_process.ts";
 import { expectDone } from "./third_party_tools.ts";
 import { ROOT } from "./with_project_copy.ts";
@@ -13,23 +13,17 @@ export async function installNode(): Promise<void> {
   await expectDone(Deno.execPath(), ["task", "build"], { cwd: ROOT });
 }
 
-/** Starts the service on Node. */
-export function startOnNode(
+export function startOnNode(store: string): Promise<ServiceProcess> {
+  return startOn("node", store);
+}
+
+/** Starts the service on one of the runtimes, whatever that of the other tests is. */
+export function startOn(
+  runtime: RuntimeName,
   store: string,
   env: Record<string, string> = {},
 ): Promise<ServiceProcess> {
-  return ServiceProcess.start(store, env, ["sh", "-c", `exec ${NODE} ${BUILT} start`]);
-}
-
-/** The runtimes of two services: that of the tests (`own`), or Node. */
-export type Runtimes = readonly ["own" | "node", "own" | "node"];
-
-export function startOn(
-  runtime: Runtimes[number],
-  store: string,
-  env?: Record<string, string>,
-): Promise<ServiceProcess> {
-  return runtime === "node" ? startOnNode(store, env) : ServiceProcess.start(store, env);
+  return ServiceProcess.start(store, env, inShell(commandOf("start", "1", runtime)));
 }
 
 if (import.meta.main) await installNode();

@@ -31,9 +31,14 @@ export const BUILT_PROGRAM: Need = {
 const [SUPERVISOR, SERVICE] = [...denoJson.tasks.start.command.matchAll(/'(.+?)'/g)]
   .map(([, args]) => ["run", "-q", "--no-prompt", ...args.split(" ")]);
 
+export type RuntimeName = "deno" | "node";
+
+/** The runtime of the programs under test. */
+export const RUNTIME: RuntimeName = IS_ON_NODE ? "node" : "deno";
+
 /** The program and the arguments that run a command as its task does. */
-export function commandOf(name: string, processes = "1"): string[] {
-  return IS_ON_NODE ? [NODE, BUILT, name] : [Deno.execPath(), ...denoArgs(name, processes)];
+export function commandOf(name: string, processes = "1", runtime = RUNTIME): string[] {
+  return runtime === "node" ? [NODE, BUILT, name] : [Deno.execPath(), ...denoArgs(name, processes)];
 }
 
 function denoArgs(name: string, processes: string): string[] {
