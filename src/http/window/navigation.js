@@ -1,0 +1,77 @@
+// Goes from the list to an animal and back, and from one filter to another. The address follows, and is followed.
+
+import { addressOf, readAddress } from "./address.js";
+import { openAnimal } from "./animal_history.js";
+import { loadAnimals } from "./animals.js";
+import { faultOfCategory } from "./pet_fields.js";
+import { focusRow } from "./row_focus.js";
+import { attempt } from "./session.js";
+import { setState, state } from "./state.js";
+import { TAB_LABELS } from "./statuses.js";
+
+/** Where the list was when the page of an animal was opened. */
+let scrollOfList = 0;
+
+/** Shows what the address says: at the beginning, and when the reader goes back or forward. */
+export async function showAddress() {
+  const { filter, animalId } = readAddress();
+  if (!(filter.status in TAB_LABELS)) filter.status = "";
+  const isShown = state.openedAt !== undefined && addressOf({ filter }) === addressOf(state);
+  if (animalId === undefined) closeAnimal();
+  else showAnimalPage(animalId);
+  if (!isShown) await loadFilter(filter);
+}
+
+/** Lists other animals. */
+export function showList(change) {
+  const filter = { ...state.filter, ...change };
+  const isTyped = change.status === undefined;
+  const target = addressOf({ filter });
+  // One step back leaves a search, whatever was typed.
+  if (isTyped) history.replaceState(null, "", target);
+  else history.pushState(null, "", target);
+  scrollTo(0, 0);
+  return attempt(() => loadFilter(filter));
+}
+
+/** A category that is none lists nothing new, and its field says why. */
+async function loadFilter(filter) {
+  const filterFault = filter.categoryId === "" ? undefined : faultOfCategory(filter.categoryId);
+  setState({ filterFault });
+  if (filterFault === undefined) await loadAnimals(filter);
+}
+
+export function addressOfAnimal(id) {
+  return addressOf({ filter: state.filter, animalId: id });
+}
+
+export function showAnimal(id) {
+  history.pushState({ isFromList: true }, "", addressOfAnimal(id));
+  showAnimalPage(id);
+}
+
+function showAnimalPage(id) {
+  if (state.animal === undefined) scrollOfList = scrollY;
+  openAnimal(id);
+  scrollTo(0, 0);
+  document.querySelector("#animal-title")?.focus();
+}
+
+/** Goes back to the list, which is where it was. */
+export function showListAgain() {
+  if (history.state?.isFromList) {
+    history.back();
+    return;
+  }
+  history.pushState(null, "", addressOf(state));
+  closeAnimal();
+}
+
+function closeAnimal() {
+  if (state.animal === undefined) return;
+  const { id } = state.animal;
+  setState({ animal: undefined });
+  scrollTo(0, scrollOfList);
+  setState({});
+  focusRow({ id, row: 0 });
+}
