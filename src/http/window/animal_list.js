@@ -6,7 +6,7 @@ import { EditRow } from "./edit_row.js";
 import { html } from "./elements.js";
 import { EmptyList } from "./empty_list.js";
 import { showList } from "./navigation.js";
-import { onRowKey } from "./row_focus.js";
+import { FIRST_ROW_INDEX, onRowKey } from "./row_focus.js";
 
 /** As in `window.css`, which shows a row of a narrow page in two lines. The sizes count in the size of the text. */
 const NARROW = matchMedia("(max-width: 37.5rem)");
@@ -99,7 +99,7 @@ function Row(id, row, state) {
       key=${id}
       data-id=${id}
       style="top: ${row * state.view.rowHeight}px"
-      aria-rowindex=${row + 2}
+      aria-rowindex=${row + FIRST_ROW_INDEX}
     >
       ${edit === undefined ? AnimalRow(state.pets.get(id), state) : EditRow(edit)}
     </div>

@@ -52,7 +52,10 @@ export async function send(path, options = {}) {
   const isWrite = options.method !== undefined;
   for (let tries = 1;; tries++) {
     const response = await fetchOnce(path, options);
-    if (response.ok) return response;
+    if (response.ok) {
+      noteBack();
+      return response;
+    }
     const error = await errorOf(response);
     const isReadFailed = !isWrite && response.status >= 500;
     const isLastTry = isWrite && tries === WRITE_TRIES;
@@ -83,6 +86,10 @@ export function isAway({ status }) {
 export function noteAway({ status }, { message }) {
   if (status === RATE_LIMITED) return;
   setState({ connectionProblem: `${message}. Trying again …` });
+}
+
+export function noteBack() {
+  if (state.connectionProblem !== "") setState({ connectionProblem: "" });
 }
 
 export async function errorOf(response) {

@@ -43,7 +43,6 @@ async function* linesOf(body) {
 }
 
 function showEvents(events) {
-  state.connectionProblem = "";
   state.position = events.at(-1)?.id ?? state.position;
   Object.assign(state, remembered(events, state));
   updateList(events);

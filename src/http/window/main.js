@@ -53,7 +53,7 @@ function askForKey(other) {
 /** Reads everything, then follows the store. */
 async function openStore() {
   const [{ body: key }] = await Promise.all([request("key"), showAddress()]);
-  setState({ key, openedAt: state.position, connectionProblem: "" });
+  setState({ key, openedAt: state.position });
   attempt(follow);
   attempt(keepCounts);
   attempt(loadLastDay);

@@ -16,29 +16,42 @@ let scrollOfList = 0;
 export async function showAddress() {
   const { filter, animalId } = readAddress();
   if (!(filter.status in TAB_LABELS)) filter.status = "";
-  const isShown = state.openedAt !== undefined && addressOf({ filter }) === addressOf(state);
+  if (faultOfFilter(filter) !== undefined) filter.categoryId = "";
+  const isListed = state.openedAt !== undefined && addressOf({ filter }) === addressOf(state);
+  setState({ typed: textsOf(filter), filterFault: undefined });
   if (animalId === undefined) closeAnimal();
   else showAnimalPage(animalId);
-  if (!isShown) await loadFilter(filter);
+  if (!isListed) await loadAnimals(filter);
 }
 
-/** Lists other animals. */
+/** Lists the animals of a tab, or all. */
 export function showList(change) {
   const filter = { ...state.filter, ...change };
-  const isTyped = change.status === undefined;
-  const target = addressOf({ filter });
-  // One step back leaves a search, whatever was typed.
-  if (isTyped) history.replaceState(null, "", target);
-  else history.pushState(null, "", target);
+  history.pushState(null, "", addressOf({ filter }));
+  setState({ typed: textsOf(filter), filterFault: undefined });
   scrollTo(0, 0);
-  return attempt(() => loadFilter(filter));
+  return attempt(() => loadAnimals(filter));
 }
 
-/** A category that is none lists nothing new, and its field says why. */
-async function loadFilter(filter) {
-  const filterFault = filter.categoryId === "" ? undefined : faultOfCategory(filter.categoryId);
+/** Lists what the reader has typed. A category that is none lists nothing new, and its field says why. */
+export function showTyped() {
+  const { name, categoryId } = state.typed;
+  const filter = { ...state.filter, name, categoryId: categoryId.trim() };
+  const filterFault = faultOfFilter(filter);
   setState({ filterFault });
-  if (filterFault === undefined) await loadAnimals(filter);
+  if (filterFault !== undefined) return;
+  // One step back leaves a search, whatever was typed.
+  history.replaceState(null, "", addressOf({ filter }));
+  scrollTo(0, 0);
+  attempt(() => loadAnimals(filter));
+}
+
+function faultOfFilter({ categoryId }) {
+  return categoryId === "" ? undefined : faultOfCategory(categoryId);
+}
+
+function textsOf({ name, categoryId }) {
+  return { name, categoryId };
 }
 
 export function addressOfAnimal(id) {

@@ -54,7 +54,7 @@ function Connection({ connectionProblem }) {
 function KeyName({ label, readOnly }) {
   return html`
     <span class="key" title="The label of your API key">
-      <bdi>${label}</bdi>${readOnly && html`
+      Key <bdi>${label}</bdi>${readOnly && html`
         <span class="pill none">Read only</span>
       `}
     </span>

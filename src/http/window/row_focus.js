@@ -2,6 +2,9 @@
 
 import { state } from "./state.js";
 
+/** `aria-rowindex` of the first animal: that of the header is 1. */
+export const FIRST_ROW_INDEX = 2;
+
 const CONTROLS = "a, select, button, input";
 const STEPS_IN_ROW = { ArrowRight: 1, ArrowLeft: -1 };
 const STEPS_OF_ROWS = { ArrowDown: 1, ArrowUp: -1 };
@@ -10,8 +13,8 @@ const STEPS_OF_ROWS = { ArrowDown: 1, ArrowUp: -1 };
 export function focusedRow() {
   const element = document.activeElement.closest("[data-id]");
   if (element === null) return undefined;
-  const id = Number(element.dataset.id);
-  return { id, row: state.order.indexOf(id) };
+  // The state may have changed, so the element says where it is.
+  return { id: Number(element.dataset.id), row: element.ariaRowIndex - FIRST_ROW_INDEX };
 }
 
 /** Puts the focus on the row of an animal. If it is gone, on the one in its place. */

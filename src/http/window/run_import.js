@@ -1,6 +1,15 @@
 // Carries out an import. Each line has an Idempotency-Key of its own, so an import can be repeated.
 
-import { errorOf, fetchOnce, isAway, noteAway, pauseMs, wait, writeOptions } from "./api.js";
+import {
+  errorOf,
+  fetchOnce,
+  isAway,
+  noteAway,
+  noteBack,
+  pauseMs,
+  wait,
+  writeOptions,
+} from "./api.js";
 
 /** How many lines are sent at a time. */
 const WORKERS = 64;
@@ -33,7 +42,10 @@ async function add(options, pace, signal) {
   for (let tries = 1; !signal.aborted; tries++) {
     await pace.ready();
     const response = await fetchOnce("pets", options);
-    if (response.ok) return { isNew: !response.headers.has("idempotency-replayed") };
+    if (response.ok) {
+      noteBack();
+      return { isNew: !response.headers.has("idempotency-replayed") };
+    }
     const error = await errorOf(response);
     if (STATUSES_OF_KEY.includes(response.status)) throw error;
     if (!isAway(response)) return { fault: error.message };

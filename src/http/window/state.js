@@ -26,6 +26,8 @@ export const state = {
 
   /** What the list shows: "" stands for every status, every category or every name. */
   filter: { status: "", categoryId: "", name: "" },
+  /** What is typed in the fields of the filter. The list follows when the reader pauses. */
+  typed: { categoryId: "", name: "" },
   /** Why the list does not show what its category field says. */
   filterFault: undefined,
   /** Number of animals of each tab. */

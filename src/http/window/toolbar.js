@@ -4,7 +4,8 @@ import { showAddDialog } from "./add_dialog.js";
 import { exportAnimals } from "./export_animals.js";
 import { html } from "./elements.js";
 import { showImportDialog } from "./import_dialog.js";
-import { showList } from "./navigation.js";
+import { showList, showTyped } from "./navigation.js";
+import { setState, state } from "./state.js";
 import { TAB_LABELS } from "./statuses.js";
 
 const SIBLINGS = { ArrowRight: "nextElementSibling", ArrowLeft: "previousElementSibling" };
@@ -47,20 +48,20 @@ function onTabKey({ key, target }) {
   tab.focus();
 }
 
-function Search({ filter }) {
+function Search({ typed }) {
   return html`
     <input
       type="search"
       aria-label="Search by name"
       placeholder="Search by name"
       autocomplete="off"
-      value=${filter.name}
+      value=${typed.name}
       onInput=${({ target }) => showSoon({ name: target.value })}
     />
   `;
 }
 
-function CategoryFilter({ filter, filterFault }) {
+function CategoryFilter({ typed, filterFault }) {
   return html`
     <span class="field">
       <input
@@ -70,8 +71,8 @@ function CategoryFilter({ filter, filterFault }) {
         autocomplete="off"
         aria-invalid=${filterFault !== undefined}
         aria-describedby="fault-filter"
-        value=${filter.categoryId}
-        onInput=${({ target }) => showSoon({ categoryId: target.value.trim() })}
+        value=${typed.categoryId}
+        onInput=${({ target }) => showSoon({ categoryId: target.value })}
       />
       <span class="fault" id="fault-filter" role="alert">${filterFault}</span>
     </span>
@@ -79,8 +80,9 @@ function CategoryFilter({ filter, filterFault }) {
 }
 
 function showSoon(change) {
+  setState({ typed: { ...state.typed, ...change } });
   clearTimeout(typing);
-  typing = setTimeout(() => showList(change), TYPING_PAUSE_MS);
+  typing = setTimeout(showTyped, TYPING_PAUSE_MS);
 }
 
 function Tools({ key, isExporting }) {
