@@ -79,6 +79,7 @@ export function createService(options: ServiceOptions): Service {
     readNewestHead: () => heads.read(),
     monotonicNow: () => runtime.monotonicNow(),
     beforeRead: largePages.beforeRead,
+    turn: largePages.turn,
   });
   const feed = new EventFeed(store, background);
   const keys = new ApiKeyReader(store, runtime);

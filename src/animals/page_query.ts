@@ -23,6 +23,9 @@ export const LIMIT_DEFAULT = 20;
 /** The fault of a cursor that comes from no page. */
 export const NOT_A_CURSOR = "must be taken from the Link header of another page";
 
+/** Longest part of a name to search for, in Unicode code points. The `Link` header repeats it. */
+export const NAME_PART_MAX = 100;
+
 /** Maximum number of `ids` in a query. */
 export const IDS_MAX = 100;
 
@@ -71,6 +74,17 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
       const isValid = ids.length <= IDS_MAX && ids.every((id) => id >= 1);
       if (!isValid) refuse(`must be 1 to ${IDS_MAX} identifiers, with commas between them`);
       return [...new Set(ids)];
+    },
+  },
+  name: {
+    description:
+      "Lists only animals whose name contains this text, without regard to case; a page may then be short, " +
+      "or even empty, although the `Link` header names a next one",
+    schema: { type: "string", minLength: 1, maxLength: NAME_PART_MAX },
+    parse(value, refuse) {
+      const hasLength = value.length >= 1 && value.length <= 2 * NAME_PART_MAX &&
+        [...value].length <= NAME_PART_MAX;
+      return hasLength ? value : refuse(`must be 1 to ${NAME_PART_MAX} characters long`);
     },
   },
 };

@@ -82,9 +82,11 @@ function listPets(
   const query = parsePageQuery(exchange.search);
   const listed = pets.list(query, entry);
   if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
-  if (largePages.expects(query.limit)) largePages.leave(exchange);
+  const isSearch = query.name !== undefined;
+  if (isSearch || largePages.expects(query.limit)) largePages.leave(exchange);
   return listed.then((page) => {
-    largePages.noteRead(page, query.limit);
+    // A page of a search may be short, or empty.
+    if (!isSearch) largePages.noteRead(page, query.limit);
     return showPage(page, query, deps, exchange, entry);
   });
 }

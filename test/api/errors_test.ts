@@ -199,7 +199,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
 
   "400 invalid_parameter": [
     ...UNKNOWN_PARAMETERS.map(([name, query]): [string, ...Send[]] => [
-      `Query parameter "${name}" is not known: use limit, status, categoryId, cursor, ids`,
+      `Query parameter "${name}" is not known: use limit, status, categoryId, cursor, ids, name`,
       ...list(query, `limit=5&${query}`),
     ]),
     ...["offset", "page"].map((name): [string, ...Send[]] => [
@@ -245,7 +245,17 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ],
     [
       'Query parameter "ids" cannot be used with another parameter',
-      ...list("ids=1&limit=1", "cursor=1&ids=1", "ids=1&status=sold", "ids=1&categoryId=1"),
+      ...list(
+        "ids=1&limit=1",
+        "cursor=1&ids=1",
+        "ids=1&status=sold",
+        "ids=1&categoryId=1",
+        "ids=1&name=a",
+      ),
+    ],
+    [
+      'Query parameter "name" must be 1 to 100 characters long',
+      ...withEach("name", ["", "x".repeat(101), "🐈".repeat(101), "x".repeat(5_000)]),
     ],
     [
       'Query parameter "since" must be a time such as 2026-11-20T08:00:00Z',

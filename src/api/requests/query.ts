@@ -20,7 +20,7 @@ export type Parameters<Query> = { [Name in keyof Query]-?: Parameter<Query[Name]
 /** The text of a query. */
 export function queryOf(query: object): string {
   const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-  return parameters.map(([name, value]) => `${name}=${value}`).join("&");
+  return parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
 }
 
 /** The error about a parameter, with a fault that follows its name. */

@@ -20,7 +20,8 @@ import { IF_MATCH_PATTERN } from "../../api/requests/if_match.ts";
 import * as EVENTS from "../events_query.ts";
 import * as PAGES from "../../animals/page_query.ts";
 import { PET_EVENTS_PARAMETERS } from "../../animals/list_pet_events.ts";
-import { KeyLabel } from "../../../events/api_key.ts";
+import { SCAN_LIMIT, SCAN_MS } from "../../animals/name_search.ts";
+import { LABEL_MAX_LENGTH } from "../../../events/api_key.ts";
 import { ULID } from "../../encoding/text_forms.ts";
 import { integerSchema } from "../../api/requests/query.ts";
 import { ACCEPT_PATCH, PATCH_TYPES } from "../../api/requests/request_body.ts";
@@ -106,6 +107,8 @@ const PetInput = NewPet.meta({
 const StatusFilter = z.enum(PAGES.STATUS_FILTERS)
   .meta({
     description: "The availability of the animals in a list; `none` if they have no status",
+    // Without names of its own, Go generators would rename those of PetStatus.
+    "x-enumNames": PAGES.STATUS_FILTERS.map((it) => `StatusFilter${capitalized(it)}`),
   });
 
 const PatchBody = PetPatch.meta({
@@ -143,7 +146,8 @@ const PetEvent = z.strictObject({
 /** An API key as `getKey` shows it. */
 const KeyBody = z.strictObject({
   id: z.string().regex(KEY_ID_PATTERN).max(26).describe("The identifier of the key, not the key"),
-  label: KeyLabel.describe("The name that the operator gave to the key"),
+  label: z.string().min(1).max(LABEL_MAX_LENGTH)
+    .describe("The name that the operator gave to the key"),
   readOnly: z.boolean().describe("Whether the key may only read"),
   expiresAt: z.string().meta({ format: "date-time", maxLength: 24 }).optional()
     .describe("When the key ends, as far as that is known; absent if it does not end"),
@@ -241,7 +245,7 @@ const HEADERS = {
     `<${EXAMPLE_BASE}/events?lastEventId=${EXAMPLE_EVENT.id}&limit=100&timeout=0>; rel="next"`,
   ),
   "X-Total-Count": sometimes(
-    "How many animals match the filter; absent if a category has several pages",
+    "How many animals match the filter; absent if a category, or a search by `name`, has several pages",
     integerSchema("int64", "0", String(INT64_MAX)),
     1,
   ),
@@ -407,7 +411,15 @@ interface DescribedOperation extends Record<string, unknown> {
 const OPERATIONS: Record<ApiOperationName, DescribedOperation> = {
   listPets: {
     summary: "List animals",
-    description: "Lists the animals of the store, newest first, one page at a time.",
+    description:
+      "Lists the animals of the store, newest first, one page at a time. With `name`, a page " +
+      `is the result of a search through at most ${
+        SCAN_LIMIT.toLocaleString("en")
+      } animals, for at most ` +
+      `${
+        SCAN_MS / 1_000
+      } seconds: it may have fewer animals than \`limit\`, or none, although its \`Link\` header ` +
+      "names a next page.",
     query: `?status=available&limit=${PAGES.LIMIT_DEFAULT}`,
     parameters: [...queryParametersOf(PAGES.PAGE_PARAMETERS), ref("parameters/IfNoneMatch")],
     responses: {
@@ -593,6 +605,10 @@ function response(description: string, names: HeaderName[], content?: object) {
 
 function ref(component: string) {
   return { $ref: `#/components/${component}` };
+}
+
+function capitalized(word: string): string {
+  return word[0].toUpperCase() + word.slice(1);
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
