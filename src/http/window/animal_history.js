@@ -1,7 +1,7 @@
 // The animal whose page is open: how it is now, and all that happened to it.
 
 import { request } from "./api.js";
-import { attempt, showProblem } from "./session.js";
+import { attempt, run, showProblem } from "./session.js";
 import { setState, state } from "./state.js";
 
 const PAGE_LENGTH = 100;
@@ -51,7 +51,7 @@ export function showEventsOfAnimal(events) {
   const isRemoved = type === "PetRemoved";
   changeAnimal(id, { pet, isRemoved, events: merged(state.animal.events, own) });
   // The stream does not say who it was, and nobody can read the history of a removed animal.
-  if (!isRemoved) attempt(() => loadNewest(id));
+  if (!isRemoved) run(() => loadNewest(id));
 }
 
 async function loadNewest(id) {

@@ -9,7 +9,7 @@ import { showList } from "./navigation.js";
 import { FIRST_ROW_INDEX, onRowKey } from "./row_focus.js";
 
 /** As in `window.css`, which shows a row of a narrow page in two lines. The sizes count in the size of the text. */
-const NARROW = matchMedia("(max-width: 37.5rem)");
+const NARROW = matchMedia("(width < 37.5rem)");
 const NARROW_ROW_REM = 4.5;
 const WIDE_ROW_REM = 2.75;
 

@@ -11,7 +11,7 @@ import { Name } from "./names.js";
 import { showListAgain } from "./navigation.js";
 import { ExactTime, RelativeTime } from "./relative_time.js";
 import { StatusPill } from "./status_select.js";
-import { STATUS_LABELS } from "./statuses.js";
+import { describePet, STATUS_LABELS } from "./statuses.js";
 
 export function AnimalPage(state) {
   const { animal, filter } = state;
@@ -63,7 +63,7 @@ function Change(event) {
     <li key=${id} class="dot kind-${kindOf(event)}">
       <div class="sentence">
         <b>${titleOf(event)}</b>
-        ${data.previous && html`<dl>${FIELDS.map((field) => Difference(field, data))}</dl>`}
+        ${data.previous === undefined ? Description(data) : Differences(data)}
         <span class="soft small">
           ${ExactTime(time)}${actor && html`, by the key <code>${actor}</code>`}
         </span>
@@ -76,6 +76,14 @@ function Change(event) {
 function titleOf(event) {
   const word = KIND_WORDS[kindOf(event)];
   return word[0].toUpperCase() + word.slice(1);
+}
+
+function Description(pet) {
+  return html`<p>${Name(pet.name)}, ${describePet(pet)}</p>`;
+}
+
+function Differences(data) {
+  return html`<dl>${FIELDS.map((field) => Difference(field, data))}</dl>`;
 }
 
 /** The fields of an animal, each with its label and its values as people read them. */

@@ -2,6 +2,7 @@
 
 import { request } from "./api.js";
 import { editsAfter, editsInOtherList } from "./edits.js";
+import { foldCase } from "./fold_case.js";
 import { rowsOf } from "./rows.js";
 import { attempt } from "./session.js";
 import { EVENTS_KEPT, setState, state } from "./state.js";
@@ -112,6 +113,6 @@ function petsAfter(events, { pets, filter, end }) {
 
 function matches(pet, { status, categoryId, name }) {
   const isInCategory = categoryId === "" || categoryId === pet.categoryId;
-  const hasName = pet.name.toLowerCase().includes(name.toLowerCase());
+  const hasName = foldCase(pet.name).includes(foldCase(name));
   return isInTab(status, pet) && isInCategory && hasName;
 }

@@ -21,22 +21,24 @@ export function EditRow(edit) {
     if (key === "Escape") endEdit(id);
   };
   return html`
-    <form
-      role="cell"
-      novalidate
-      onSubmit=${onSubmit(() => save(edit))}
-      onKeyDown=${onKeyDown}
-    >
-      ${Input(edit, "name", `Name of ${spokenName(name)}`)}
-      ${Input(edit, "categoryId", `Category of ${spokenName(name)}`)}
-      <span class="buttons">
-        <button type="button" onClick=${() => endEdit(id)}>${isRemoved
-          ? "Close"
-          : "Cancel"}</button>
-        ${!isRemoved && html`<button class="primary">Save</button>`}
-      </span>
-      ${left && html`<p class="fault" role="alert">${Name(name)} ${REASONS[left]}</p>`}
-    </form>
+    <div role="cell">
+      <form novalidate onSubmit=${onSubmit(() => save(edit))} onKeyDown=${onKeyDown}>
+        ${Input(edit, "name", `Name of ${spokenName(name)}`)}
+        ${Input(edit, "categoryId", `Category of ${spokenName(name)}`)}
+        <span class="buttons">${Buttons(id, isRemoved)}</span>
+        ${left && html`<p class="fault" role="alert">${Name(name)} ${REASONS[left]}</p>`}
+      </form>
+    </div>
+  `;
+}
+
+/** Nobody can save a change of an animal that was removed. */
+function Buttons(id, isRemoved) {
+  const end = () => endEdit(id);
+  if (isRemoved) return html`<button type="button" onClick=${end}>Close</button>`;
+  return html`
+    <button type="button" onClick=${end}>Cancel</button>
+    <button class="primary">Save</button>
   `;
 }
 

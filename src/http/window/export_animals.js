@@ -2,6 +2,7 @@
 
 import { queryOf } from "./animals.js";
 import { request } from "./api.js";
+import { animalsWere } from "./count_words.js";
 import { csvLine, withoutFormula } from "./csv.js";
 import { attempt } from "./session.js";
 import { setState, state } from "./state.js";
@@ -18,7 +19,7 @@ export async function exportAnimals() {
   await attempt(async () => {
     const lines = await linesOf(state.filter);
     download([BYTE_ORDER_MARK, csvLine(COLUMNS), ...lines]);
-    showToast(`${lines.length.toLocaleString()} animals were exported`);
+    showToast(`${animalsWere(lines.length)} exported`);
   });
   setState({ isExporting: false });
 }

@@ -1,5 +1,6 @@
 // The dialog that imports a CSV file: choose it, see what it would do, import it, and see which lines failed.
 
+import { animals } from "./count_words.js";
 import { changeDialog, showDialog } from "./dialog.js";
 import { html } from "./elements.js";
 import { planImport } from "./import_plan.js";
@@ -14,6 +15,8 @@ import { showToast } from "./toast.js";
 /** The hash of the file needs Web Crypto, which browsers have on safe origins only. */
 const NOT_SECURE =
   "Browsers allow an import only over https or on localhost: open this page at such an address.";
+
+const UNREADABLE = { fault: "The browser cannot read the file" };
 
 const STOPPED = "The import was stopped. To continue, import the same file again.";
 
@@ -46,7 +49,7 @@ function Choice({ fault }) {
 async function choose({ files: [file] }) {
   if (file === undefined) return;
   const { dialog } = state;
-  const plan = await planImport(file);
+  const plan = await attempt(() => planImport(file), () => {}) ?? UNREADABLE;
   // The reader may have closed the dialog meanwhile.
   if (state.dialog?.content !== dialog.content) return;
   if (plan.fault !== undefined) {
@@ -54,11 +57,10 @@ async function choose({ files: [file] }) {
     return;
   }
   const { length } = plan.entries;
-  const count = length === 1 ? "1 animal" : `${length.toLocaleString()} animals`;
   changeDialog({
     title: html`Import <bdi>${file.name}</bdi>`,
     content: ImportPreview,
-    yes: length === 0 ? undefined : `Import ${count}`,
+    yes: length === 0 ? undefined : `Import ${animals(length)}`,
     onYes: (event) => {
       event.preventDefault();
       start(plan);

@@ -1,5 +1,6 @@
 // What an import would do: the columns, the first animals, and the lines with faults.
 
+import { lines } from "./count_words.js";
 import { html } from "./elements.js";
 import { Name } from "./names.js";
 import { StatusPill } from "./status_select.js";
@@ -18,9 +19,9 @@ export function ImportPreview({ plan }) {
     <table>
       <thead>
         <tr>
-          <th>Line</th>
+          <th class="number">Line</th>
           <th>Name</th>
-          <th>Category</th>
+          <th class="number">Category</th>
           <th>Status</th>
         </tr>
       </thead>
@@ -51,10 +52,9 @@ function Animal({ line, pet }) {
 /** Lines with their faults, as a list that is not longer than a person can read. */
 export function FaultyLines(faults, outcome) {
   if (faults.length === 0) return undefined;
-  const count = faults.length === 1 ? "1 line" : `${faults.length.toLocaleString()} lines`;
   const more = faults.length - FAULTS_SHOWN;
   return html`
-    <h2>${count} ${outcome}</h2>
+    <h2>${lines(faults.length)} ${outcome}</h2>
     <ol class="faults" tabindex="0" aria-label="Lines with faults">
       ${faults.slice(0, FAULTS_SHOWN).map(FaultyLine)}
     </ol>

@@ -1,5 +1,6 @@
 // How far an import is, and what came of it.
 
+import { animalsWere } from "./count_words.js";
 import { html } from "./elements.js";
 import { FaultyLines } from "./import_preview.js";
 
@@ -19,13 +20,9 @@ export function ImportReport({ plan, progress, isDone, fault }) {
 
 export function outcomeOf({ done, added, failed }) {
   const present = done - added - failed.length;
-  const sentences = [`${animals(added)} added.`];
+  const sentences = [`${animalsWere(added)} added.`];
   if (present > 0) {
-    sentences.push(`${animals(present)} here already, from an earlier import of this file.`);
+    sentences.push(`${animalsWere(present)} here already, from an earlier import of this file.`);
   }
   return sentences.join(" ");
-}
-
-function animals(count) {
-  return count === 1 ? "1 animal was" : `${count.toLocaleString()} animals were`;
 }

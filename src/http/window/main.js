@@ -9,8 +9,8 @@ import { render } from "./elements.js";
 import { follow, loadLastDay } from "./feed.js";
 import { showAddress } from "./navigation.js";
 import { Page } from "./page.js";
-import { focusedRow, focusRow } from "./row_focus.js";
-import { attempt, keepKey, restart, takeKeys } from "./session.js";
+import { focusedRow, keepFocus } from "./row_focus.js";
+import { attempt, keepKey, restart, run, takeKeys } from "./session.js";
 import { drawWith, redraw, setState, state } from "./state.js";
 
 /** Relative times grow older. */
@@ -35,7 +35,7 @@ function start() {
   }
   keepKey(apiKey);
   setState({ problem });
-  attempt(openStore);
+  run(openStore);
   if (other !== undefined) askForKey(other);
 }
 
@@ -54,18 +54,16 @@ function askForKey(other) {
 async function openStore() {
   const [{ body: key }] = await Promise.all([request("key"), showAddress()]);
   setState({ key, openedAt: state.position });
-  attempt(follow);
-  attempt(keepCounts);
-  attempt(loadLastDay);
+  run(follow);
+  run(keepCounts);
+  run(loadLastDay);
 }
 
-/** If the control that had the focus is gone, another one in its row or in its place gets it. */
 function draw() {
-  const row = focusedRow();
   state.view = measureList();
-  render(Page(state, row?.id), document.body);
-  const isFocusLost = row !== undefined && document.activeElement === document.body;
-  if (isFocusLost) focusRow(row);
+  keepFocus(() => render(Page(state, focusedRow()?.id), document.body));
+  const name = state.animal?.pet?.name;
+  document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
 }
 
 function onScroll() {

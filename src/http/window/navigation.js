@@ -24,11 +24,12 @@ export async function showAddress() {
   if (!isListed) await loadAnimals(filter);
 }
 
-/** Lists the animals of a tab, or all. */
+/** Lists the animals of a tab, or all. What the reader has typed stays, unless the change says otherwise. */
 export function showList(change) {
   const filter = { ...state.filter, ...change };
+  const typed = textsOf({ ...state.typed, ...change });
   history.pushState(null, "", addressOf({ filter }));
-  setState({ typed: textsOf(filter), filterFault: undefined });
+  setState({ typed, filterFault: faultOfFilter(typed) });
   scrollTo(0, 0);
   return attempt(() => loadAnimals(filter));
 }
@@ -47,7 +48,7 @@ export function showTyped() {
 }
 
 function faultOfFilter({ categoryId }) {
-  return categoryId === "" ? undefined : faultOfCategory(categoryId);
+  return categoryId.trim() === "" ? undefined : faultOfCategory(categoryId);
 }
 
 function textsOf({ name, categoryId }) {
@@ -67,7 +68,7 @@ function showAnimalPage(id) {
   if (state.animal === undefined) scrollOfList = scrollY;
   openAnimal(id);
   scrollTo(0, 0);
-  document.querySelector("#animal-title")?.focus();
+  document.getElementById("animal-title")?.focus();
 }
 
 /** Goes back to the list, which is where it was. */

@@ -7,6 +7,7 @@ import { Dialog } from "./dialog.js";
 import { html } from "./elements.js";
 import { Icon } from "./icons.js";
 import { KeyForm } from "./key_form.js";
+import { formatDate } from "./relative_time.js";
 import { restart } from "./session.js";
 import { setState } from "./state.js";
 import { Toolbar } from "./toolbar.js";
@@ -51,9 +52,12 @@ function Connection({ connectionProblem }) {
   `;
 }
 
-function KeyName({ label, readOnly }) {
+function KeyName({ label, readOnly, expiresAt }) {
+  const end = expiresAt === undefined
+    ? ""
+    : `, which expires on ${formatDate(new Date(expiresAt))}`;
   return html`
-    <span class="key" title="The label of your API key">
+    <span class="key" title=${`The label of your API key${end}`}>
       Key <bdi>${label}</bdi>${readOnly && html`
         <span class="pill none">Read only</span>
       `}

@@ -8,7 +8,7 @@ const DAY_MS = 24 * HOUR_MS;
 const LONGEST_MS = 7 * DAY_MS;
 
 const relative = new Intl.RelativeTimeFormat("en", { style: "short" });
-const formatDate = new Intl.DateTimeFormat("en", { dateStyle: "medium" }).format;
+export const formatDate = new Intl.DateTimeFormat("en", { dateStyle: "medium" }).format;
 const formatExactly =
   new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" }).format;
 

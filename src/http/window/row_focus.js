@@ -17,6 +17,20 @@ export function focusedRow() {
   return { id: Number(element.dataset.id), row: element.ariaRowIndex - FIRST_ROW_INDEX };
 }
 
+/**
+ * Draws. If the control that had the focus is gone, another one gets it: in its row or in the place of that, in the open
+ * dialog, or on the page of an animal.
+ */
+export function keepFocus(draw) {
+  const { activeElement } = document;
+  const row = focusedRow();
+  draw();
+  const isLost = activeElement !== document.body && document.activeElement === document.body;
+  if (!isLost) return;
+  if (row === undefined) document.querySelector("dialog[open] button, #animal-title")?.focus();
+  else focusRow(row);
+}
+
 /** Puts the focus on the row of an animal. If it is gone, on the one in its place. */
 export function focusRow({ id, row }) {
   const place = Math.min(row, state.order.length - 1);

@@ -22,19 +22,26 @@ const STATUSES_OF_KEY = [401, 403];
  */
 export async function runImport({ hash, entries }, { onProgress, signal }) {
   const pace = new Pace();
+  const failure = new AbortController();
+  const stop = AbortSignal.any([signal, failure.signal]);
   const queue = entries.values();
   const work = async () => {
     // The workers share the queue.
     for (const entry of queue) {
-      if (signal.aborted) return;
+      if (stop.aborted) return;
       const options = writeOptions("POST", entry.pet, {
         "idempotency-key": `${hash}-${entry.line}`,
       });
-      const outcome = await add(options, pace, signal);
+      const outcome = await add(options, pace, stop);
       if (outcome !== undefined) onProgress(entry, outcome);
     }
   };
-  await Promise.all(Array.from({ length: WORKERS }, work));
+  try {
+    await Promise.all(Array.from({ length: WORKERS }, work));
+  } finally {
+    // The other workers would fail for the same reason.
+    failure.abort();
+  }
 }
 
 /** Adds one animal, however often that must be tried. Resolves to `undefined` if the import is stopped before. */

@@ -7,10 +7,10 @@ import { redraw, setState, state } from "./state.js";
 const LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
 const NOT_LOCAL =
-  "The key in the address was not used, because it may be read there later. Paste the key instead.";
+  "This page takes no key from its address, because the history of the browser keeps it. Paste the key instead.";
 
 /**
- * Resolves what this tab and the address say: the key to use, another one that the reader may want instead, and why the
+ * Returns what this tab and the address say: the key to use, another one that the reader may want instead, and why the
  * address was ignored. The key disappears from the address.
  */
 export function takeKeys() {
@@ -42,13 +42,19 @@ export function restart({ message, apiKey }) {
   location.reload();
 }
 
-/** Resolves to the result of an action. If the action fails, shows why and resolves to `undefined`. */
-export async function attempt(action, showError = showProblem) {
-  try {
+/** Carries out what the reader asks for. With its success, an earlier failure is over. See {@linkcode run}. */
+export function attempt(action, showError = showProblem) {
+  return run(async () => {
     const result = await action();
-    // What the page says of an earlier failure is over.
     state.problem = undefined;
     return result;
+  }, showError);
+}
+
+/** Resolves to the result of an action. If the action fails, shows why and resolves to `undefined`. */
+export async function run(action, showError = showProblem) {
+  try {
+    return await action();
   } catch (error) {
     handleError(error, showError);
   } finally {

@@ -10,6 +10,9 @@ import { TAB_LABELS } from "./statuses.js";
 
 const SIBLINGS = { ArrowRight: "nextElementSibling", ArrowLeft: "previousElementSibling" };
 
+/** As the interface allows. */
+const LONGEST_SEARCH = 100;
+
 /** A search begins when the reader pauses. */
 const TYPING_PAUSE_MS = 150;
 let typing;
@@ -52,6 +55,7 @@ function Search({ typed }) {
   return html`
     <input
       type="search"
+      maxlength=${LONGEST_SEARCH}
       aria-label="Search by name"
       placeholder="Search by name"
       autocomplete="off"
@@ -89,7 +93,9 @@ function Tools({ key, isExporting }) {
   const mayWrite = key?.readOnly === false;
   return html`
     ${mayWrite && html`<button onClick=${showImportDialog}>Import</button>`}
-    <button disabled=${isExporting} onClick=${exportAnimals}>Export</button>
+    <button aria-busy=${isExporting} onClick=${exportAnimals}>
+      ${isExporting ? "Exporting …" : "Export"}
+    </button>
     ${mayWrite && html`<button class="primary" onClick=${showAddDialog}>Add an animal</button>`}
   `;
 }

@@ -13,6 +13,7 @@ import ANIMAL_ROW from "./animal_row.js" with { type: "text" };
 import ANIMALS from "./animals.js" with { type: "text" };
 import API from "./api.js" with { type: "text" };
 import CHANGE_ANIMAL from "./change_animal.js" with { type: "text" };
+import COUNT_WORDS from "./count_words.js" with { type: "text" };
 import COUNTS from "./counts.js" with { type: "text" };
 import CSV from "./csv.js" with { type: "text" };
 import DIALOG from "./dialog.js" with { type: "text" };
@@ -25,6 +26,7 @@ import EVENT_SENTENCES from "./event_sentences.js" with { type: "text" };
 import EXPORT_ANIMALS from "./export_animals.js" with { type: "text" };
 import FEED from "./feed.js" with { type: "text" };
 import FIELD from "./field.js" with { type: "text" };
+import FOLD_CASE from "./fold_case.js" with { type: "text" };
 import ICONS from "./icons.js" with { type: "text" };
 import IMPORT_DIALOG from "./import_dialog.js" with { type: "text" };
 import IMPORT_PLAN from "./import_plan.js" with { type: "text" };
@@ -61,6 +63,7 @@ const MODULES: Record<string, string> = {
   "animals.js": ANIMALS,
   "api.js": API,
   "change_animal.js": CHANGE_ANIMAL,
+  "count_words.js": COUNT_WORDS,
   "counts.js": COUNTS,
   "csv.js": CSV,
   "dialog.js": DIALOG,
@@ -73,6 +76,7 @@ const MODULES: Record<string, string> = {
   "export_animals.js": EXPORT_ANIMALS,
   "feed.js": FEED,
   "field.js": FIELD,
+  "fold_case.js": FOLD_CASE,
   "icons.js": ICONS,
   "import_dialog.js": IMPORT_DIALOG,
   "import_plan.js": IMPORT_PLAN,

@@ -14,6 +14,52 @@ import {
 } from "../../support/window_controls.ts";
 
 testInBrowser(
+  "a search finds parts of names, and goes on while pages are empty",
+  async ({ service, address, network, open }) => {
+    for (const name of ["Rex", "STRASSE", "T-rex", "Mia"]) {
+      await service.add({
+        name,
+        categoryId: 7,
+      });
+    }
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Mia").waitFor();
+    const gate = Promise.withResolvers<void>();
+    let searches = 0;
+    network.handler = async (request, connection) => {
+      const isFirst = request.url.includes("name=") && searches++ === 0;
+      if (!isFirst) return await service.handler(request, connection);
+      await gate.promise;
+      const link = `<https://shop.example/v1/pets?limit=100&name=rex>; rel="next"`;
+      return Response.json([], { headers: { link, "x-feed-position": "0" } });
+    };
+    const search = page.getByLabel("Search by name");
+    await search.pressSequentially("rEx");
+    await page.getByText("Searching …").waitFor();
+    assertEquals(await page.getByText("No such animals.").count(), 0);
+    // What is typed stays while events come.
+    await service.add({ name: "Zoe", categoryId: 7 });
+    await tab(page, "All 5").waitFor();
+    assertEquals(await search.inputValue(), "rEx");
+    gate.resolve();
+    await row(page, "Rex").waitFor();
+    assertEquals(await page.locator(`${ROWS} bdi`).allTextContents(), ["T-rex", "Rex"]);
+    assertEquals(page.url(), `${address}/window?name=rEx`);
+    await service.change(5, { name: "Rexona" });
+    await row(page, "Rexona").waitFor();
+    await service.change(1, { name: "Max" });
+    await row(page, "Rex").waitFor({ state: "hidden" });
+    await search.fill("straße");
+    await row(page, "STRASSE").waitFor();
+    await search.fill("nobody");
+    await page.getByText("No such animals.").waitFor();
+    await press(page, "Show all animals");
+    await row(page, "Mia").waitFor();
+    assertEquals([await search.inputValue(), page.url()], ["", `${address}/window`]);
+  },
+);
+
+testInBrowser(
   "a tab lists the animals without a status, and what is shown is in the address",
   async ({ service, address, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });

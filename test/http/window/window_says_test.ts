@@ -224,10 +224,11 @@ testInBrowser(
     assertEquals((await connection.textContent()).trim(), "Connected");
     const width = (await connection.getByText("Connected").boundingBox()).width;
     assertEquals(width, 1);
-    network.handler = () =>
-      Promise.resolve(
-        Response.json({ status: 503, message: "The store is away" }, { status: 503 }),
-      );
+    network.handler = (request, connection) => {
+      if (!request.url.includes("/v1/")) return service.handler(request, connection);
+      const error = { status: 503, message: "The store is away" };
+      return Promise.resolve(Response.json(error, { status: 503 }));
+    };
     await page.getByLabel("Filter by category").fill("7");
     await connection.getByText("The store is away. Trying again …").waitFor();
     assertNotEquals(await colour(), good);
@@ -291,13 +292,19 @@ testInBrowser(
     const other = new URL(address);
     other.hostname = OTHER_HOST;
     const elsewhere = await open(`/window#key=${service.token}`, { address: other.href });
-    await elsewhere.getByText(/^The key in the address was not used/).waitFor();
+    await elsewhere.getByText(/^This page takes no key from its address/).waitFor();
     assertEquals(await elsewhere.evaluate("sessionStorage.length"), 0);
     assertEquals(elsewhere.url(), `${other.href}/window`);
     await elsewhere.getByLabel("API key").fill("x");
-    await elsewhere.getByText(/^The key in the address was not used/).waitFor({ state: "hidden" });
+    await elsewhere.getByText(/^This page takes no key from its address/).waitFor({
+      state: "hidden",
+    });
     await enterKey(elsewhere, service.token);
     await tab(elsewhere, "All 0").waitFor();
+    await elsewhere.evaluate(`location.hash = "key=pets_other"`);
+    await tab(elsewhere, "All 0").waitFor();
+    await elsewhere.getByRole("alert").filter({ hasText: /takes no key from/ }).waitFor();
+    assertEquals(await elsewhere.evaluate("sessionStorage.apiKey"), service.token);
     const page = await open("/window");
     await enterKey(page, service.token);
     await tab(page, "All 0").waitFor();

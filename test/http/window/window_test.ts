@@ -202,11 +202,18 @@ testInBrowser("the window fits a phone, and axe finds nothing", async ({ service
     await button(page, "Add an animal").waitFor();
     await check("list");
     if (await page.locator(ROWS).count() === 0) await service.add({ name, categoryId: 7 });
-    for (const state of ["Add an animal", "Import", `Remove ${name}`]) {
+    for (const state of ["Add an animal", "Import", `Remove ${name}`, `Edit ${name}`]) {
       await press(page, state);
       await check(state);
+      await page.keyboard.press("Enter");
+      await check(`${state}, Enter`);
       await page.keyboard.press("Escape");
     }
+    await page.getByRole("link", { name }).click();
+    await page.locator(".history li").waitFor();
+    await check("history");
+    if (width === 390) await press(page, /^Activity/);
+    await check("activity");
   }
 });
 
