@@ -9,6 +9,7 @@ import { Icon } from "./icons.js";
 import { KIND_WORDS, kindOf } from "./kinds.js";
 import { Name } from "./names.js";
 import { showListAgain } from "./navigation.js";
+import { FIELD_LABELS } from "./pet_fields.js";
 import { ExactTime, RelativeTime } from "./relative_time.js";
 import { StatusPill } from "./status_select.js";
 import { describePet, STATUS_LABELS } from "./statuses.js";
@@ -86,18 +87,18 @@ function Differences(data) {
   return html`<dl>${FIELDS.map((field) => Difference(field, data))}</dl>`;
 }
 
-/** The fields of an animal, each with its label and its values as people read them. */
+/** The fields of an animal, each with its values as people read them. */
 const FIELDS = [
-  { field: "name", label: "Name", show: (name) => Name(name) },
-  { field: "categoryId", label: "Category", show: (categoryId) => categoryId },
-  { field: "status", label: "Status", show: (status) => STATUS_LABELS[status ?? ""] },
+  { field: "name", show: (name) => Name(name) },
+  { field: "categoryId", show: (categoryId) => categoryId },
+  { field: "status", show: (status) => STATUS_LABELS[status ?? ""] },
 ];
 
-function Difference({ field, label, show }, { previous, ...now }) {
+function Difference({ field, show }, { previous, ...now }) {
   if (!(field in previous)) return undefined;
   return html`
     <div>
-      <dt>${label}</dt>
+      <dt>${FIELD_LABELS[field]}</dt>
       <dd>
         <del>${show(previous[field])}</del>
         <ins>${show(now[field])}</ins>

@@ -104,7 +104,8 @@ export async function errorOf(response) {
 export function pauseMs(response, tries) {
   const longestMs = Math.min(BACK_OFF_LIMIT_MS, BACK_OFF_MS * 2 ** tries);
   const backOffMs = longestMs * (0.5 + Math.random() / 2);
-  const retryAfterMs = Number(response.headers.get("retry-after")) * 1_000;
+  // A proxy may send a date, which is no number.
+  const retryAfterMs = (Number(response.headers.get("retry-after")) || 0) * 1_000;
   return Math.max(backOffMs, retryAfterMs);
 }
 

@@ -1,7 +1,7 @@
 // What the import of a CSV file would do: the animals of its lines, and what is wrong with the others.
 
 import { parseCsv, withFormula } from "./csv.js";
-import { categoryOf, faultsOf } from "./pet_fields.js";
+import { categoryOf, faultsOf, FIELD_LABELS } from "./pet_fields.js";
 import { STATUS_LABELS } from "./statuses.js";
 
 const LIMIT_BYTES = 20_000_000;
@@ -14,7 +14,8 @@ const FIELDS_BY_COLUMN = {
   status: "status",
   id: "id",
 };
-const NEEDED = { name: "Name", categoryId: "Category" };
+const NEEDED = ["name", "categoryId"];
+const ADVICE = `it must name "Name" and "Category", and may name "Status"`;
 
 /**
  * Resolves to the `hash` of the file, its `columns`, each with the field that it fills, its `entries`, each a line with
@@ -55,14 +56,12 @@ function fieldOf(title) {
 
 function faultOfHeader({ fault }, columns) {
   if (fault !== undefined) return `Line 1 ${fault}`;
-  const fields = columns.map(({ field }) => field).filter((field) => field !== undefined);
+  const fields = columns.map(({ field }) => field).filter((field) => field in FIELD_LABELS);
   const repeated = fields.find((field, index) => fields.indexOf(field) !== index);
-  if (repeated !== undefined) return `Two columns are the ${repeated} of an animal`;
-  const missing = Object.keys(NEEDED).find((field) => !fields.includes(field));
+  if (repeated !== undefined) return `The first line names "${FIELD_LABELS[repeated]}" twice`;
+  const missing = NEEDED.find((field) => !fields.includes(field));
   if (missing === undefined) return undefined;
-  return `The first line names no column "${
-    NEEDED[missing]
-  }": it must name "Name" and "Category", and may name "Status"`;
+  return `The first line names no column "${FIELD_LABELS[missing]}": ${ADVICE}`;
 }
 
 /** A row as an entry, or as a fault. */

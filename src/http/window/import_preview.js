@@ -3,12 +3,11 @@
 import { lines } from "./count_words.js";
 import { html } from "./elements.js";
 import { Name } from "./names.js";
+import { FIELD_LABELS } from "./pet_fields.js";
 import { StatusPill } from "./status_select.js";
 
 const ANIMALS_SHOWN = 5;
 const FAULTS_SHOWN = 100;
-
-const FIELD_LABELS = { name: "Name", categoryId: "Category", status: "Status" };
 
 export function ImportPreview({ plan }) {
   const { columns, entries, faults } = plan;

@@ -2,7 +2,7 @@
 
 import { STATUS_LABELS } from "./statuses.js";
 
-const FIELD_LABELS = { name: "Name", categoryId: "Category", status: "Status" };
+export const FIELD_LABELS = { name: "Name", categoryId: "Category", status: "Status" };
 
 const NAME_MAX_LENGTH = 1_000;
 const INT64_MIN = -(2n ** 63n);

@@ -46,7 +46,7 @@ Deno.test("planImport() refuses a file that is empty or whose first line names n
     ["", /^The file is empty$/],
     ["Rex,7,sold\n", /names no column "Name"/],
     ["name,kind\nRex,7\n", /names no column "Category"/],
-    ["name,Name,category\n", /^Two columns are the name/],
+    ["name,Name,category\n", /^The first line names "Name" twice$/],
     ['name,"category\n', /^Line 1 has a quote that is never closed$/],
   ] as const;
   for (const [text, message] of cases) assertMatch((await plan(text)).fault, message);
