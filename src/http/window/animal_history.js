@@ -33,7 +33,10 @@ async function load(id) {
 export function loadOlder() {
   const { id, nextPage } = state.animal;
   changeAnimal(id, { isLoading: true, nextPage: undefined });
-  return attempt(() => loadEvents(id, nextPage));
+  return attempt(() => loadEvents(id, nextPage), (error) => {
+    changeAnimal(id, { isLoading: false, nextPage });
+    showProblem(error);
+  });
 }
 
 async function loadEvents(id, path) {

@@ -20,7 +20,7 @@ export function measureList() {
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const rowHeight = rem * (NARROW.matches ? NARROW_ROW_REM : WIDE_ROW_REM);
   const top = document.getElementById("rows")?.getBoundingClientRect().top ?? 0;
-  return { firstRow: Math.max(0, Math.floor(-top / rowHeight)), rowHeight };
+  return { firstRow: Math.floor(-top / rowHeight), rowHeight };
 }
 
 /** The row of the animal `focusedId` is drawn, wherever it is. */

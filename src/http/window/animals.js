@@ -75,7 +75,7 @@ async function requestPage(path) {
     const position = headers.get("x-feed-position");
     if (knowsEventsSince(position)) return { position, pets, nextPage };
     if (tries === LOAD_TRIES) {
-      throw { message: "The store changes too fast to be listed. Reload the page" };
+      throw new Error("The store changes too fast to be listed. Reload the page");
     }
   }
 }

@@ -5,8 +5,16 @@ import { verbOf } from "./event_sentences.js";
 const SHORTEST_RUN = 3;
 const LONGEST_GAP_MS = 60_000;
 
+/** The last result of {@linkcode runsOf}: while the reader scrolls, nothing happens. */
+let last = { events: undefined, runs: [] };
+
 /** Splits events, the newest first, into runs. Events that are no run are alone. */
 export function runsOf(events) {
+  if (last.events !== events) last = { events, runs: findRuns(events) };
+  return last.runs;
+}
+
+function findRuns(events) {
   const runs = [];
   for (const event of events) {
     const run = runs.at(-1);

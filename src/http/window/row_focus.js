@@ -27,8 +27,14 @@ export function keepFocus(draw) {
   draw();
   const isLost = activeElement !== document.body && document.activeElement === document.body;
   if (!isLost) return;
-  if (row === undefined) document.querySelector("dialog[open] button, #animal-title")?.focus();
+  if (row === undefined) focusOutsideOfRows();
   else focusRow(row);
+}
+
+function focusOutsideOfRows() {
+  const button = document.querySelector("dialog[open] button");
+  const target = button ?? document.getElementById("animal-title");
+  target?.focus();
 }
 
 /** Puts the focus on the row of an animal. If it is gone, on the one in its place. */

@@ -42,7 +42,10 @@ export const state = {
   nextPage: undefined,
   isLoading: false,
   isExporting: false,
-  /** The part of the list on the screen: its first row, and the height of each row in pixels. */
+  /**
+   * The part of the list on the screen: its first row, which is negative while the list begins below the top of the
+   * screen, and the height of each row in pixels.
+   */
   view: { firstRow: 0, rowHeight: 0 },
 
   /** The edits of rows by the ids of their animals: see `edits.js`. */
