@@ -1,6 +1,8 @@
 /** How tests in a browser find and use the controls of the window. */
 
+import { assertEquals } from "@std/assert";
 import type { Page } from "./chromium.ts";
+import { importTestPackage } from "./import_test_package.ts";
 import { until } from "./until.ts";
 
 export const ROWS = "[data-id]";
@@ -33,6 +35,12 @@ export async function fill(form: Page, name: string, category: string): Promise<
 export async function scrollTo(page: Page, target: Page, pixels: number): Promise<void> {
   await page.locator(ROWS).first().hover();
   await until(async () => await page.mouse.wheel(0, pixels) ?? await target.isVisible());
+}
+
+/** Asserts that axe finds no fault of the page in a state. */
+export async function expectAccessible(page: Page, state: string): Promise<void> {
+  const { default: { source } } = await importTestPackage("axe-core");
+  assertEquals((await page.evaluate(`${source}; axe.run()`)).violations, [], state);
 }
 
 /** Whether the element has the focus. */

@@ -6,7 +6,14 @@ import { fillStore } from "../../support/fill_store.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { until } from "../../support/until.ts";
-import { button, enterKey, press, row, tab } from "../../support/window_controls.ts";
+import {
+  button,
+  enterKey,
+  expectAccessible,
+  press,
+  row,
+  tab,
+} from "../../support/window_controls.ts";
 
 const LINES = 2_000;
 
@@ -30,11 +37,13 @@ testInBrowser(
     await dialog.getByText("Line 3 Category must be a whole number").waitFor();
     await dialog.getByText("Line 4 Status must be one of").waitFor();
     assertEquals(await service.listIds(), []);
+    await expectAccessible(page, "preview");
     await press(dialog, "Import 3 animals");
     await dialog.getByText("2 animals were added.").waitFor();
     await dialog.getByText("1 line failed").waitFor();
     await dialog.getByText("Line 5 Category is out of fashion").waitFor();
     await dialog.getByText("2 lines were left out").waitFor();
+    await expectAccessible(page, "report");
     await press(dialog, "Done");
     await row(page, 'Rex; "the dog"').waitFor();
     await row(page, "Max").filter({ hasText: "9223372036854775807" }).waitFor();
