@@ -63,9 +63,9 @@ type PatchShape = {
 
 /**
  * The fast check of a form of a pet: which values surely pass its schema. Values that it does not accept may be right,
- * too. It is made from the schema, and is for the bodies of POST and the lines of the log only.
+ * too. It is made from the schema.
  */
-interface FastCheck {
+export interface FastCheck {
   values: ReadonlyMap<string, ValueCheck>;
   required: readonly string[];
 }

@@ -80,6 +80,7 @@ export function createService(options: ServiceOptions): Service {
     monotonicNow: () => runtime.monotonicNow(),
     beforeRead: largePages.beforeRead,
     turn: largePages.turn,
+    isRestDue: () => background.isRestDue,
   });
   const feed = new EventFeed(store, background);
   const keys = new ApiKeyReader(store, runtime);

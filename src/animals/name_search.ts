@@ -41,6 +41,8 @@ export type NameQuery = PageQuery & { name: string };
 export interface NameSearchDeps extends Omit<PageReaderDeps, "findPet"> {
   /** Resolves when a part of a scan may be read. */
   turn: () => Promise<void>;
+  /** Whether such a part has to end now, and the next one needs a turn. */
+  isRestDue: () => boolean;
 }
 
 /** What a scan has found, from the newest pet of the query down to an id; that is 1 at the end of the lists. */
@@ -98,7 +100,7 @@ export class NameSearch {
    * read at one moment: a pet that changes meanwhile may be found in two of them, or in none.
    */
   async #scan(query: NameQuery, hasName: NameFilter, head: Head): Promise<Scanned> {
-    const { monotonicNow, turn } = this.#deps;
+    const { isRestDue, monotonicNow, turn } = this.#deps;
     const { limit, status } = query;
     const newest = newestOf(query, head);
     const names = status === undefined ? PET_LISTS : [petListOf(status)];
@@ -118,6 +120,8 @@ export class NameSearch {
       const most = Math.min(BATCH, Math.max(1, SCAN_LIMIT - count));
       const pets = await this.#readList(list.name, list.unreadTo, most, query, head);
       for (const read of pets) {
+        // A long name may take half a millisecond.
+        if (isRestDue()) await turn();
         if (read.pet === undefined || hasName(read.pet)) found.push(read);
       }
       count += pets.length;

@@ -12,6 +12,7 @@ import {
   readUnremovedPet,
 } from "./pet_records.ts";
 import { encodePet } from "../../events/pet.ts";
+import { petAfter } from "../../events/pet_event.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
@@ -25,9 +26,6 @@ const PAGES_LIMIT = 20_000;
 const PETS_LIMIT = 50_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Maximum number of remembered events by which pets were proven. */
-const PROVEN_LIMIT = 10_000;
-
 /** The size of a code unit of a large page in the cache: up to two bytes of text, and as much in gzip. */
 const LARGE_PAGE_UNIT = 4;
 
@@ -37,16 +35,12 @@ function pageSize({ text: { length } }: Page): number {
   return length < LARGE_PAGE_LENGTH ? length : LARGE_PAGE_UNIT * length;
 }
 
-/**
- * The pets and pages that were read at one generation and `changePosition`, and the last events of proven pets. They are
- * valid until a pet changes.
- */
+/** The pets and pages that were read at one generation and `changePosition`. They are valid until a pet changes. */
 function newCaches(generation: number, changePosition: number) {
   const pets = new BoundedCache<PetRecord>(PETS_LIMIT, TEXT_LIMIT, lengthOf);
   const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, pageSize);
-  const proven = new BoundedCache<PetEvent>(PROVEN_LIMIT);
   const reading = new Map<string, Promise<Page>>();
-  return { generation, changePosition, pets, pages, reading, proven };
+  return { generation, changePosition, pets, pages, reading };
 }
 
 type Caches = ReturnType<typeof newCaches>;
@@ -55,6 +49,9 @@ export interface PetReaderDeps extends NameSearchDeps {
   /** Resolves when a page of so many pets may be read, or returns `undefined`. */
   beforeRead: (limit: number) => Promise<void> | undefined;
 }
+
+/** A pet that the line of its last event has proven. */
+export type ProvenPet = PetRecord & Required<Pick<PetRecord, "proven">>;
 
 /** Reads pets and pages of pets as of a head, or as of a later moment. Any change of a pet begins new caches. */
 export class PetReader {
@@ -80,22 +77,24 @@ export class PetReader {
   }
 
   /**
-   * The event that made the pet as it is, for a change: the line at the position that the pet's record names. No record
-   * may say that the pet was removed. What was proven once stays so until another instance changes a pet.
+   * Returns the pet as get() does, for a change: proven by the line at the position that its record names. No record may
+   * say that the pet was removed. What was proven once stays so until another instance changes a pet.
    */
-  async getProven(id: number, { head }: { head: Head }): Promise<PetEvent | undefined> {
+  async getProven(id: number, { head }: { head: Head }): Promise<ProvenPet | undefined> {
     if (id < 1 || id > lastPetIdOf(head)) return undefined;
     const caches = this.#cachesFor(head);
-    const known = caches.proven.get(id);
-    if (known !== undefined) return known;
+    const known = caches.pets.get(id);
+    if (known?.proven !== undefined) return known as ProvenPet;
     const pet = await readUnremovedPet(this.#store, head, id) ?? await this.#readPet(id, head);
     if (pet === undefined) return undefined;
     const { event } = await readProof(this.#store, pet.position);
-    const isProven = (event.type === "PetCreated" || event.type === "PetUpdated") &&
-      event.data.id === id && encodePet(event.data) === pet.text;
-    if (!isProven) throw damagedError(petKeyOf(head, "", id), "does not follow from its event");
-    if (this.#areCurrent(caches, head)) caches.proven.set(id, event);
-    return event;
+    const proven = isPetEvent(event) ? petAfter(event) : undefined;
+    if (proven === undefined || encodePet(proven) !== pet.text) {
+      throw damagedError(petKeyOf(head, "", id), "does not follow from its event");
+    }
+    const provenPet: ProvenPet = { ...pet, proven };
+    if (this.#areCurrent(caches, head)) caches.pets.replace(id, provenPet);
+    return provenPet;
   }
 
   /**
@@ -103,14 +102,14 @@ export class PetReader {
    * another instance with a change begins new caches.
    */
   follow({ base, next, lines }: Committed): void {
-    const { generation, changePosition, pets, proven } = this.#caches;
+    const { generation, changePosition, pets } = this.#caches;
     const isNext = generation === next.generation && changePosition === changePositionOf(base.head);
     if (!isNext || changePosition === changePositionOf(next)) return;
     for (const { event } of lines) {
-      if (isPetEvent(event)) noteEvent(event, pets, proven);
+      if (isPetEvent(event)) noteEvent(event, pets);
     }
     // Reads under way have the former caches, so they cannot add what was true before the commit.
-    this.#caches = { ...newCaches(generation, changePositionOf(next)), pets, proven };
+    this.#caches = { ...newCaches(generation, changePositionOf(next)), pets };
   }
 
   /** Whether what was read with these caches and as of that head may be added to them. */
@@ -175,18 +174,18 @@ export class PetReader {
 }
 
 /** Replaces what is cached of a pet by its last event. An addition does not need a place in the caches. */
-function noteEvent(event: PetEvent, pets: Caches["pets"], proven: Caches["proven"]): void {
-  const { type, data, position } = event;
+function noteEvent(event: PetEvent, pets: Caches["pets"]): void {
+  const { type, data: { id }, position } = event;
   switch (type) {
     case "PetCreated":
       return;
-    case "PetUpdated":
-      pets.set(data.id, { id: data.id, text: encodePet(data), position });
-      proven.set(data.id, event);
+    case "PetUpdated": {
+      const proven = petAfter(event)!;
+      pets.replace(id, { id, text: encodePet(proven), position, proven });
       return;
+    }
     case "PetRemoved":
-      pets.delete(data.id);
-      proven.delete(data.id);
+      pets.delete(id);
       return;
     default:
       assertNever(type);

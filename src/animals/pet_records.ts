@@ -9,6 +9,7 @@ import {
   type Store,
   type StoreEntry,
 } from "eventstore-less/store/store.ts";
+import type { Pet } from "../../events/pet.ts";
 import { positionIn, textIn } from "./pet_content.ts";
 import { changePositionOf } from "./pet_counts.ts";
 import { PET_LISTS, petKey, removedPetKey } from "./pet_keys.ts";
@@ -20,6 +21,8 @@ export interface PetRecord {
   text: string;
   /** Position of the last event that added or changed the pet. */
   position: number;
+  /** The pet, if the line of that event has proven the record. */
+  proven?: Pet;
   /** The entity tag of the text, once it was needed. */
   cachedTag?: string;
 }

@@ -58,13 +58,13 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
     isFirst: false,
     project(recorded) {
       const { data } = recorded.event;
-      const written = recordsOf(recorded);
+      const [written, writtenByCategory] = recordsOf(recorded);
       const { status, categoryId } = data.previous;
-      const staysInLists = status === undefined && categoryId === undefined;
-      if (staysInLists) return written.slice(0, 1);
-      const removed = petKeysOf(data, data.previous).map((key): ProjectionRecord => ({ key }));
-      // The pet may stay in one of its lists, so the records that are removed come before those that are written.
-      return [...removed, ...written];
+      const staysInList = status === undefined;
+      if (staysInList && categoryId === undefined) return [written];
+      const [key, keyByCategory] = petKeysOf(data, data.previous);
+      const removed = staysInList ? [{ key: keyByCategory }] : [{ key }, { key: keyByCategory }];
+      return [...removed, written, writtenByCategory];
     },
     tally({ status, previous }) {
       if (previous.status === undefined) return [];

@@ -1,6 +1,6 @@
 /** The commands of clients: they add, change or remove a pet, on behalf of an API key, once for each Idempotency-Key. */
 
-import type { EventMetadata, Head } from "eventstore-less/definitions.ts";
+import type { EventMetadata, Head, RecordedEvent } from "eventstore-less/definitions.ts";
 import { petAfter, type PetEventBody } from "../../events/pet_event.ts";
 import type { PetEvent } from "./pet_event.ts";
 import { petSubject } from "./pet_keys.ts";
@@ -19,7 +19,7 @@ import { hmacSha256Hex } from "../encoding/sha256.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import { type ApiKeyReader, expectMayWrite } from "../keys/api_key_reader.ts";
 import { findEarlierEvent } from "eventstore-less/idempotency/earlier_event.ts";
-import type { PetReader } from "./pet_reader.ts";
+import type { PetReader, ProvenPet } from "./pet_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";
@@ -60,12 +60,17 @@ interface PetRule {
   /** Absent for an addition. */
   petId?: number;
   /**
-   * The event of the request; `undefined` if nothing changes. `before` is the last event of the pet, if there is one.
-   * Throws the refusal.
+   * The event of the request; `undefined` if nothing changes. `before` is the pet, if it exists. Throws the refusal.
    */
-  decide(head: Pick<Head, "types">, before?: PetEvent): DecidedPetEvent | undefined;
+  decide(head: Pick<Head, "types">, before?: PetState): DecidedPetEvent | undefined;
   /** Whether an earlier event with the same Idempotency-Key is the outcome of the same request. */
   isOutcome(event: PetEventBody): boolean;
+}
+
+/** A pet, and the position of its last event. */
+interface PetState {
+  pet: Pet;
+  position: number;
 }
 
 type DecidedPetEvent = PetEventBody & Pick<EventMetadata, "predecessor">;
@@ -128,16 +133,15 @@ export function removalRule({ petId, isExpected }: Omit<RemovePetRequest, "token
   };
 }
 
-/** The pet after its last event, and the position of that. Throws unless it exists and is what the client expects. */
+/** Throws unless the pet exists and is what the client expects. */
 function expectPet(
-  event: PetEvent | undefined,
-  isExpected: (petText: string) => boolean = () => true,
-): { pet: Pet; position: number } {
-  const pet = event && petAfter(event);
-  if (pet === undefined) {
+  before: PetState | undefined,
+  isExpected: ((petText: string) => boolean) | undefined,
+): PetState {
+  if (before === undefined) {
     throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
   }
-  if (isExpected(encodePet(pet))) return { pet, position: event!.position };
+  if (isExpected === undefined || isExpected(encodePet(before.pet))) return before;
   const message =
     "The animal has changed since you read it: read it again; a weak ETag (W/) never matches";
   throw new ServiceError("precondition_failed", message);
@@ -149,8 +153,7 @@ interface PreparedWrite {
   actor: string;
   /** The event that the Idempotency-Key has caused before; then nothing is decided. */
   earlier?: PetEvent;
-  /** The last event of the pet. */
-  before?: PetEvent;
+  before?: ProvenPet;
 }
 
 /**
@@ -176,7 +179,7 @@ async function writePet(
     prepare: (base) => prepareWrite(deps, base, inputs),
     decide(head, { actor, earlier, before }, last) {
       if (earlier !== undefined) return [];
-      const decided = rule.decide(head, (last ?? before) as PetEvent | undefined);
+      const decided = rule.decide(head, last === undefined ? stateOf(before) : stateAfter(last));
       if (decided === undefined) return [];
       const metadata: EventMetadata = { id, time, actor };
       if (logged !== undefined) metadata.idempotencyKey = logged;
@@ -189,8 +192,20 @@ async function writePet(
     return writtenPet(earlier, true);
   }
   const appended = events.at(0) as PetEvent | undefined;
+  if (appended !== undefined) return writtenPet(appended, false);
   // A request without an event changes nothing, so it leaves the pet as prepare() has read it.
-  return writtenPet(appended ?? before!, false);
+  const { id: petId, text } = before!;
+  return { id: petId, text, isDuplicate: false };
+}
+
+function stateOf(before: ProvenPet | undefined): PetState | undefined {
+  return before && { pet: before.proven, position: before.position };
+}
+
+/** The pet after an event of the same commit. */
+export function stateAfter(last: RecordedEvent): PetState | undefined {
+  const pet = petAfter(last as PetEvent);
+  return pet && { pet, position: last.position };
 }
 
 function expectOutcome(rule: PetRule, earlier: PetEvent): void {

@@ -1,7 +1,4 @@
-import { Buffer } from "node:buffer";
-
 export const LINE_FEED = 10;
-const LINE_END = Uint8Array.of(LINE_FEED);
 
 /** Packs lines without line feeds into as few values of at most `limit` bytes as possible. A longer line is alone. */
 export function packLines(lines: readonly Uint8Array[], limit: number) {
@@ -22,7 +19,17 @@ export function packLines(lines: readonly Uint8Array[], limit: number) {
 
 /** Each line is followed by a line feed. */
 export function joinLines(lines: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat(lines.flatMap((line) => [line, LINE_END]));
+  let length = lines.length;
+  for (const line of lines) length += line.length;
+  const joined = new Uint8Array(length);
+  let end = 0;
+  for (const line of lines) {
+    joined.set(line, end);
+    end += line.length;
+    joined[end] = LINE_FEED;
+    end++;
+  }
+  return joined;
 }
 
 /** The lines in a stored value, sharing its memory; `undefined` if {@linkcode packLines} cannot have written it. */

@@ -114,7 +114,8 @@ export interface EventDefinition<Data extends object = object> {
   /** Whether an event of this type is the first one of its subject, so that its records replace none. */
   isFirst: boolean;
   /**
-   * The records that an event removes, and then those that it writes, at most one of each kind. Depends on nothing else.
+   * The records that an event removes, and then those that it writes, at most one of each kind. They depend on nothing
+   * else, and those of two subjects are never the same.
    */
   project(recorded: RecordedData<Data>): ProjectionRecord[];
   /** What an event adds to the counts of the head. All collections share these names. */

@@ -20,10 +20,20 @@ export class BoundedCache<Value> {
     this.delete(key);
     this.#entries.set(key, value);
     this.#size += this.#sizeOf(value);
-    while (this.#entries.size > this.#countLimit || this.#size > this.#sizeLimit) {
-      this.delete(this.#entries.keys().next().value!);
-    }
+    this.#dropOldest();
     return value;
+  }
+
+  /** Sets an entry, which keeps its age if it is there: `set` leaves a hole in the map, whose moves cost much in a large one. */
+  replace(key: string | number, value: Value): void {
+    const former = this.#entries.get(key);
+    if (former === undefined) {
+      this.set(key, value);
+      return;
+    }
+    this.#size += this.#sizeOf(value) - this.#sizeOf(former);
+    this.#entries.set(key, value);
+    this.#dropOldest();
   }
 
   delete(key: string | number): void {
@@ -31,5 +41,11 @@ export class BoundedCache<Value> {
     if (value === undefined) return;
     this.#size -= this.#sizeOf(value);
     this.#entries.delete(key);
+  }
+
+  #dropOldest(): void {
+    while (this.#entries.size > this.#countLimit || this.#size > this.#sizeLimit) {
+      this.delete(this.#entries.keys().next().value!);
+    }
   }
 }

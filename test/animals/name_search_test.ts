@@ -15,6 +15,7 @@ import { EMPTY_HEAD, type HeadEntry, readHead } from "eventstore-less/log/head.t
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { withChecksum } from "eventstore-less/store/checksum.ts";
 import { type Store, STORE_LIMITS, type StoreEntry } from "eventstore-less/store/store.ts";
+import { NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
 import { SAMPLE_STEP } from "../support/sample_step.ts";
@@ -170,6 +171,23 @@ Deno.test("a search is cached: an addition outdates only its first page, and a c
   assertEquals((await read(service, "/v1/pets?name=max/&limit=2")).ids, []);
 });
 
+Deno.test("metrics tell searches from lists, because searches may take seconds", async () => {
+  const measured: (string | undefined)[] = [];
+  const onResponse = (operation: string | undefined) => void measured.push(operation);
+  await using service = await openTestService({
+    instrumentation: { ...NO_INSTRUMENTATION, onResponse },
+  });
+  for (const query of ["", "?name=rex", "?name=", "?status=none"]) {
+    await (await service.send(`/v1/pets${query}`)).body?.cancel();
+  }
+  await (await service.send("/v1/pets/1/events")).body?.cancel();
+  await (await service.send("/v1/key")).body?.cancel();
+  assertEquals(measured, [
+    ...["listPets", "listPetsByName", "listPets", "listPets"],
+    ...["listPetEvents", "getKey"],
+  ]);
+});
+
 /** What a query must show of all pets. */
 function expectedIds(pets: Pet[], query: URLSearchParams): number[] {
   const [name, status, categoryId, cursor] = ["name", "status", "categoryId", "cursor"]
@@ -321,6 +339,19 @@ Deno.test("a page reads at most 20,000 pets, and leads on although it is short o
   } while (cursor !== undefined);
   assertEquals(pages.map(([ids]) => ids), [[99_000], [], [], [], [1_000], []]);
   for (const [, read] of pages.slice(0, -1)) assertEquals(read, SCAN_LIMIT);
+});
+
+Deno.test("a search takes another turn within a read if its turn is over", async () => {
+  const { store, reads, entry } = manyPets(8, () => "Rex");
+  let pets = 0;
+  let turns = 0;
+  const reader = petReaderOf(store, {
+    readNewestHead: () => Promise.resolve(entry),
+    turn: () => Promise.resolve(void turns++),
+    isRestDue: () => ++pets % 2 === 0,
+  });
+  await reader.list({ limit: 20, name: "rex" }, entry);
+  assertEquals([reads.length, pets, turns], [4, 8, 4 + 4]);
 });
 
 Deno.test("a page of a search for what many names contain reads few pets", async () => {

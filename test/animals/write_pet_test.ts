@@ -13,6 +13,7 @@ import {
   createPet,
   removalRule,
   removePet,
+  stateAfter,
   updatePet,
   type UpdatePetRequest,
 } from "../../src/animals/write_pet.ts";
@@ -126,7 +127,8 @@ function decideAfter(given: Body[], when: When) {
   const rule = ruleOf(when);
   const head = draftOf(EMPTY_HEAD);
   for (const event of events) addEvent(head, event, GENESIS_HASH);
-  return rule.decide(head, events.findLast(({ data }) => data.id === rule.petId));
+  const last = events.findLast(({ data }) => data.id === rule.petId);
+  return rule.decide(head, last && stateAfter(last));
 }
 
 Deno.test("given events, the rule of an addition, a change or a removal decides an event, nothing or a refusal", () => {

@@ -42,18 +42,21 @@ const WAVE = 500;
 const HISTORY_LIMIT = 100;
 const HISTORY_READS = 21;
 
+/** Number of names that were searched. */
+let searches = 0;
+
 await runCommand(SEARCH, {
   async run({ seconds = "10", pets = "100000", changes = "10000" }) {
     await using temp = await TempStore.make();
     const token = await fillStore(temp.kvPath, Number(pets));
     const petId = await addChangedPet(temp.kvPath, token, Number(changes));
     await using service = await startService(temp.kvPath, ROOT);
-    const client = new Client(service, token);
-    await measurePages(client, service);
+    const target = { port: service.port, headers: { authorization: `Bearer ${token}` } };
+    await measurePages(target, service);
     for (const searchers of SEARCHERS) {
-      await measureLists(client, searchers, Number(pets), 1_000 * Number(seconds));
+      await measureLists(target, searchers, Number(pets), 1_000 * Number(seconds));
     }
-    await measureHistory(client, petId);
+    await measureHistory(target, petId);
     return EXIT.done;
   },
 });
@@ -85,49 +88,50 @@ function addChangedPet(path: string, token: string, changes: number): Promise<nu
   });
 }
 
-class Client {
-  readonly port: number;
-  readonly headers: Record<string, string>;
-  #searches = 0;
-
-  constructor({ port }: ServerProcess, token: string) {
-    this.port = port;
-    this.headers = { authorization: `Bearer ${token}` };
-  }
-
-  /** Reads a page. Resolves to the address of the next one, and the time in milliseconds. */
-  async read(url: string): Promise<{ next: string | undefined; ms: number }> {
-    const start = performance.now();
-    const response = await fetch(url, { headers: this.headers });
-    const text = await response.text();
-    const ms = performance.now() - start;
-    if (!response.ok) throw new Error(text);
-    const next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
-    return { next, ms };
-  }
-
-  /** Searches all pets for a name that none has, and that was not searched before. Resolves to the times of the pages. */
-  async search(isOver = () => false): Promise<number[]> {
-    const times: number[] = [];
-    let url: string | undefined = this.url(`pets?name=none${++this.#searches}`);
-    while (url !== undefined && !isOver()) {
-      const page: { next: string | undefined; ms: number } = await this.read(url);
-      times.push(page.ms);
-      url = page.next;
-    }
-    return times;
-  }
-
-  url(path: string): string {
-    return `http://127.0.0.1:${this.port}/v1/${path}`;
-  }
+/** A service, and the headers of requests to it. */
+interface Target {
+  port: number;
+  headers: Record<string, string>;
 }
 
-async function measurePages(client: Client, service: ServerProcess): Promise<void> {
-  await client.search();
+interface ReadPage {
+  /** The address of the next page. */
+  next: string | undefined;
+  ms: number;
+}
+
+async function readPage(url: string, { headers }: Target): Promise<ReadPage> {
+  const start = performance.now();
+  const response = await fetch(url, { headers });
+  const text = await response.text();
+  const ms = performance.now() - start;
+  if (!response.ok) throw new Error(text);
+  const next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  return { next, ms };
+}
+
+/** Searches all pets for a name that none has, and that was not searched before. Resolves to the times of the pages. */
+async function search(target: Target, isOver = () => false): Promise<number[]> {
+  searches++;
+  const times: number[] = [];
+  let url: string | undefined = urlOf(target, `pets?name=none${searches}`);
+  while (url !== undefined && !isOver()) {
+    const page: ReadPage = await readPage(url, target);
+    times.push(page.ms);
+    url = page.next;
+  }
+  return times;
+}
+
+function urlOf({ port }: Target, path: string): string {
+  return `http://127.0.0.1:${port}/v1/${path}`;
+}
+
+async function measurePages(target: Target, service: ServerProcess): Promise<void> {
+  await search(target);
   const before = service.cpuMs();
   const times: number[] = [];
-  for (let walk = 0; walk < WALKS; walk++) times.push(...await client.search());
+  for (let walk = 0; walk < WALKS; walk++) times.push(...await search(target));
   const cpuMs = (service.cpuMs() - before) / times.length;
   console.log(
     `a page of a search that finds nothing: ${cpuMs.toFixed(0)} ms of processor time, ` +
@@ -136,7 +140,7 @@ async function measurePages(client: Client, service: ServerProcess): Promise<voi
 }
 
 async function measureLists(
-  client: Client,
+  target: Target,
   searchers: number,
   pets: number,
   ms: number,
@@ -144,14 +148,14 @@ async function measureLists(
   let isOver = false;
   const times: number[] = [];
   const searchOn = async () => {
-    while (!isOver) times.push(...await client.search(() => isOver));
+    while (!isOver) times.push(...await search(target, () => isOver));
   };
   const searching = Array.from({ length: searchers }, searchOn);
   const next = () => {
     const path = `/v1/pets?limit=20&cursor=${21 + Math.floor(Math.random() * pets)}`;
-    return requestBytes({ method: "GET", path, headers: client.headers });
+    return requestBytes({ method: "GET", path, headers: target.headers });
   };
-  const load = { port: client.port, connections: 1, ms, next, pauseMs: PAUSE_MS };
+  const load = { port: target.port, connections: 1, ms, next, pauseMs: PAUSE_MS };
   const { p50Ms, p99Ms, failures } = await runLoad(load);
   isOver = true;
   await Promise.all(searching);
@@ -164,18 +168,18 @@ async function measureLists(
   );
 }
 
-async function measureHistory(client: Client, petId: number): Promise<void> {
+async function measureHistory(target: Target, petId: number): Promise<void> {
   const urls: string[] = [];
-  let url: string | undefined = client.url(`pets/${petId}/events?limit=${HISTORY_LIMIT}`);
+  let url: string | undefined = urlOf(target, `pets/${petId}/events?limit=${HISTORY_LIMIT}`);
   while (url !== undefined) {
     urls.push(url);
-    url = (await client.read(url)).next;
+    url = (await readPage(url, target)).next;
   }
   for (const number of new Set([1, 100, urls.length])) {
     const page = urls[number - 1];
     if (page === undefined) continue;
     const times: number[] = [];
-    for (let read = 0; read < HISTORY_READS; read++) times.push((await client.read(page)).ms);
+    for (let read = 0; read < HISTORY_READS; read++) times.push((await readPage(page, target)).ms);
     console.log(`page ${number} of the history: ${medianOf(times).toFixed(1)} ms`);
   }
 }

@@ -98,10 +98,10 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "const isNext = generation === next.generation;",
     },
     "an instance does not follow its own removals": {
-      "pets.delete(data.id);\n      proven.delete(data.id);": "",
+      "pets.delete(id);": "",
     },
     "a page is kept although the instance has changed a pet": {
-      "{ ...newCaches(generation, changePositionOf(next)), pets, proven }":
+      "{ ...newCaches(generation, changePositionOf(next)), pets }":
         "{ ...this.#caches, changePosition: changePositionOf(next) }",
     },
     "the cached newest page is used after pets were added": {
@@ -278,7 +278,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "map((key) => ({ key })), removal];": "map((key) => ({ key }))];",
     },
     "a changed pet stays in the list of its former status": {
-      "return [...removed, ...written];": "return written;",
+      "return [...removed, written, writtenByCategory];": "return [written, writtenByCategory];",
     },
   },
   "src/animals/pet_counts.ts": {

@@ -10,6 +10,7 @@ export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): Pe
     monotonicNow: () => 0,
     beforeRead: () => undefined,
     turn: () => Promise.resolve(),
+    isRestDue: () => false,
     ...deps,
   });
 }

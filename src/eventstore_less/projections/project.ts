@@ -7,6 +7,7 @@ import type {
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../../encoding/json.ts";
 import { eventByIdempotencyKeyKey, IDEMPOTENCY_LIFETIME_MS, kindOf } from "../keyspace.ts";
+import { subjectOf } from "../log/event.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
 import { EVENTS } from "../tables.ts";
@@ -20,15 +21,20 @@ import type { Key, Store, StoreEntry } from "../store/store.ts";
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];
-  let mayRepeatKeys = false;
   for (const recorded of lines) {
     const { event } = recorded;
-    const { project, isFirst } = EVENTS[event.type];
-    for (const record of project(recorded)) records.push(record);
+    for (const record of EVENTS[event.type].project(recorded)) records.push(record);
     if (event.idempotencyKey !== undefined) records.push(idempotencyRecordOf(event));
-    if (!isFirst) mayRepeatKeys = true;
   }
-  return mayRepeatKeys ? lastOfEachKey(records) : records;
+  return isAnySubjectRepeated(lines) ? lastOfEachKey(records) : records;
+}
+
+/** Whether two of the events are of one subject. Only such events write or remove the same record. */
+function isAnySubjectRepeated(lines: readonly RecordedLine[]): boolean {
+  const areAllFirst = lines.every(({ event }) => EVENTS[event.type].isFirst);
+  if (areAllFirst) return false;
+  const subjects = new Set(lines.map(({ event }) => subjectOf(event)));
+  return subjects.size < lines.length;
 }
 
 function lastOfEachKey(records: readonly ProjectionRecord[]): ProjectionRecord[] {
