@@ -42,13 +42,13 @@ function Header(state) {
 
 /** A dot, which turns amber and gets words while the service does not respond. */
 function Connection({ connectionProblem }) {
-  const isConnected = connectionProblem === "";
+  if (connectionProblem === "") {
+    return html`
+      <p class="connection" role="status" title="Connected"><span class="unseen">Connected</span></p>
+    `;
+  }
   return html`
-    <p class="connection ${isConnected ? "" : "away"}" role="status">
-      <span class=${isConnected ? "unseen" : ""}>
-        ${isConnected ? "Connected" : connectionProblem ?? "Connecting …"}
-      </span>
-    </p>
+    <p class="connection away" role="status">${connectionProblem ?? "Connecting …"}</p>
   `;
 }
 

@@ -230,7 +230,7 @@ testInBrowser(
       return Promise.resolve(Response.json(error, { status: 503 }));
     };
     await page.getByLabel("Filter by category").fill("7");
-    await connection.getByText("The store is away. Trying again …").waitFor();
+    await connection.filter({ hasText: "The store is away. Trying again …" }).waitFor();
     assertNotEquals(await colour(), good);
     network.handler = service.handler;
     await page.getByText("No such animals.").waitFor();
