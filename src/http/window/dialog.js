@@ -8,9 +8,9 @@ import { setState, state } from "./state.js";
  * Asks a question. `onYes` is called if the reader chooses the button `yes`. The button `no` comes first and has the
  * focus, because what `yes` does may be final.
  */
-export function ask({ title, text, no, yes, onYes }) {
+export function ask({ text, ...dialog }) {
   const content = () => html`<p>${text}</p>`;
-  showDialog({ title, content, no, yes, onYes, isDangerous: true });
+  showDialog({ ...dialog, content, isDangerous: true });
 }
 
 /**

@@ -35,18 +35,26 @@ function start() {
   }
   keepKey(apiKey);
   setState({ problem });
-  run(openStore);
-  if (other !== undefined) askForKey(other);
+  if (other === undefined) run(openStore);
+  else askForKey(other);
 }
 
+/** Until the reader has answered, the page uses neither key: that of the tab may be an old one, which is refused. */
 function askForKey(other) {
+  let isReplaced = false;
   ask({
     title: "Use the key in the address?",
     text:
       "This tab already has another API key. If you use the one in the address, the tab forgets its own.",
     no: "Keep the key of this tab",
     yes: "Use the other key",
-    onYes: () => restart({ apiKey: other }),
+    onYes: () => {
+      isReplaced = true;
+      restart({ apiKey: other });
+    },
+    onClose: () => {
+      if (!isReplaced) run(openStore);
+    },
   });
 }
 
