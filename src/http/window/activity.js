@@ -1,10 +1,14 @@
 // What has happened in the store: a chart of the last 24 hours, and the last events.
 
 import { html } from "./elements.js";
-import { HOUR_MS, KINDS } from "./feed.js";
-import { STATUS_CHANGES } from "./statuses.js";
+import { runsOf } from "./event_runs.js";
+import { sentenceOf, sentenceOfRun } from "./event_sentences.js";
+import { HOUR_MS } from "./feed.js";
+import { KIND_WORDS, kindOf } from "./kinds.js";
+import { RelativeTime } from "./relative_time.js";
+import { EVENTS_KEPT, setState } from "./state.js";
 
-const EVENTS_SHOWN = 50;
+const RUNS_SHOWN = 50;
 const HOURS_SHOWN = 24;
 
 /** Units of the chart: each hour has room for a bar of each kind. */
@@ -15,13 +19,28 @@ const CHART_HEIGHT = 60;
 
 const formatTime = new Intl.DateTimeFormat([], { timeStyle: "short" }).format;
 
-export function Activity({ events, hours }) {
+/** On a narrow page, it is one line that unfolds. */
+export function Activity({ events, hours, isActivityOpen, isDayCut }) {
+  const runs = runsOf(events);
   return html`
-    <aside tabindex="0">
-      <h2>Last 24 hours</h2>
-      ${Day(hours)}
-      <h2>Last events</h2>
-      ${Events(events.slice(0, EVENTS_SHOWN))}
+    <aside class=${isActivityOpen ? "open" : ""} aria-label="Activity">
+      <button
+        class="fold"
+        aria-expanded=${isActivityOpen}
+        aria-controls="activity"
+        onClick=${() => setState({ isActivityOpen: !isActivityOpen })}
+      >
+        <b>Activity</b>
+        <span class="last">${runs.length > 0 && RunSentence(runs[0])}</span>
+      </button>
+      <div id="activity" role="region" aria-label="Activity" tabindex="0">
+        <h2>Last 24 hours</h2>
+        ${Day(hours)} ${isDayCut &&
+          html`<p class="soft small">The day had too many events to count them all.</p>`}
+        <h2>Last events</h2>
+        <ol class="events">${runs.slice(0, RUNS_SHOWN).map(Run)}</ol>
+        ${events.length === 0 && html`<p class="soft small">Nothing has happened yet.</p>`}
+      </div>
     </aside>
   `;
 }
@@ -30,21 +49,18 @@ export function Activity({ events, hours }) {
 function Day(hours) {
   const firstHour = Math.floor(Date.now() / HOUR_MS) - (HOURS_SHOWN - 1);
   const counts = Array.from({ length: HOURS_SHOWN }, (_, it) => hours[firstHour + it] ?? [0, 0, 0]);
-  const words = Object.values(KINDS);
   return html`
     <svg
+      class="chart"
       role="img"
       aria-labelledby="day"
       viewBox="0 0 ${CHART_WIDTH} ${CHART_HEIGHT}"
       preserveAspectRatio="none"
     >
-      ${words.map((_, kind) => html`<path class="kind-${kind}" d=${barsOf(kind, counts)} />`)}
+      ${KIND_WORDS.map((_, kind) => html`<path class="kind-${kind}" d=${barsOf(kind, counts)} />`)}
     </svg>
-    <p id="day">
-      <time>${formatTime(firstHour * HOUR_MS)}</time>
-      ${words.map((word, kind) => Total(kind, word, counts))}
-      <time>now</time>
-    </p>
+    <p class="axis"><time>${formatTime(firstHour * HOUR_MS)}</time><time>now</time></p>
+    <p class="legend" id="day">${KIND_WORDS.map((word, kind) => Total(kind, word, counts))}</p>
   `;
 }
 
@@ -61,24 +77,26 @@ function barsOf(kind, counts) {
 
 function Total(kind, word, counts) {
   const total = counts.reduce((sum, ofHour) => sum + ofHour[kind], 0);
-  return html`<span class="kind-${kind}">${total.toLocaleString()} ${word}</span>`;
-}
-
-export function Events(events) {
-  return html`<ol>${events.map(Event)}</ol>`;
-}
-
-function Event({ id, time, type, data }) {
   return html`
-    <li key=${id}><time>${formatTime(new Date(time))}</time> ${sentenceOf(type, data)}</li>
+    <span class="dot kind-${kind}">${total.toLocaleString()} ${word}</span>
   `;
 }
 
-function sentenceOf(type, { id, name, categoryId, status = "", previous }) {
-  if (previous === undefined) return `${name} (${id}) was ${KINDS[type]}`;
-  const changes = [];
-  if ("status" in previous) changes.push(STATUS_CHANGES[status]);
-  if (previous.name) changes.push(`was renamed ${name}`);
-  if (previous.categoryId) changes.push(`moved to category ${categoryId}`);
-  return `${previous.name ?? name} (${id}) ${changes.join(" and ")}`;
+function Run(run) {
+  const [event] = run;
+  return html`
+    <li key=${run.at(-1).id} class="dot kind-${kindOf(event)}">
+      <span class="sentence">${RunSentence(run)}</span>
+      ${RelativeTime(event.time)}
+    </li>
+  `;
+}
+
+function RunSentence(run) {
+  if (run.length === 1) return sentenceOf(run[0]);
+  const animals = new Set(run.map(({ data }) => data.id)).size;
+  const number = (animals === 1 ? run.length : animals).toLocaleString();
+  // The page has forgotten what was before.
+  const count = run.length === EVENTS_KEPT ? `At least ${number}` : number;
+  return sentenceOfRun(run, count, animals);
 }

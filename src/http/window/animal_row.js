@@ -1,117 +1,65 @@
-// One animal in the list: its fields and controls, or the inputs of an edit.
+// One animal in the list: its fields and its controls.
 
-import { changeAnimal, removeAnimal } from "./animals.js";
-import { showDetailDialog } from "./detail_dialog.js";
-import { ask } from "./dialog.js";
-import { html, onSubmit } from "./elements.js";
-import { attempt } from "./session.js";
-import { redraw, setState, state } from "./state.js";
-import { describePet, STATUS_LABELS } from "./statuses.js";
-import { StatusOptions } from "./status_options.js";
+import { askToRemove, changeAnimal } from "./change_animal.js";
+import { beginEdit } from "./edits.js";
+import { html, onFollow } from "./elements.js";
+import { Icon } from "./icons.js";
+import { Name, spokenName } from "./names.js";
+import { addressOfAnimal, showAnimal } from "./navigation.js";
+import { StatusPill, StatusSelect } from "./status_select.js";
 
-export function AnimalRow(pet, { busy, mayWrite }) {
+/** The name is the only tab stop of the row; `row_focus.js` reaches the other controls. */
+export function AnimalRow(pet, { busy, key }) {
   const { id, name, categoryId, status = "" } = pet;
+  const mayWrite = key?.readOnly === false;
   return html`
-    <button class="name" onClick=${() => showDetailDialog(pet)}>${name}</button>
-    <span>Category ${categoryId}</span>
-    ${mayWrite
-      ? Controls(pet, busy.get(id))
-      : html`<span class=${status}>${STATUS_LABELS[status]}</span>`}
+    <span role="cell" class="name">
+      <a href=${addressOfAnimal(id)} title=${name} onClick=${onFollow(() => showAnimal(id))}>
+        ${Name(name)}
+      </a>
+    </span>
+    <span role="cell" class="number id">${id}</span>
+    <span role="cell" class="number category" title=${categoryId}>${categoryId}</span>
+    <span role="cell" class="status">
+      ${mayWrite ? Status(pet, busy.get(id)) : StatusPill(status)}
+    </span>
+    <span role="cell" class="actions">${mayWrite && Actions(pet)}</span>
   `;
 }
 
-/** While the animal is being changed, `patch` is what it gets. */
-function Controls(pet, patch) {
-  const { status = "" } = pet;
-  const shownStatus = patch?.status === undefined ? status : patch.status;
-  const onPick = ({ target }) => change(pet, { status: target.value || null });
+/** While the animal is being changed, `patch` is what it gets. The pill has the colour of the new status. */
+export function Status(pet, patch, tabIndex = -1) {
+  const { name, status = "" } = pet;
+  const shownStatus = patch?.status === undefined ? status : patch.status ?? "";
+  return StatusSelect({
+    status: shownStatus,
+    onPick: (picked) => changeAnimal(pet, { status: picked || null }),
+    tabIndex,
+    "aria-label": `Status of ${spokenName(name)}`,
+    "aria-busy": patch !== undefined,
+  });
+}
+
+function Actions(pet) {
+  const name = spokenName(pet.name);
   return html`
-    <select aria-label="Status" class=${status} value=${shownStatus} onChange=${onPick}>
-      ${StatusOptions()}
-    </select>
-    <button onClick=${() => beginEdit(pet)}>Edit</button>
-    <button onClick=${() => askToRemove(pet)}>Remove</button>
+    <button
+      class="quiet"
+      tabindex="-1"
+      title="Edit"
+      aria-label="Edit ${name}"
+      onClick=${() => beginEdit(pet)}
+    >
+      ${Icon("edit")}
+    </button>
+    <button
+      class="quiet"
+      tabindex="-1"
+      title="Remove"
+      aria-label="Remove ${name}"
+      onClick=${() => askToRemove(pet)}
+    >
+      ${Icon("remove")}
+    </button>
   `;
-}
-
-/** Inputs for the name and the category of an animal, which was `base` when the edit began. */
-export function EditRow(base) {
-  const onKeyDown = ({ key }) => {
-    if (key === "Escape") endEdit(base);
-  };
-  return html`
-    <form onSubmit=${onSubmit((fields) => change(base, fields))} onKeyDown=${onKeyDown}>
-      <input name="name" aria-label="Name" defaultValue=${base.name} />
-      <input name="categoryId" aria-label="Category" defaultValue=${base.categoryId} />
-      <button class="primary">Save</button>
-      <button type="button" onClick=${() => endEdit(base)}>Cancel</button>
-    </form>
-  `;
-}
-
-function beginEdit(pet) {
-  state.edits.set(pet.id, pet);
-  redraw();
-}
-
-function endEdit(pet) {
-  state.edits.delete(pet.id);
-  redraw();
-}
-
-function askToRemove(pet) {
-  ask({
-    title: `Remove ${pet.name}?`,
-    text: "It cannot be brought back.",
-    no: "Keep",
-    yes: "Remove",
-    onYes: () => remove(pet),
-  });
-}
-
-function change(pet, patch) {
-  return write(pet, patch, {
-    send: () => changeAnimal(pet, patch),
-    done: "was changed",
-    yes: "Change anyway",
-    repeat: (theirs) => change(theirs, patch),
-  });
-}
-
-function remove(pet) {
-  return write(pet, {}, {
-    send: () => removeAnimal(pet),
-    done: "was removed",
-    yes: "Remove anyway",
-    repeat: remove,
-  });
-}
-
-/** Carries out a change or a removal. If the animal is not any more as `pet` shows it, asks the reader. */
-async function write(pet, patch, { send, done, yes, repeat }) {
-  if (state.busy.has(pet.id)) return;
-  state.busy.set(pet.id, patch);
-  redraw();
-  const outcome = await attempt(async () => {
-    try {
-      return await send();
-    } finally {
-      state.busy.delete(pet.id);
-    }
-  });
-  const hasFailed = outcome === undefined;
-  if (hasFailed) return;
-  state.edits.delete(pet.id);
-  const { theirs } = outcome;
-  if (theirs === undefined) {
-    setState({ message: `${pet.name} ${done}` });
-    return;
-  }
-  ask({
-    title: "Somebody else changed this animal",
-    text: `It is now ${describePet(theirs)}.`,
-    no: "Keep theirs",
-    yes,
-    onYes: () => repeat(theirs),
-  });
 }

@@ -4,6 +4,7 @@ import { setState, state } from "./state.js";
 
 /** 0 is the status of a lost connection. */
 const AWAY_STATUSES = [0, 408, 429, 502, 503, 504];
+const RATE_LIMITED = 429;
 const WRITE_TRIES = 8;
 const BACK_OFF_MS = 250;
 const BACK_OFF_LIMIT_MS = 5_000;
@@ -25,7 +26,12 @@ export async function request(path, options) {
 
 /** Sends a write. With the same Idempotency-Key, it does nothing twice. */
 export function write(method, path, pet, headers) {
-  return request(path, {
+  return request(path, writeOptions(method, pet, headers));
+}
+
+/** What `fetch()` needs for a write. */
+export function writeOptions(method, pet, headers) {
+  return {
     method,
     body: pet === undefined ? undefined : formatPet(pet),
     headers: {
@@ -33,7 +39,7 @@ export function write(method, path, pet, headers) {
       "idempotency-key": newIdempotencyKey(),
       ...headers,
     },
-  });
+  };
 }
 
 /** On plain HTTP to another machine, there is no `crypto.randomUUID()`. */
@@ -46,18 +52,22 @@ export async function send(path, options = {}) {
   const isWrite = options.method !== undefined;
   for (let tries = 1;; tries++) {
     const response = await fetchOnce(path, options);
-    if (response.ok) return response;
+    if (response.ok) {
+      noteBack();
+      return response;
+    }
     const error = await errorOf(response);
-    const isAway = AWAY_STATUSES.includes(response.status) || (!isWrite && response.status >= 500);
+    const isReadFailed = !isWrite && response.status >= 500;
     const isLastTry = isWrite && tries === WRITE_TRIES;
-    if (!isAway || isLastTry) throw error;
-    setState({ connection: `${error.message}. Trying again …` });
+    const isRepeated = (isAway(response) || isReadFailed) && !isLastTry;
+    if (!isRepeated) throw error;
+    noteAway(response, error);
     await wait(pauseMs(response, tries));
   }
 }
 
 /** Resolves to a response with status 0 if the connection is lost. */
-async function fetchOnce(path, options) {
+export async function fetchOnce(path, options) {
   const headers = { ...options.headers, authorization: `Bearer ${state.apiKey}` };
   const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
   try {
@@ -67,7 +77,22 @@ async function fetchOnce(path, options) {
   }
 }
 
-async function errorOf(response) {
+/** Whether the same request may succeed later. */
+export function isAway({ status }) {
+  return AWAY_STATUSES.includes(status);
+}
+
+/** The page says that the service does not respond. A client at its rate limit only waits. */
+export function noteAway({ status }, { message }) {
+  if (status === RATE_LIMITED) return;
+  setState({ connectionProblem: `${message}. Trying again …` });
+}
+
+export function noteBack() {
+  if (state.connectionProblem !== "") setState({ connectionProblem: "" });
+}
+
+export async function errorOf(response) {
   try {
     return await response.json();
   } catch {
@@ -75,10 +100,12 @@ async function errorOf(response) {
   }
 }
 
-function pauseMs(response, tries) {
+/** How long to wait before another try, at least as long as the service asks. */
+export function pauseMs(response, tries) {
   const longestMs = Math.min(BACK_OFF_LIMIT_MS, BACK_OFF_MS * 2 ** tries);
   const backOffMs = longestMs * (0.5 + Math.random() / 2);
-  const retryAfterMs = Number(response.headers.get("retry-after")) * 1_000;
+  // A proxy may send a date, which is no number.
+  const retryAfterMs = (Number(response.headers.get("retry-after")) || 0) * 1_000;
   return Math.max(backOffMs, retryAfterMs);
 }
 
@@ -89,7 +116,7 @@ export function wait(ms) {
 /** Leaves the host out, because it may be one that only other clients can reach. */
 function nextPageOf({ headers }) {
   const link = headers.get("link") ?? "";
-  return /<[^?]*\/([^>]*)>; rel="next"/.exec(link)?.[1];
+  return /<[^?]*\/v1\/([^>]*)>; rel="next"/.exec(link)?.[1];
 }
 
 /** A category may exceed the integers of JavaScript, so it becomes a text. */

@@ -10,3 +10,13 @@ export function onSubmit(action) {
     action(Object.fromEntries(fields));
   };
 }
+
+/** Handles a click on a link that stays on the page. The browser handles a click that opens a new tab. */
+export function onFollow(action) {
+  return (event) => {
+    const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
+    if (opensElsewhere) return;
+    event.preventDefault();
+    action();
+  };
+}

@@ -1,18 +1,14 @@
 // The events: those of the last 24 hours, and the stream of new ones.
 
-import { readDetail, updateList } from "./animals.js";
+import { showEventsOfAnimal } from "./animal_history.js";
+import { updateList } from "./animals.js";
 import { parseJson, request, send, wait } from "./api.js";
-import { attempt } from "./session.js";
-import { setState, state } from "./state.js";
+import { kindOf } from "./kinds.js";
+import { EVENTS_KEPT, setState, state } from "./state.js";
 
 export const HOUR_MS = 3_600_000;
 
-/** The types of events, each with the word for it. */
-export const KINDS = { PetCreated: "added", PetUpdated: "changed", PetRemoved: "removed" };
-const TYPES = Object.keys(KINDS);
-
 const STREAM_PAUSE_MS = 250;
-const EVENTS_KEPT = 1_000;
 const BATCH_LENGTH = 1_000;
 const DAY_BATCHES = 20;
 
@@ -47,13 +43,10 @@ async function* linesOf(body) {
 }
 
 function showEvents(events) {
-  state.connection = "Connected";
   state.position = events.at(-1)?.id ?? state.position;
   Object.assign(state, remembered(events, state));
   updateList(events);
-  // Each event of the animal changes its ETag.
-  const isDetailOld = events.some(({ data }) => data.id === state.detail?.pet.id);
-  if (isDetailOld) attempt(readDetail);
+  showEventsOfAnimal(events);
 }
 
 /** Reads the events of the last day before the first list, in a limited number of batches. */
@@ -64,20 +57,21 @@ export async function loadLastDay() {
     const { body, nextPage } = await request(path);
     const events = body.filter(({ id }) => id <= state.openedAt);
     if (events.length === 0) return;
-    Object.assign(state, remembered(events, state));
+    setState(remembered(events, state));
     path = nextPage;
   }
-  setState({ message: "The last 24 hours had too many events to count them all" });
+  setState({ isDayCut: true });
 }
 
 /** The newest events and the numbers of each hour, after some more events. */
 function remembered(more, { events, hours }) {
   const newestFirst = [...events, ...more].sort((a, b) => a.id < b.id ? 1 : -1);
   const counted = { ...hours };
-  for (const { time, type } of more) {
-    const hour = Math.floor(Date.parse(time) / HOUR_MS);
+  for (const event of more) {
+    const hour = Math.floor(Date.parse(event.time) / HOUR_MS);
+    const kind = kindOf(event);
     const counts = counted[hour] ?? [0, 0, 0];
-    counted[hour] = counts.with(TYPES.indexOf(type), counts[TYPES.indexOf(type)] + 1);
+    counted[hour] = counts.with(kind, counts[kind] + 1);
   }
   return { events: newestFirst.slice(0, EVENTS_KEPT), hours: counted };
 }

@@ -1,58 +1,81 @@
 // Starts the page: opens the store, and draws the page after each change of its state.
 
-import { keepCounts, loadAnimals, loadMore } from "./animals.js";
+import { loadMore } from "./animals.js";
 import { measureList } from "./animal_list.js";
-import { write } from "./api.js";
+import { request } from "./api.js";
+import { keepCounts } from "./counts.js";
+import { ask } from "./dialog.js";
 import { render } from "./elements.js";
 import { follow, loadLastDay } from "./feed.js";
+import { showAddress } from "./navigation.js";
 import { Page } from "./page.js";
-import { attempt, keepKey, takeKey } from "./session.js";
+import { focusedRow, keepFocus } from "./row_focus.js";
+import { attempt, keepKey, restart, run, takeKeys } from "./session.js";
 import { drawWith, redraw, setState, state } from "./state.js";
+
+/** Relative times grow older. */
+const REDRAW_MS = 30_000;
 
 drawWith(draw);
 addEventListener("DOMContentLoaded", start);
 addEventListener("hashchange", () => location.reload());
+addEventListener("popstate", () => attempt(showAddress));
 addEventListener("resize", redraw);
 addEventListener("scroll", onScroll);
+setInterval(redraw, REDRAW_MS);
 
 function start() {
-  state.message = history.state?.message;
-  const apiKey = takeKey();
-  if (apiKey) attempt(() => openStore(apiKey));
-  else redraw();
+  // The list is where this page puts it, and not where the browser thinks it was.
+  history.scrollRestoration = "manual";
+  const { apiKey, other, problem } = takeKeys();
+  const keyProblem = history.state?.message ?? problem;
+  if (apiKey === undefined) {
+    setState({ keyProblem });
+    return;
+  }
+  keepKey(apiKey);
+  setState({ problem });
+  if (other === undefined) run(openStore);
+  else askForKey(other);
+}
+
+/** Until the reader has answered, the page uses neither key: that of the tab may be an old one, which is refused. */
+function askForKey(other) {
+  let isReplaced = false;
+  ask({
+    title: "Use the key in the address?",
+    text:
+      "This tab already has another API key. If you use the one in the address, the tab forgets its own.",
+    no: "Keep the key of this tab",
+    yes: "Use the other key",
+    onYes: () => {
+      isReplaced = true;
+      restart({ apiKey: other });
+    },
+    onClose: () => {
+      if (!isReplaced) run(openStore);
+    },
+  });
 }
 
 /** Reads everything, then follows the store. */
-async function openStore(apiKey) {
-  keepKey(apiKey);
-  const [mayWrite] = await Promise.all([keyMayWrite(), loadAnimals()]);
-  setState({ mayWrite, openedAt: state.position });
-  attempt(follow);
-  attempt(keepCounts);
-  attempt(loadLastDay);
+async function openStore() {
+  const [{ body: key }] = await Promise.all([request("key"), showAddress()]);
+  setState({ key, openedAt: state.position });
+  run(follow);
+  run(keepCounts);
+  run(loadLastDay);
 }
 
-/** There is no animal 0, and the patch is empty, so this request writes nothing. */
-async function keyMayWrite() {
-  try {
-    await write("PATCH", "pets/0", {});
-    return true;
-  } catch (error) {
-    return error.status !== 403;
-  }
-}
-
-/** If the control that had the focus is gone, another one in its row gets it. */
 function draw() {
-  const focusedRow = document.activeElement.closest("[data-id]");
   state.view = measureList();
-  render(Page(state, focusedRow?.dataset.id), document.body);
-  const isFocusLost = document.activeElement === document.body;
-  if (isFocusLost) focusedRow?.querySelector("input, button").focus({ preventScroll: true });
+  keepFocus(() => render(Page(state, focusedRow()?.id), document.body));
+  const name = state.animal?.pet?.name;
+  document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
 }
 
 function onScroll() {
   redraw();
   const isNearEnd = scrollY > document.body.scrollHeight - 2 * innerHeight;
-  if (isNearEnd) loadMore();
+  if (isNearEnd && state.animal === undefined) loadMore();
 }

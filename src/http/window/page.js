@@ -1,88 +1,96 @@
-// The page: its header, its parts and its footer.
+// The page: its header, its parts and its messages.
 
 import { Activity } from "./activity.js";
-import { showAddDialog } from "./add_dialog.js";
 import { AnimalList } from "./animal_list.js";
-import { loadAnimals, loadMore } from "./animals.js";
+import { AnimalPage } from "./animal_page.js";
 import { Dialog } from "./dialog.js";
 import { html } from "./elements.js";
+import { Icon } from "./icons.js";
 import { KeyForm } from "./key_form.js";
-import { attempt, restart } from "./session.js";
-import { TAB_LABELS } from "./statuses.js";
+import { formatDate } from "./relative_time.js";
+import { restart } from "./session.js";
+import { setState } from "./state.js";
+import { Toolbar } from "./toolbar.js";
 
-const SIBLINGS = { ArrowRight: "nextSibling", ArrowLeft: "previousSibling" };
-
-/** Returns the elements of that state. The row with `focusedId` is drawn, wherever it is. */
+/** Returns the elements of that state. The row of the animal `focusedId` is drawn, wherever it is. */
 export function Page(state, focusedId) {
-  const isOpen = state.openedAt !== undefined;
+  const hasKey = state.apiKey !== undefined;
+  return html`
+    ${Header(state)} ${hasKey ? Store(state, focusedId) : KeyForm(state)}
+    <div class="messages">
+      ${state.problem && Problem(state)}
+      <p class="toast" role="status">${state.toast}</p>
+    </div>
+    <dialog aria-labelledby="title">${state.dialog && Dialog(state)}</dialog>
+  `;
+}
+
+function Header(state) {
   return html`
     <header>
-      <h1>Animal Store</h1>
+      <img src="docs/icon.svg" alt="" width="28" height="28" />
+      <h1 class="title">Animal Store</h1>
+      ${state.apiKey !== undefined && Connection(state)}
+      <span class="space"></span>
+      ${state.key && KeyName(state.key)}
       <a href="docs">API reference</a>
-      ${isOpen && html`<button onClick=${() => restart({})}>Close</button>`}
+      ${state.apiKey !== undefined &&
+        html`<button class="quiet" onClick=${() => restart({})}>Sign out</button>`}
     </header>
-    ${isOpen ? Store(state, focusedId) : KeyForm()}
-    <footer>
-      <p role="status"><b>${state.connection}</b> ${state.message}</p>
-      ${state.nextPage && html`<button onClick=${loadMore}>Load more</button>`}
-    </footer>
-    <dialog aria-labelledby="title">${state.dialog && Dialog(state)}</dialog>
+  `;
+}
+
+/** A dot, which turns amber and gets words while the service does not respond. */
+function Connection({ connectionProblem }) {
+  if (connectionProblem === "") {
+    return html`
+      <p class="connection" role="status" title="Connected"><span class="unseen">Connected</span></p>
+    `;
+  }
+  return html`
+    <p class="connection away" role="status">${connectionProblem ?? "Connecting …"}</p>
+  `;
+}
+
+function KeyName({ label, readOnly, expiresAt }) {
+  const end = expiresAt === undefined
+    ? ""
+    : `, which expires on ${formatDate(new Date(expiresAt))}`;
+  return html`
+    <span class="key" title=${`The label of your API key${end}`}>
+      Key <bdi>${label}</bdi>${readOnly && html`
+        <span class="pill none">Read only</span>
+      `}
+    </span>
   `;
 }
 
 function Store(state, focusedId) {
   return html`
     <main>
-      <section>
-        <div role="tablist" onKeyDown=${onTabKey}>
-          ${Object.keys(TAB_LABELS).map((status) => Tab(status, state))}
-        </div>
-        ${CategoryFilter(state)}
-        ${state.mayWrite &&
-          html`<button class="primary" onClick=${showAddDialog}>Add an animal</button>`}
-        ${AnimalList(state, focusedId)}
-      </section>
+      ${state.animal === undefined ? Animals(state, focusedId) : AnimalPage(state)}
       ${Activity(state)}
     </main>
   `;
 }
 
-function Tab(status, { filter, counts }) {
-  const isSelected = status === filter.status;
-  return html`
-    <button
-      role="tab"
-      id="tab-${status}"
-      aria-controls="animals"
-      aria-selected=${isSelected}
-      tabindex=${isSelected ? 0 : -1}
-      onClick=${() => attempt(() => loadAnimals({ status }))}
-    >
-      ${TAB_LABELS[status]} <b>${counts[status]?.toLocaleString()}</b>
-    </button>
-  `;
+function Animals(state, focusedId) {
+  return html`<section aria-label="Animals">${Toolbar(state)} ${
+    AnimalList(state, focusedId)
+  }</section>`;
 }
 
-/** The arrow keys go from tab to tab. */
-function onTabKey({ key, target }) {
-  const tab = target[SIBLINGS[key]];
-  if (!tab) return;
-  tab.click();
-  tab.focus();
-}
-
-function CategoryFilter({ filter }) {
-  const onInput = ({ target }) => {
-    const categoryId = target.value.trim();
-    attempt(() => loadAnimals({ categoryId }));
-  };
+function Problem({ problem }) {
   return html`
-    <input
-      aria-label="Filter by category"
-      placeholder="Filter by category"
-      size="14"
-      value=${filter.categoryId}
-      onInput=${onInput}
-    />
+    <p class="problem" role="alert">
+      <span>${problem}</span>
+      <button
+        class="quiet"
+        aria-label="Close this message"
+        onClick=${() => setState({ problem: undefined })}
+      >
+        ${Icon("close")}
+      </button>
+    </p>
   `;
 }

@@ -1,51 +1,72 @@
 // The state of the page, in one place. Each change of it draws the page again.
 
+/** The page forgets older events. */
+export const EVENTS_KEPT = 1_000;
+
 /**
  * A pet is as the interface returns it, but its `categoryId` is a text (see `api.js`). An event is as in the feed.
  */
 export const state = {
-  /** The API key of this tab. */
+  /** The API key of this tab; `undefined` if the page asks for one. */
   apiKey: undefined,
+  /** What the interface says about the key; `undefined` until then. */
+  key: undefined,
+  /** Why the page asks for a key again. */
+  keyProblem: undefined,
   /** Position of the log when the page opened the store; `undefined` before that. */
   openedAt: undefined,
   /** The last position that the page knows. */
   position: undefined,
-  mayWrite: undefined,
-  /** What the footer says about the connection. */
-  connection: undefined,
-  /** What the footer says about the last action. */
-  message: undefined,
+  /** Why the service does not respond; "" while it does, `undefined` before its first response. */
+  connectionProblem: undefined,
+  /** Why the last action failed. */
+  problem: undefined,
+  /** What the last action did. It is shown for some seconds. */
+  toast: undefined,
 
-  /** What the list shows: "" stands for every status, or every category. */
-  filter: { status: "", categoryId: "" },
+  /** What the list shows: "" stands for every status, every category or every name. */
+  filter: { status: "", categoryId: "", name: "" },
+  /** What is typed in the fields of the filter. The list follows when the reader pauses. */
+  typed: { categoryId: "", name: "" },
+  /** Why the list does not show what its category field says. */
+  filterFault: undefined,
   /** Number of animals of each tab. */
   counts: {},
   /** The loaded animals by their id. */
   pets: new Map(),
-  /** The ids of the loaded animals as the list shows them: descending. */
+  /** The ids of the rows of the list: descending. */
   order: [],
   /** The list is loaded down to this id. */
   end: Infinity,
   /** Path of the next page; `undefined` if there is none. */
   nextPage: undefined,
   isLoading: false,
-  /** The part of the list on the screen: its first row, and the height of each row in pixels. */
+  isExporting: false,
+  /**
+   * The part of the list on the screen: its first row, which is negative while the list begins below the top of the
+   * screen, and the height of each row in pixels.
+   */
   view: { firstRow: 0, rowHeight: 0 },
 
-  /** The animals that are edited, by their id, each as it was when its edit began. */
+  /** The edits of rows by the ids of their animals: see `edits.js`. */
   edits: new Map(),
   /** The animals that are being changed, by their id, each with the fields that it gets. */
   busy: new Map(),
+
+  /** The animal whose page is shown: see `animal_history.js`; `undefined` while the list is shown. */
+  animal: undefined,
 
   /** The newest events, the last one first. */
   events: [],
   /** The number of events of each kind, by the hour since the Unix epoch. */
   hours: {},
+  /** Whether the last day had more events than the page counts. */
+  isDayCut: false,
+  /** Whether a narrow page shows the activity. */
+  isActivityOpen: false,
 
   /** What `showDialog()` shows; `undefined` if no dialog is open. */
   dialog: undefined,
-  /** The animal of the dialog about one animal, with its `etag`. */
-  detail: undefined,
 };
 
 let draw = () => {};

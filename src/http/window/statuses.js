@@ -7,18 +7,36 @@ export const STATUS_LABELS = {
   sold: "Sold",
 };
 
-/** A tab lists the animals of one status, and the tab "" lists all. */
-export const TAB_LABELS = { ...STATUS_LABELS, "": "All" };
-
 /** What a list of events says when an animal gets the status. */
 export const STATUS_CHANGES = {
-  "": "has no status any more",
+  "": "lost its status",
   available: "became available",
   pending: "became pending",
   sold: "was sold",
 };
 
-/** The animal in words, without its identifier. */
-export function describePet({ name, categoryId, status = "" }) {
-  return `${name}, category ${categoryId}, ${STATUS_LABELS[status].toLowerCase()}`;
+/** The same of several animals. */
+export const STATUS_CHANGES_OF_SEVERAL = {
+  "": "lost their status",
+  available: "became available",
+  pending: "became pending",
+  sold: "were sold",
+};
+
+/** A tab lists the animals of one status. The tab "" lists all, and `none` those without a status. */
+export const TAB_LABELS = tabLabels();
+
+function tabLabels() {
+  const { "": none, ...labels } = STATUS_LABELS;
+  return { "": "All", ...labels, none };
+}
+
+/** Whether the tab lists an animal. */
+export function isInTab(tab, { status = "none" }) {
+  return tab === "" || tab === status;
+}
+
+/** The animal in words, without its identifier and its name. */
+export function describePet({ categoryId, status = "" }) {
+  return `category ${categoryId}, ${STATUS_LABELS[status].toLowerCase()}`;
 }

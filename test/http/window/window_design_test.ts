@@ -1,0 +1,210 @@
+/** How the window looks: what a reader sees first, on which width, and with which size of text. */
+
+import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
+import { type Page, testInBrowser } from "../../support/chromium.ts";
+import { until } from "../../support/until.ts";
+import {
+  button,
+  fill,
+  happened,
+  press,
+  row,
+  ROWS,
+  statusOf,
+  tab,
+} from "../../support/window_controls.ts";
+
+const style = (target: Page, property: string) =>
+  target.evaluate(
+    (it: Page, name: string) => it.ownerDocument.defaultView.getComputedStyle(it)[name],
+    property,
+  );
+
+const box = (target: Page) => target.boundingBox();
+
+testInBrowser(
+  "a phone shows the list first, and the activity folded",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+    const page = await open(`/window#key=${service.token}`, { width: 390 });
+    await row(page, "Rex").waitFor();
+    const fold = button(page, /^Activity/);
+    assertEquals(await fold.getAttribute("aria-expanded"), "false");
+    assertLess((await box(row(page, "Rex"))).y, (await box(fold)).y);
+    assertEquals(await happened(page, "Rex was added").isVisible(), false);
+    await fold.click();
+    await happened(page, "Rex was added").waitFor();
+    // Rows have two lines below 600 px only.
+    const heights: number[] = [];
+    for (const width of [599, 600]) {
+      await page.setViewportSize({ width, height: 844 });
+      await until(async () => {
+        const { height } = await box(row(page, "Rex"));
+        assert(!heights.includes(height));
+        heights.push(height);
+      });
+    }
+    assertEquals(heights, [72, 44]);
+  },
+);
+
+testInBrowser(
+  "nothing wraps at 1,280 px with 10,000 animals, and the toolbar stays",
+  async ({ network, service, open }) => {
+    for (let id = 1; id <= 30; id++) {
+      await service.add({
+        name: `Pet ${id}`,
+        categoryId: 7,
+        status: "sold",
+      });
+    }
+    network.handler = async (request, connection) => {
+      const response = await service.handler(request, connection);
+      if (!response.headers.has("x-total-count")) return response;
+      const headers = new Headers(response.headers);
+      headers.set("x-total-count", "10000");
+      return new Response(response.body, { headers });
+    };
+    const page = await open(`/window#key=${service.token}`);
+    await tab(page, "No status 10,000").waitFor();
+    const tabs = page.getByRole("tablist");
+    assertEquals(await tabs.evaluate((it: Page) => it.scrollWidth - it.clientWidth), 0);
+    const tops = new Set<number>();
+    for (const name of ["Import", "Export", "Add an animal"]) {
+      tops.add(
+        (await box(button(page, name))).y,
+      );
+    }
+    for (const label of ["Search by name", "Filter by category"]) {
+      tops.add(
+        (await box(page.getByLabel(label))).y,
+      );
+    }
+    assertEquals(tops.size, 1);
+    for (const control of await page.locator("button:visible, header a").all()) {
+      assertLess((await box(control)).height, 40);
+    }
+    await page.evaluate("scrollTo(0, 500)");
+    await until(async () => assertEquals((await box(tabs)).y, 0));
+    assertGreater((await box(page.getByRole("columnheader", { name: "Name" }))).y, 0);
+    // On a phone, the tabs scroll sideways.
+    await page.setViewportSize({ width: 390, height: 844 });
+    await until(async () => {
+      assertGreater(await tabs.evaluate((it: Page) => it.scrollWidth - it.clientWidth), 0);
+    });
+    assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 390);
+  },
+);
+
+testInBrowser("the size of the text is the reader's, also at 200 %", async ({ service, open }) => {
+  await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+  for (const width of [390, 768, 1280]) {
+    const page = await open(`/window#key=${service.token}`, { width });
+    await row(page, "Rex").waitFor();
+    assertEquals(
+      await style(page.getByRole("heading", { name: "Animal Store" }), "fontSize"),
+      "20px",
+    );
+    assertEquals(await style(row(page, "Rex"), "fontSize"), "14.4px");
+    const session = await page.context().newCDPSession(page);
+    await session.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
+    await page.reload();
+    await row(page, "Rex").waitFor();
+    const isNarrow = width < 2 * 600;
+    assertEquals((await box(row(page, "Rex"))).height, isNarrow ? 144 : 88);
+    assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width);
+  }
+});
+
+testInBrowser(
+  "the controls of a row are quiet until hover or focus, and move only if motion is welcome",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    for (const [reducedMotion, duration] of [["no-preference", "0.12s"], ["reduce", "0s"]]) {
+      const page = await open(`/window#key=${service.token}`, { reducedMotion });
+      const actions = row(page, "Rex").locator(".actions");
+      await actions.waitFor({ state: "attached" });
+      assertEquals((await style(actions, "transitionDuration")).split(", ")[0], duration);
+      const quiet = (opacity: string) =>
+        until(async () => assertEquals(await style(actions, "opacity"), opacity));
+      await quiet("0");
+      await row(page, "Rex").hover();
+      await quiet("1");
+      await page.mouse.move(0, 0);
+      await quiet("0");
+      await page.getByRole("link", { name: "Rex", exact: true }).focus();
+      await quiet("1");
+    }
+  },
+);
+
+testInBrowser(
+  "the pill has the colour of the new status at once",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    const page = await open(`/window#key=${service.token}`);
+    const pill = statusOf(page, "Rex").locator("..");
+    await pill.waitFor();
+    assertEquals(await pill.getAttribute("class"), "pill choice available");
+    const gate = Promise.withResolvers<void>();
+    network.handler = async (request, connection) => {
+      if (request.method === "PATCH") await gate.promise;
+      return await service.handler(request, connection);
+    };
+    await statusOf(page, "Rex").selectOption("sold");
+    await page.locator(".pill.choice.sold").waitFor();
+    assertEquals(await statusOf(page, "Rex").getAttribute("aria-busy"), "true");
+    gate.resolve();
+    await page.getByText("Rex was changed").waitFor();
+    assertEquals(await pill.getAttribute("class"), "pill choice sold");
+  },
+);
+
+testInBrowser(
+  "events have relative times and dots, and runs of them are one line",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 20; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    await service.remove(3);
+    for (const id of [4, 5, 6]) await service.change(id, { status: "sold" });
+    await service.change(7, { name: "Rex ".repeat(100) });
+    const page = await open(`/window#key=${service.token}`);
+    const lines = page.locator("ol.events li");
+    await happened(page, "20 animals were added").waitFor();
+    const sentences = await lines.locator(".sentence").allTextContents();
+    assertEquals(sentences.slice(1).map((text: string) => text.trim()), [
+      "3 animals were sold",
+      "Pet 3 was removed",
+      "20 animals were added",
+    ]);
+    const times = await lines.locator("time").allTextContents();
+    assertEquals(times, Array(4).fill("just now"));
+    const colours = new Set<string>();
+    for (let line = 0; line < 4; line++) {
+      const dot = (it: Page) =>
+        it.ownerDocument.defaultView.getComputedStyle(it, "::before").backgroundColor;
+      colours.add(await lines.nth(line).evaluate(dot));
+    }
+    assertEquals(colours.size, 3);
+    // A long name is cut at two lines.
+    const { height } = await box(lines.first());
+    assertLess(height, 3 * 20.4);
+  },
+);
+
+testInBrowser(
+  "an empty store says how to begin, and what was done disappears after 4 seconds",
+  async ({ service, address, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    await press(page, "Add your first animal");
+    assert((await page.locator("pre").textContent()).includes(`curl ${address}/v1/pets -H`));
+    await fill(page.getByRole("dialog"), "Rex", "7");
+    const started = performance.now();
+    await press(page.getByRole("dialog"), "Save");
+    const toast = page.locator(".toast");
+    await toast.getByText("Rex was added").waitFor();
+    assertEquals(await toast.getAttribute("role"), "status");
+    await toast.getByText("Rex was added").waitFor({ state: "hidden" });
+    assertGreater(performance.now() - started, 3_900);
+    assertEquals(await page.locator(ROWS).count(), 1);
+  },
+);

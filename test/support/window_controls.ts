@@ -1,0 +1,52 @@
+/** How tests in a browser find and use the controls of the window. */
+
+import { assertEquals } from "@std/assert";
+import type { Page } from "./chromium.ts";
+import { importTestPackage } from "./import_test_package.ts";
+import { until } from "./until.ts";
+
+export const ROWS = "[data-id]";
+
+export const button = (parent: Page, name: string | RegExp) =>
+  parent.getByRole("button", { name, exact: true });
+
+export const press = (parent: Page, name: string | RegExp) => button(parent, name).click();
+
+/** The row of the animal with that name. */
+export const row = (page: Page, name: string) =>
+  page.locator(ROWS).filter({ has: page.getByRole("link", { name, exact: true }) });
+
+export const statusOf = (page: Page, name: string) => page.getByLabel(`Status of ${name}`);
+
+export const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
+
+export async function enterKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel("API key").fill(key);
+  await press(page, "Open");
+}
+
+/** Fills the form of an animal. */
+export async function fill(form: Page, name: string, category: string): Promise<void> {
+  await form.getByLabel(/^Category/).fill(category);
+  await form.getByLabel(/^Name/).fill(name);
+}
+
+/** Turns the wheel over the list until it shows the target. */
+export async function scrollTo(page: Page, target: Page, pixels: number): Promise<void> {
+  await page.locator(ROWS).first().hover();
+  await until(async () => await page.mouse.wheel(0, pixels) ?? await target.isVisible());
+}
+
+/** Asserts that axe finds no fault of the page in a state. */
+export async function expectAccessible(page: Page, state: string): Promise<void> {
+  const { default: { source } } = await importTestPackage("axe-core");
+  assertEquals((await page.evaluate(`${source}; axe.run()`)).violations, [], state);
+}
+
+/** Whether the element has the focus. */
+export const hasFocus = (target: Page): Promise<boolean> =>
+  target.evaluate((it: Page) => it.matches(":focus"));
+
+/** What the list of the last events says. */
+export const happened = (page: Page, text: string | RegExp) =>
+  page.getByRole("region", { name: "Activity" }).getByText(text);
