@@ -351,6 +351,66 @@ test("commit() lets one of several instances replace the head, or create it, and
   for (const store of stores) store.close();
 });
 
+test("a commit that checks only the head writes and deletes records with it, or nothing", async () => {
+  const store = await openNew();
+  await put(store, HEAD_KEY, "first");
+  await put(store, ["old"], "old");
+  const head = await store.get(HEAD_KEY);
+  const commit = {
+    checks: [{ key: HEAD_KEY, versionstamp: head!.versionstamp }],
+    mutations: [
+      set(["kept"], "kept"),
+      set(["old"], "not the last mutation of this key"),
+      { type: "delete" as const, key: ["old"] },
+      set(HEAD_KEY, "not the last value of the head"),
+      set(HEAD_KEY, "second"),
+    ],
+  };
+  const versionstamp = await store.commit(commit);
+  assert(versionstamp !== null && versionstamp > head!.versionstamp);
+  const expected = [
+    { key: HEAD_KEY, value: utf8("second"), versionstamp },
+    { key: ["kept"], value: utf8("kept"), versionstamp },
+  ];
+  const all = async () => await store.list({ start: ["a"], end: ["z"] }, { limit: 10 });
+  assertEquals(await all(), expected);
+  // The check fails now.
+  const changed = [set(["kept"], "changed"), set(["new"], ""), set(HEAD_KEY, "third")];
+  assertEquals(await store.commit({ ...commit, mutations: changed }), null);
+  assertEquals(await all(), expected);
+  store.close();
+});
+
+test("commits that wait for a lock on the head land only if it stays the same", async () => {
+  const database = await server().createDatabase();
+  const url = server().url(database);
+  const stores = await Promise.all([openDatabase(url), openDatabase(url)]);
+  await put(stores[0], HEAD_KEY, "first");
+  const { versionstamp } = (await stores[0].get(HEAD_KEY))!;
+  const checks = [{ key: HEAD_KEY, versionstamp }];
+  const outcomes: Promise<string | null>[] = [];
+  {
+    await using _lock = await lockRows(database, "animal_store.head");
+    await assertRejects(
+      () => stores[0].commit({ checks, mutations: [set(HEAD_KEY, "late"), set(["late"], "")] }),
+      NotAppliedError,
+    );
+    for (const [index, store] of stores.entries()) {
+      const mutations = [set(HEAD_KEY, `${index}`), set(["by", index], "")];
+      outcomes.push(store.commit({ checks, mutations }));
+    }
+    // The end of the lock takes long enough for both to wait.
+  }
+  const landed = (await Promise.all(outcomes)).findIndex((outcome) => outcome !== null);
+  assertEquals(await outcomes[1 - landed], null);
+  const head = await stores[0].get(HEAD_KEY);
+  assertEquals(head?.value, utf8(`${landed}`));
+  assert(head!.versionstamp > versionstamp);
+  const records = await stores[0].list({ start: ["by"], end: ["z"] }, { limit: 10 });
+  assertEquals(records.map(({ key }) => key), [["by", landed], HEAD_KEY]);
+  for (const store of stores) store.close();
+});
+
 test("the head is a record like others for getMany(), list() and a delete", async () => {
   const store = await openNew();
   const keysOf = async (start: Key, end: Key, reverse = false) =>
@@ -427,8 +487,18 @@ async function pagesTouched(database: string): Promise<number> {
 }
 
 /** Locks a table until the lock is disposed of. */
-async function lock(database: string, table: string): Promise<AsyncDisposable> {
-  const statements = `begin; lock table ${table} in access exclusive mode; select pg_sleep(600)`;
+function lock(database: string, table: string): Promise<AsyncDisposable> {
+  return hold(database, `lock table ${table} in access exclusive mode`);
+}
+
+/** Locks the rows of a table until the lock is disposed of. */
+function lockRows(database: string, table: string): Promise<AsyncDisposable> {
+  return hold(database, `select from ${table} for update`);
+}
+
+/** Keeps a transaction open that has executed a statement, until it is disposed of. */
+async function hold(database: string, statement: string): Promise<AsyncDisposable> {
+  const statements = `begin; ${statement}; select pg_sleep(600)`;
   const locking = server().sql(statements, database).catch(() => {});
   const process = "from pg_stat_activity where wait_event = 'PgSleep'";
   await untilSome(server(), `select 1 ${process}`);

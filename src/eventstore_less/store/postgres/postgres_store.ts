@@ -121,36 +121,61 @@ export class PostgresStore implements Store {
     return rows.map((row) => entryOf(decodeKey(bytesOf(row[2])), row));
   };
 
-  async commit({ checks, mutations }: Commit): Promise<string | null> {
-    const checkedKeys = checks.map(({ key }) => encodeKey(key));
-    const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
-    const missing = checkedKeys.filter((key, index) =>
-      versions[index] === MISSING && !bytesEqual(key, this.#head.key)
-    );
-    const checked = [SQL.encodeArray(checkedKeys), versions];
-    const parameters = [...checked, ...parametersOf(mutations), this.#head.key];
+  async commit(commit: Commit): Promise<string | null> {
+    const encoded = encodeCommit(commit);
     const sentAt = this.#runtime.monotonicNow();
-    // Both are sent at once. Placeholders have no effect that a reader sees.
-    const reserving = this.#reserve(missing);
-    const committing = this.#primary.commits.write(SQL.COMMIT, parameters);
-    const [reserved, committed] = await Promise.allSettled([reserving, committing]);
-    if (committed.status === "rejected") throw committed.reason;
-    const [row] = committed.value;
+    const row = await (this.#replaceHead(encoded) ?? this.#commitAny(encoded));
     const hasFailedCheck = row === undefined;
-    // Without its placeholder, a failed check proves nothing.
-    if (hasFailedCheck && reserved.status === "rejected") throw reserved.reason;
     // Without checks, only a head that was replaced meanwhile can fail the commit.
-    if (hasFailedCheck && checks.length === 0) {
+    if (hasFailedCheck && encoded.checkedKeys.length === 0) {
       throw new NotAppliedError("Another commit replaced the head");
     }
     if (hasFailedCheck) return null;
     const [version, isLarger] = row;
     if (isLarger !== "t") {
-      await advanceVersions(this.#primary.commits, checkedKeys);
+      await advanceVersions(this.#primary.commits, encoded.checkedKeys);
       throw new NotAppliedError("The database's sequence of versions was behind its records");
     }
     this.#provenAt = sentAt;
     return versionstampOf(version!);
+  }
+
+  /** Commits what checks only the head, and replaces it; `undefined` for any other commit. */
+  #replaceHead({ checkedKeys, versions, deleted, written }: EncodedCommit) {
+    const isHead = (key: Uint8Array) => bytesEqual(key, this.#head.key);
+    const isHeadChecked = checkedKeys.length === 1 && isHead(checkedKeys[0]);
+    if (!isHeadChecked || versions[0] === MISSING) return undefined;
+    const head = written.find(({ key }) => isHead(key));
+    if (head === undefined) return undefined;
+    const others = written.filter((it) => it !== head);
+    const parameters = [versions[0], head.value, SQL.encodeArray(deleted), ...arraysOf(others)];
+    return this.#write(SQL.REPLACE_HEAD, parameters);
+  }
+
+  /** Resolves to no row if a check failed. */
+  async #commitAny(
+    { checkedKeys, versions, deleted, written }: EncodedCommit,
+  ): Promise<Row | undefined> {
+    const missing = checkedKeys.filter((key, index) =>
+      versions[index] === MISSING && !bytesEqual(key, this.#head.key)
+    );
+    const checked = [SQL.encodeArray(checkedKeys), versions];
+    const mutated = [SQL.encodeArray(deleted), ...arraysOf(written)];
+    // Both are sent at once. Placeholders have no effect that a reader sees.
+    const reserving = this.#reserve(missing);
+    const committing = this.#write(SQL.COMMIT, [...checked, ...mutated, this.#head.key]);
+    const [reserved, committed] = await Promise.allSettled([reserving, committing]);
+    if (committed.status === "rejected") throw committed.reason;
+    const hasFailedCheck = committed.value === undefined;
+    // Without its placeholder, a failed check proves nothing.
+    if (hasFailedCheck && reserved.status === "rejected") throw reserved.reason;
+    return committed.value;
+  }
+
+  /** Resolves to the only row of a statement, if it has one. */
+  async #write(statement: string, parameters: Parameter[]): Promise<Row | undefined> {
+    const [row] = await this.#primary.commits.write(statement, parameters);
+    return row;
   }
 
   /** Adds placeholders for missing records. Sends nothing if no record is missing. */
@@ -178,26 +203,53 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
   );
 }
 
+interface EncodedCommit {
+  checkedKeys: Uint8Array[];
+  /** The expected version of each. */
+  versions: string[];
+  deleted: Uint8Array[];
+  written: EncodedRecord[];
+}
+
+interface EncodedRecord {
+  key: Uint8Array;
+  value: Uint8Array;
+}
+
 /** If several mutations have the same key, the last one counts. Throws `StoreRefusedError` beyond the limits of a commit. */
-function parametersOf(mutations: Mutation[]): Parameter[] {
+function encodeCommit({ checks, mutations }: Commit): EncodedCommit {
   if (mutations.length > STORE_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");
   }
-  const last = new Map<string, Mutation & { encoded: Uint8Array }>();
+  const last = new Map<string, { key: Uint8Array; mutation: Mutation }>();
   for (const mutation of mutations) {
-    const encoded = encodeKey(mutation.key);
-    last.set(encoded.toHex(), { ...mutation, encoded });
+    const key = encodeKey(mutation.key);
+    last.set(key.toHex(), { key, mutation });
   }
-  const deleted = [...last.values()].filter(({ type }) => type === "delete");
-  const written = [...last.values()].filter((it) => it.type === "set");
-  const values = written.map(({ value }) => value);
-  if (values.some(({ length }) => length > VALUE_BYTES_LIMIT)) {
-    throw new StoreRefusedError("A value is too large");
+  const deleted: Uint8Array[] = [];
+  const written: EncodedRecord[] = [];
+  let size = 0;
+  for (const { key, mutation } of last.values()) {
+    if (mutation.type === "delete") {
+      deleted.push(key);
+      continue;
+    }
+    const { value } = mutation;
+    if (value.length > VALUE_BYTES_LIMIT) throw new StoreRefusedError("A value is too large");
+    size += value.length;
+    written.push({ key, value });
   }
-  const size = values.reduce((sum, { length }) => sum + length, 0);
   if (size > STORE_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
-  const keysOf = (some: typeof deleted) => SQL.encodeArray(some.map(({ encoded }) => encoded));
-  return [keysOf(deleted), keysOf(written), SQL.encodeArray(values)];
+  const checkedKeys = checks.map(({ key }) => encodeKey(key));
+  const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
+  return { checkedKeys, versions, deleted, written };
+}
+
+/** The keys of records, and their values. */
+function arraysOf(records: EncodedRecord[]): Parameter[] {
+  const keys = records.map(({ key }) => key);
+  const values = records.map(({ value }) => value);
+  return [SQL.encodeArray(keys), SQL.encodeArray(values)];
 }
 
 function entryOf(key: Key, [version, value]: Row): StoreEntry {
