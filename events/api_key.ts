@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Instant, Sha256Hex, Ulid } from "../src/encoding/text_forms.ts";
 
 /** Longest `label` of a key, in UTF-16 code units. */
-const LABEL_MAX_LENGTH = 100;
+export const LABEL_MAX_LENGTH = 100;
 
 export const KeyLabel = z.string()
   .min(1, "must not be empty")

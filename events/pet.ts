@@ -198,6 +198,11 @@ export function statusIn(petText: string): PetStatus | undefined {
   return /,"status":"([^"]*)"/.exec(petText)?.[1] as PetStatus | undefined;
 }
 
+/** The name of the pet with that text. */
+export function nameIn(petText: string): string {
+  return JSON.parse(petText).name;
+}
+
 function text(maxLength: number, description: string): z.ZodString {
   const hasLength = (value: string) => {
     if (value.length <= maxLength) return value.length > 0;

@@ -79,6 +79,8 @@ export function createService(options: ServiceOptions): Service {
     readNewestHead: () => heads.read(),
     monotonicNow: () => runtime.monotonicNow(),
     beforeRead: largePages.beforeRead,
+    turn: largePages.turn,
+    isRestDue: () => background.isRestDue,
   });
   const feed = new EventFeed(store, background);
   const keys = new ApiKeyReader(store, runtime);

@@ -74,6 +74,10 @@ testNeeding(COMMANDS)(
       /^\[\{"specversion":"1\.0",.+"subject":"pets\/1",.+"subject":"pets\/2",.+\]$/,
     );
 
+    assertEquals(await run("name=rex"), `[${pet.replace('"id":1', '"id":2')},${pet}]`);
+    const [added] = JSON.parse(await run("# its last events"));
+    assertEquals([added.type, added.actor], ["PetCreated", JSON.parse(await run("v1/key")).id]);
+
     // Last, because the expectations above count the events.
     const changed = await run("-X PATCH");
     assertMatch(changed, /^etag: "\w+"\r$/m);

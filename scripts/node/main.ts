@@ -43,6 +43,8 @@ async function run(): Promise<void> {
     const reason = isOfDeno ? `${name} needs Deno` : `Unknown command ${JSON.stringify(name)}`;
     return fail(`${reason}; see --help`);
   }
+  // If its reader has ended, that is not a failure of the command. The service writes its log in another way.
+  if (name !== "start") process.stderr.on("error", () => {});
   // The commands find their own arguments there.
   process.argv.splice(2, 1);
   await LOADERS[name]();

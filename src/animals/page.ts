@@ -1,18 +1,19 @@
 /** A page of pets: what a client asks for, and what it gets. */
 
 import type { Head } from "eventstore-less/definitions.ts";
-import { petListOf } from "./pet_keys.ts";
+import { petListOf, type StatusFilter } from "./pet_keys.ts";
 import { countOf, lastPetIdOf, petCount } from "./pet_counts.ts";
 import type { PetRecord } from "./pet_records.ts";
-import type { PetStatus } from "../../events/pet.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 
 export interface PageQuery {
   /** Maximum number of pets, 1 to 100. */
   limit: number;
-  status?: PetStatus;
+  status?: StatusFilter;
   categoryId?: bigint;
+  /** A part of the name, without regard to case. */
+  name?: string;
   /** Only pets with a smaller id than this one. */
   cursor?: number;
   /** Only these, 1 to 100; without any other condition. */
@@ -39,18 +40,22 @@ export interface Page {
 /** A page is large from so many UTF-16 code units on. */
 export const LARGE_PAGE_LENGTH = 64 * 1024;
 
-/** A page of pets that match a query, newest first. One pet more than its limit says that there is a page after it. */
+/**
+ * A page of pets that match a query, newest first. One pet more than its limit says that there is a page after it; without
+ * one, `rest` is the cursor of that page, if there is one.
+ */
 export function pageOf(
   pets: readonly PetRecord[],
-  { limit, cursor, categoryId, ids }: PageQuery,
+  query: PageQuery,
   head: Head,
+  rest?: number,
 ): Page {
+  const { limit, cursor } = query;
   const shown = pets.slice(0, limit);
   const text = `[${shown.map((pet) => pet.text).join(",")}]`;
-  const next = pets.length > limit ? shown.at(-1)!.id : undefined;
+  const next = pets.length > limit ? shown.at(-1)!.id : rest;
   const isWhole = next === undefined && cursor === undefined;
-  const isCountedByHead = categoryId === undefined && ids === undefined;
-  const total = isWhole && !isCountedByHead ? pets.length : undefined;
+  const total = isWhole && !isCountedByHead(query) ? pets.length : undefined;
   return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head, total };
 }
 
@@ -61,8 +66,11 @@ export function headOf(page: Page, { head }: HeadEntry): Head {
 
 /** How many pets match a query at the head that its page shows; `undefined` if only a scan could tell. */
 export function totalOf(query: PageQuery, { total }: Page, head: Head): number | undefined {
-  const isCountedByHead = query.categoryId === undefined && query.ids === undefined;
-  return isCountedByHead ? countFor(query, head) : total;
+  return isCountedByHead(query) ? countFor(query, head) : total;
+}
+
+function isCountedByHead({ categoryId, ids, name }: PageQuery): boolean {
+  return categoryId === undefined && ids === undefined && name === undefined;
 }
 
 /** Number of pets of the status of a query, or of all, at a head. */

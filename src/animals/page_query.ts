@@ -13,20 +13,35 @@ import {
   parseQuery,
 } from "../api/requests/query.ts";
 import type { PageQuery } from "./page.ts";
+import { NO_STATUS, type StatusFilter } from "./pet_keys.ts";
 
 /** Section 8 of the interface. */
 export const LIMIT_MIN = 1;
 export const LIMIT_MAX = 100;
 export const LIMIT_DEFAULT = 20;
 
+/** The fault of a cursor that comes from no page. */
+export const NOT_A_CURSOR = "must be taken from the Link header of another page";
+
+/** Longest part of a name to search for, in Unicode code points. The `Link` header repeats it. */
+export const NAME_PART_MAX = 100;
+
 /** Maximum number of `ids` in a query. */
 export const IDS_MAX = 100;
 
 export const STATUS_SCHEMA = { $ref: "#/components/schemas/PetStatus" };
+export const STATUS_FILTER_SCHEMA = { $ref: "#/components/schemas/StatusFilter" };
+
+/** The statuses by which a list can be filtered. */
+export const STATUS_FILTERS: readonly StatusFilter[] = [...PET_STATUSES, NO_STATUS];
 
 export const PAGE_PARAMETERS: Parameters<PageQuery> = {
   limit: integer("The maximum number of animals on a page", LIMIT_MIN, LIMIT_MAX, LIMIT_DEFAULT),
-  status: oneOf("Lists only animals of this status; by default all", PET_STATUSES, STATUS_SCHEMA),
+  status: oneOf(
+    "Lists only animals of this status, or those without one (`none`); by default all",
+    STATUS_FILTERS,
+    STATUS_FILTER_SCHEMA,
+  ),
   categoryId: {
     description: "Lists only animals of this category; by default all",
     schema: integerSchema("int64", String(INT64_MIN), String(INT64_MAX)),
@@ -40,7 +55,7 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
     schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
     parse(value, refuse) {
       const cursor = parseDigits(value);
-      return cursor >= 1 ? cursor : refuse("must be taken from the Link header of another page");
+      return cursor >= 1 ? cursor : refuse(NOT_A_CURSOR);
     },
   },
   ids: {
@@ -59,6 +74,17 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
       const isValid = ids.length <= IDS_MAX && ids.every((id) => id >= 1);
       if (!isValid) refuse(`must be 1 to ${IDS_MAX} identifiers, with commas between them`);
       return [...new Set(ids)];
+    },
+  },
+  name: {
+    description:
+      "Lists only animals whose name contains this text, without regard to case; a page may then be short, " +
+      "or even empty, although the `Link` header names a next one",
+    schema: { type: "string", minLength: 1, maxLength: NAME_PART_MAX },
+    parse(value, refuse) {
+      const hasLength = value.length >= 1 && value.length <= 2 * NAME_PART_MAX &&
+        [...value].length <= NAME_PART_MAX;
+      return hasLength ? value : refuse(`must be 1 to ${NAME_PART_MAX} characters long`);
     },
   },
 };

@@ -200,26 +200,29 @@ export class PageReader {
       const pets = entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) }));
       return { pets, oldest };
     }
-    return { pets: await this.#readPetsOf(entries, categoryId, head), oldest };
-  }
-
-  /** The pets of the records of a category. */
-  async #readPetsOf(entries: StoreEntry[], categoryId: bigint, head: Head): Promise<ReadPet[]> {
-    for (const entry of entries) contentOf(entry);
-    const keys = entries.map(({ key }) =>
-      petKeyOf(head, key.at(-2) as string, key.at(-1) as number)
-    );
-    const found = await getAll(this.#deps.store, keys);
-    return found.map((entry, index) => {
-      const pet = entry === null ? undefined : petOf(entry);
-      const isInCategory = pet !== undefined && categoryIdIn(pet.text) === String(categoryId);
-      return { id: idOf(entries[index]), pet: isInCategory ? pet : undefined };
-    });
+    return { pets: await readPetsOfCategory(store, entries, categoryId, head), oldest };
   }
 }
 
+/** The pets of the records of a category. */
+export async function readPetsOfCategory(
+  store: Store,
+  entries: StoreEntry[],
+  categoryId: bigint,
+  head: Head,
+): Promise<ReadPet[]> {
+  for (const entry of entries) contentOf(entry);
+  const keys = entries.map(({ key }) => petKeyOf(head, key.at(-2) as string, key.at(-1) as number));
+  const found = await getAll(store, keys);
+  return found.map((entry, index) => {
+    const pet = entry === null ? undefined : petOf(entry);
+    const isInCategory = pet !== undefined && categoryIdIn(pet.text) === String(categoryId);
+    return { id: idOf(entries[index]), pet: isInCategory ? pet : undefined };
+  });
+}
+
 /** A pet of a list; without the pet if the pet itself is not there, or has another category. */
-interface ReadPet {
+export interface ReadPet {
   id: number;
   pet: PetRecord | undefined;
 }
@@ -231,12 +234,12 @@ interface ReadLists {
   oldest: number;
 }
 
-function idOf({ key }: StoreEntry): number {
+export function idOf({ key }: StoreEntry): number {
   return key.at(-1) as number;
 }
 
 /** Whether no pet was changed or removed after a head, up to a later one of the same generation. */
-function hasNoChangeAfter(head: Head, newerHead: Head): boolean {
+export function hasNoChangeAfter(head: Head, newerHead: Head): boolean {
   return changePositionOf(newerHead) <= head.position;
 }
 
@@ -260,7 +263,7 @@ function consecutiveCount(pets: readonly PetRecord[], query: PageQuery, head: He
 const MISSING_OR_TWICE = "is missing, or is there twice";
 
 /** The pets that were read, none of which has changed meanwhile. Throws `projection_damaged` if one is missing, or twice. */
-function soundPets(read: readonly ReadPet[], head: Head): PetRecord[] {
+export function soundPets(read: readonly ReadPet[], head: Head): PetRecord[] {
   return read.map(({ id, pet }, index) => {
     const isTwice = id === read[index + 1]?.id;
     if (pet === undefined || isTwice) throw damagedError(petKeyOf(head, "", id), MISSING_OR_TWICE);
@@ -275,7 +278,7 @@ function missingPetError(pets: readonly PetRecord[], query: PageQuery, head: Hea
 }
 
 /** The pets of events as the last of these leave them; `undefined` if a pet was removed. */
-function petsAfter(events: readonly RecordedEvent[]): Map<number, PetRecord | undefined> {
+export function petsAfter(events: readonly RecordedEvent[]): Map<number, PetRecord | undefined> {
   const after = new Map<number, PetRecord | undefined>();
   for (const event of events.filter(isPetEvent)) {
     const { type, position, data } = event;
@@ -286,8 +289,8 @@ function petsAfter(events: readonly RecordedEvent[]): Map<number, PetRecord | un
 }
 
 /** Whether a pet has the status and the category of a query. */
-function matches({ text }: PetRecord, { status, categoryId }: PageQuery): boolean {
-  const hasStatus = status === undefined || statusIn(text) === status;
+export function matches({ text }: PetRecord, { status, categoryId }: PageQuery): boolean {
+  const hasStatus = status === undefined || petListOf(statusIn(text)) === petListOf(status);
   const hasCategory = categoryId === undefined || categoryIdIn(text) === String(categoryId);
   return hasStatus && hasCategory;
 }
@@ -296,6 +299,13 @@ function matches({ text }: PetRecord, { status, categoryId }: PageQuery): boolea
 function remainingName({ status, cursor }: PageQuery, head: Head): string {
   const { generation } = head;
   return `${generation}/${changePositionOf(head)}/${status}/${cursor}`;
+}
+
+/** Throws `projection_damaged` unless the lists of a query had so many pets as the head counts. */
+export function expectCount(count: number, query: PageQuery, head: Head): void {
+  if (query.categoryId !== undefined) return;
+  const expected = countFor(query, head);
+  if (count !== expected) throw miscountedError(query, count < expected ? "fewer" : "more");
 }
 
 function miscountedError({ status }: PageQuery, difference: "fewer" | "more"): ServiceError {

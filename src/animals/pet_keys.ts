@@ -10,11 +10,17 @@ export function petSubject(id: number): string {
   return `${PETS_COLLECTION}/${id}`;
 }
 
-/** The lists that hold the pets: one for each status, and one for the pets without a status. */
-export const PET_LISTS = [...PET_STATUSES, "none"].sort();
+/** The list of the pets without a status, and what clients call it. */
+export const NO_STATUS = "none";
 
-export function petListOf(status: PetStatus | null | undefined): string {
-  return status ?? "none";
+/** What the pets of a list have in common. */
+export type StatusFilter = PetStatus | typeof NO_STATUS;
+
+/** The lists that hold the pets: one for each status, and one for the pets without a status. */
+export const PET_LISTS = [...PET_STATUSES, NO_STATUS].sort();
+
+export function petListOf(status: StatusFilter | null | undefined): string {
+  return status ?? NO_STATUS;
 }
 
 export function petKey(list: string, ...id: number[]) {

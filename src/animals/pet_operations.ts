@@ -27,7 +27,6 @@ import {
   gzipTagOf,
 } from "../api/conditional_read.ts";
 import type { LargePages } from "./large_pages.ts";
-import { ERRORS, HttpError } from "../api/errors.ts";
 import {
   IDEMPOTENCY_REPLAYED_HEADER,
   parseIdempotencyKey,
@@ -36,8 +35,10 @@ import { parseIfMatch } from "../api/requests/if_match.ts";
 import type { ApiOperation, ApiRoute } from "../api/api_operation.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { parseQuery, queryOf } from "../api/requests/query.ts";
+import { listPetEvents } from "./list_pet_events.ts";
 import { parsePageQuery } from "./page_query.ts";
 import { parseNewPet, parsePetPatch } from "./pet_body.ts";
+import { petIdOf, petNotFoundError } from "./pet_id.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
 
 /** getPet is deprecated since the first release (RFC 9745), and removed on that day (RFC 8594). */
@@ -60,6 +61,7 @@ export const PET_OPERATIONS = {
   createPet: { kind: "write", prepare: prepareCreatePet },
   updatePet: { kind: "write", prepare: prepareUpdatePet },
   removePet: { kind: "write", prepare: prepareRemovePet },
+  listPetEvents: { kind: "read", respond: listPetEvents },
 } satisfies Record<string, ApiOperation<PetDeps>>;
 
 export const PET_ROUTES: ApiRoute<keyof typeof PET_OPERATIONS>[] = [
@@ -68,6 +70,7 @@ export const PET_ROUTES: ApiRoute<keyof typeof PET_OPERATIONS>[] = [
     path: "/pets/{petId}",
     operations: { GET: "getPet", PATCH: "updatePet", DELETE: "removePet" },
   },
+  { path: "/pets/{petId}/events", operations: { GET: "listPetEvents" } },
 ];
 
 function listPets(
@@ -77,11 +80,15 @@ function listPets(
 ): HttpResponse | Promise<HttpResponse> {
   const { pets, largePages } = deps;
   const query = parsePageQuery(exchange.search);
+  const isSearch = query.name !== undefined;
+  // A search may take seconds, which would hide how long lists take.
+  if (isSearch) exchange.measuredAs = "listPetsByName";
   const listed = pets.list(query, entry);
   if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
-  if (largePages.expects(query.limit)) largePages.leave(exchange);
+  if (isSearch || largePages.expects(query.limit)) largePages.leave(exchange);
   return listed.then((page) => {
-    largePages.noteRead(page, query.limit);
+    // A page of a search may be short, or empty.
+    if (!isSearch) largePages.noteRead(page, query.limit);
     return showPage(page, query, deps, exchange, entry);
   });
 }
@@ -159,9 +166,7 @@ function getPet(
   const link = `<${baseUrl}/pets?status=available>; rel="successor-version"`;
   const deprecation = { ...DEPRECATION_HEADERS, link };
   return andThen(pets.get(petIdOf(path, deprecation), entry), (pet) => {
-    if (pet === undefined) {
-      throw new HttpError("pet_not_found", ERRORS.pet_not_found.when, deprecation);
-    }
+    if (pet === undefined) throw petNotFoundError(deprecation);
     // The hash costs more than all else that a read from the caches does.
     pet.cachedTag ??= entityTag(pet.text);
     const headers = { ...deprecation, ...READ_HEADERS, etag: pet.cachedTag };
@@ -231,13 +236,4 @@ function written(
 
 function writtenHeaders(isDuplicate: boolean): HttpResponse["headers"] {
   return isDuplicate ? { ...NEVER_STORED, [IDEMPOTENCY_REPLAYED_HEADER]: "true" } : NEVER_STORED;
-}
-
-/** The id at the end of a path. Throws `pet_not_found`, with these headers, if it is not an integer. */
-function petIdOf(path: string, headers: Record<string, string> = {}): number {
-  const petId = path.slice(path.lastIndexOf("/") + 1);
-  // An integer that is too large exceeds every id, so it is harmless.
-  if (/^(0|-?[1-9]\d*)$/.test(petId)) return Number(petId);
-  const message = "The identifier of an animal is an integer without leading zeros, such as 42";
-  throw new HttpError("pet_not_found", message, headers);
 }

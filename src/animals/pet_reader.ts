@@ -17,7 +17,8 @@ import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { LARGE_PAGE_LENGTH, newestOf, type Page, type PageQuery } from "./page.ts";
-import { PageReader, type PageReaderDeps } from "./page_reader.ts";
+import { NameSearch, type NameSearchDeps } from "./name_search.ts";
+import { PageReader } from "./page_reader.ts";
 import { damagedError, readProof } from "eventstore-less/projections/project.ts";
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
@@ -44,7 +45,7 @@ function newCaches(generation: number, changePosition: number) {
 
 type Caches = ReturnType<typeof newCaches>;
 
-export interface PetReaderDeps extends Omit<PageReaderDeps, "findPet"> {
+export interface PetReaderDeps extends NameSearchDeps {
   /** Resolves when a page of so many pets may be read, or returns `undefined`. */
   beforeRead: (limit: number) => Promise<void> | undefined;
 }
@@ -57,6 +58,7 @@ export class PetReader {
   #store: Store;
   #deps: PetReaderDeps;
   #pages: PageReader;
+  #names: NameSearch;
   #caches = newCaches(0, 0);
 
   constructor(deps: PetReaderDeps) {
@@ -65,6 +67,7 @@ export class PetReader {
     this.#deps = deps;
     this.#store = deps.store;
     this.#pages = new PageReader({ ...deps, findPet });
+    this.#names = new NameSearch(deps);
   }
 
   /** Returns the pet with an id, or `undefined` if that pet does not exist. Rejects with `projection_damaged`. */
@@ -119,9 +122,9 @@ export class PetReader {
   list(query: PageQuery, { head }: HeadEntry): Page | Promise<Page> {
     const { pages, reading } = this.#cachesFor(head);
     // An addition outdates only the pages that begin with the newest pets.
-    const { limit, status, categoryId, cursor, ids } = query;
+    const { limit, status, categoryId, cursor, ids, name: petName } = query;
     const name = `${head.generation}/${status}/${categoryId}/${limit}/${cursor}/${ids}/` +
-      newestOf(query, head);
+      `${newestOf(query, head)}/${petName}`;
     // Node 24 has no Map.getOrInsertComputed().
     const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;
@@ -132,7 +135,8 @@ export class PetReader {
     return page;
   }
 
-  async #readPage(query: PageQuery, head: Head): Promise<Page> {
+  async #readPage({ name, ...query }: PageQuery, head: Head): Promise<Page> {
+    if (name !== undefined) return await this.#names.read({ ...query, name }, head);
     const turn = this.#deps.beforeRead(query.limit);
     if (turn !== undefined) await turn;
     return await this.#pages.read(query, head);

@@ -1,4 +1,5 @@
 import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { ApiKey } from "../keys/api_key.ts";
 import type { ApiRequest } from "./api_request.ts";
 import type { HttpResponse } from "./http_response.ts";
 
@@ -8,11 +9,12 @@ export type ApiOperation<Deps> =
   | { kind: "write"; prepare: PrepareWrite<Deps> }
   | { kind: "wait"; prepare: PrepareWait<Deps> };
 
-/** Responds as of a head that was read after the request came. */
+/** Responds as of a head that was read after the request came, at which the key was live. */
 export type Respond<Deps> = (
   deps: Deps,
   request: ApiRequest,
   entry: HeadEntry,
+  key: ApiKey,
 ) => HttpResponse | Promise<HttpResponse>;
 
 /** Resolves to the function that carries out a request. Rejects with `HttpError` if the request is not valid. */

@@ -8,4 +8,6 @@ export interface ApiRequest extends ForegroundRequest {
   search: string;
   /** The address of the interface in links. */
   baseUrl: string;
+  /** The name under which metrics count the request, if that is not the one of its operation. */
+  measuredAs?: string;
 }

@@ -14,6 +14,9 @@ export interface HttpResponse {
 /** The headers of a body that is JSON. */
 export const JSON_HEADERS = { "content-type": "application/json" };
 
+/** The headers of a body that is a batch of CloudEvents. */
+export const EVENT_BATCH_HEADERS = { "content-type": "application/cloudevents-batch+json" };
+
 /** Headers of a response that may be outdated a moment later. */
 export const NEVER_STORED = { "cache-control": "no-store" };
 

@@ -24,7 +24,7 @@ import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import { StoreError } from "eventstore-less/store/store_errors.ts";
 import { compressed } from "../api/compression.ts";
 import { codeOf } from "../api/errors.ts";
-import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
+import { EVENT_BATCH_HEADERS, type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./events_query.ts";
 
@@ -46,7 +46,6 @@ export const STREAM_MS = 240_000;
 /** How long a client should wait before it resumes a stream, in milliseconds. */
 const RETRY_MS = 1_000;
 
-export const BATCH_TYPE = "application/cloudevents-batch+json";
 export const STREAM_TYPE = "text/event-stream";
 
 const encoder = new TextEncoder();
@@ -136,7 +135,7 @@ async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: str
       vary: "accept, accept-encoding",
       link: `<${baseUrl}/events?${queryAfter(cursor.place.id, query)}>; rel="next"`,
     },
-    contentHeaders: { "content-type": BATCH_TYPE },
+    contentHeaders: EVENT_BATCH_HEADERS,
   };
   return await compressed(response, client.headers, () => deps.background.turn("events"));
 }

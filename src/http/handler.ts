@@ -109,7 +109,8 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
     if (isTimed) {
       const ms = deps.runtime.monotonicNow() - beganMs;
-      instrumentation.onResponse?.(exchange.operation, response.status, ms / 1_000);
+      const { measuredAs = exchange.operation } = exchange;
+      instrumentation.onResponse?.(measuredAs, response.status, ms / 1_000);
       if (deps.accessLog) logResponse(exchange, response, ms, connection);
     }
     // For HEAD, the server omits the body and keeps its Content-Length.
@@ -245,7 +246,7 @@ function respondToKey(
       if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
       if (operation === undefined) return responds(respondWithMethods(method, route));
       if (operation.kind === "read") {
-        return andThen(operation.respond(deps, exchange, entry), responds);
+        return andThen(operation.respond(deps, exchange, entry, key), responds);
       }
       return andThen(operation.prepare(deps, exchange, entry, token), waits);
     });

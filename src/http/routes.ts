@@ -19,7 +19,7 @@ export type PublicOperation =
 
 type Operations<Name extends string> = ApiRoute<Name>["operations"];
 
-/** The last segment of a path may be a parameter, such as `{petId}`. */
+/** The last segment of a path, or the one before, may be a parameter, such as `{petId}`. */
 export type Route =
   | { path: string; isPublic: false; operations: Operations<ApiOperationName> }
   | { path: string; isPublic: true; operations: Operations<PublicOperation> };
@@ -42,7 +42,7 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** A parameter has no name here. */
-const ROUTES_BY_PATH = new Map(ROUTES.map((it) => [it.path.replace(/\{\w+\}$/, "{}"), it]));
+const ROUTES_BY_PATH = new Map(ROUTES.map((it) => [it.path.replace(/\{\w+\}/, "{}"), it]));
 
 /** The route of a path. One for browsers matches if the client asks for HTML, or has no `headers`. */
 export function findRoute(path: string, headers?: Headers): Route | undefined {
@@ -53,12 +53,18 @@ export function findRoute(path: string, headers?: Headers): Route | undefined {
   return acceptsHtml ? route : undefined;
 }
 
-/** The last segment of the path is the parameter, which must not be empty. */
 function findRouteWithParameter(path: string): Route | undefined {
   // Anybody can send a long path, so no regular expression that is tried at each of its characters.
-  const parent = path.slice(0, path.lastIndexOf("/") + 1);
-  if (parent === path) return undefined;
-  return ROUTES_BY_PATH.get(`${parent}{}`);
+  const lastSlash = path.lastIndexOf("/");
+  const slashBefore = path.lastIndexOf("/", lastSlash - 1);
+  return findRouteWithout(path, lastSlash + 1, path.length) ??
+    findRouteWithout(path, slashBefore + 1, lastSlash);
+}
+
+/** The route of a path whose segment from `start` to `end` is the parameter, which must not be empty. */
+function findRouteWithout(path: string, start: number, end: number): Route | undefined {
+  if (start >= end) return undefined;
+  return ROUTES_BY_PATH.get(`${path.slice(0, start)}{}${path.slice(end)}`);
 }
 
 /** The message does not repeat the path, which may have a secret. */
@@ -68,7 +74,8 @@ export function unknownPathError(rightPaths: string): HttpError {
 
 export function pathsAt(baseUrl: string): string {
   const base = requestTarget(baseUrl).path;
-  return `${base}/pets, ${base}/pets/{petId} or ${base}/events`;
+  const paths = API_ROUTES.map(({ path }) => base + path);
+  return `${paths.slice(0, -1).join(", ")} or ${paths.at(-1)}`;
 }
 
 /** The paths at which people and programs look for a description that is elsewhere. */

@@ -151,7 +151,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
 
   "404 not_found": [
     [
-      "The path does not exist: use /v1/pets, /v1/pets/{petId} or /v1/events",
+      "The path does not exist: use /v1/pets, /v1/pets/{petId}, /v1/pets/{petId}/events, /v1/events or /v1/key",
       ...["/pets/secret", "/pets", "/v1/pets/", "/v1//pets", "/V1/Pets", "/v1/v1/pets?limit=1"]
         .concat("/v1", "/v1/pet", "/v1/pets/7/", "/v1/pets/7/owners").map((path) => get(path)),
     ],
@@ -174,6 +174,14 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       "The path supports only GET, HEAD, PATCH, DELETE, OPTIONS",
       ({ send }) => send("/v1/pets/1", { method: "POST" }),
     ],
+    [
+      "The path supports only GET, HEAD, OPTIONS",
+      ...["/v1/events", "/v1/key", "/v1/pets/1/events"].flatMap((path) =>
+        ["POST", "PATCH", "DELETE", "PUT"].map((method): Send => ({ send }) =>
+          send(path, { method })
+        )
+      ),
+    ],
   ],
   "404 pet_not_found": [
     [
@@ -191,7 +199,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
 
   "400 invalid_parameter": [
     ...UNKNOWN_PARAMETERS.map(([name, query]): [string, ...Send[]] => [
-      `Query parameter "${name}" is not known: use limit, status, categoryId, cursor, ids`,
+      `Query parameter "${name}" is not known: use limit, status, categoryId, cursor, ids, name`,
       ...list(query, `limit=5&${query}`),
     ]),
     ...["offset", "page"].map((name): [string, ...Send[]] => [
@@ -202,7 +210,12 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     [
       'Query parameter "limit" is not known: this operation takes none',
       ({ send }) => send("/v1/pets?limit=1", { method: "POST" }),
+      get("/v1/key?limit=1"),
       ...forPet("1?limit=1"),
+    ],
+    [
+      'Query parameter "status" must be one of available, pending, sold',
+      ...follow("status=none"),
     ],
     [
       'Query parameter "limit" is repeated',
@@ -213,8 +226,8 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ...withEach("limit", ["0", "101", "-1", "", "1.5", "1e1", "0x1", " 1", "+1", "x"]),
     ],
     [
-      'Query parameter "status" must be one of available, pending, sold',
-      ...withEach("status", ["secret", "Available", "", "sold,pending", "\0"]),
+      'Query parameter "status" must be one of available, pending, sold, none',
+      ...withEach("status", ["secret", "None", "Available", "", "sold,pending", "\0"]),
     ],
     [
       'Query parameter "categoryId" must be an integer from -9223372036854775808 to 9223372036854775807',
@@ -232,7 +245,17 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ],
     [
       'Query parameter "ids" cannot be used with another parameter',
-      ...list("ids=1&limit=1", "cursor=1&ids=1", "ids=1&status=sold", "ids=1&categoryId=1"),
+      ...list(
+        "ids=1&limit=1",
+        "cursor=1&ids=1",
+        "ids=1&status=sold",
+        "ids=1&categoryId=1",
+        "ids=1&name=a",
+      ),
+    ],
+    [
+      'Query parameter "name" must be 1 to 100 characters long',
+      ...withEach("name", ["", "x".repeat(101), "🐈".repeat(101), "x".repeat(5_000)]),
     ],
     [
       'Query parameter "since" must be a time such as 2026-11-20T08:00:00Z',
@@ -495,7 +518,9 @@ Deno.test("every error code has a test here", () => {
 Deno.test("the paths in a message are those of the address for clients", async () => {
   await using service = await openTestService({ publicUrl: "https://shop.example/store/v1" });
   const { message } = await (await service.send("/pets")).json();
-  const paths = "/store/v1/pets, /store/v1/pets/{petId} or /store/v1/events";
+  const base = "/store/v1";
+  const paths =
+    `${base}/pets, ${base}/pets/{petId}, ${base}/pets/{petId}/events, ${base}/events or ${base}/key`;
   assertEquals(message, `The path does not exist: use ${paths}`);
   const guess = await (await service.sendBare("/v1/docs")).json();
   const right = "/store/docs or /store/openapi.json";

@@ -25,6 +25,8 @@ Deno.test("without CORS_ORIGINS, responses have no CORS headers", async () => {
 const METHODS = {
   "/v1/pets": "GET, HEAD, POST, OPTIONS",
   "/v1/pets/1": "GET, HEAD, PATCH, DELETE, OPTIONS",
+  "/v1/pets/1/events": "GET, HEAD, OPTIONS",
+  "/v1/key": "GET, HEAD, OPTIONS",
   "/openapi.json": "GET, HEAD, OPTIONS",
 };
 

@@ -21,7 +21,10 @@ testEachWay(
   "HEAD returns the response of GET without the body",
   async ({ add, send, sendBare }) => {
     await add(REX);
-    for (const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/pets/1", "/v1/pets/2", "/v1/none"]) {
+    for (
+      const path of ["/v1/pets", "/v1/pets?limit=0", "/v1/pets/1", "/v1/pets/2", "/v1/none"]
+        .concat("/v1/key", "/v1/pets/1/events?limit=1", "/v1/pets/2/events")
+    ) {
       const get = await send(path);
       const text = await get.text();
       const head = await send(path, { method: "HEAD" });

@@ -58,6 +58,7 @@ test("sections 2 and 4.1, rule 2: a pet has the status that it was given, by whi
   assertEquals(await service.listIds("status=available"), [5, 1]);
   assertEquals(await service.listIds("status=pending"), [2]);
   assertEquals(await service.listIds("status=sold"), [3]);
+  assertEquals(await service.listIds("status=none"), [4]);
   assertEquals(await service.listIds(), [5, 4, 3, 2, 1]);
 });
 

@@ -6,9 +6,29 @@ Deno.test("findRoute() finds the route of a path and no other, in linear time", 
   for (const id of ["1", "x", "%2F", "{petId}", "..", " "]) {
     assertEquals(findRoute(`/v1/pets/${id}`)?.path, "/v1/pets/{petId}");
   }
-  const unknown = ["", "/v1/pets/1/x", "//", "/docs//", "/docs/x/", "/docs/a/b", "/healthz/"];
+  for (const id of ["1", "x", "{petId}", " ", "events"]) {
+    assertEquals(findRoute(`/v1/pets/${id}/events`)?.path, "/v1/pets/{petId}/events");
+  }
+  const unknown = [
+    "",
+    "/v1/pets/1/x",
+    "/v1/pets//events",
+    "/v1/pets/1/events/",
+    "/v1/x/1/events",
+    "//",
+    "/docs//",
+    "/docs/x/",
+    "/docs/a/b",
+    "/healthz/",
+  ];
   // In quadratic time, the last one would take hours.
-  unknown.push("v1/pets/1", "/V1/pets", "/pets", `/v1/${"a".repeat(5_000_000)}/`);
+  unknown.push(
+    "v1/pets/1",
+    "/V1/pets",
+    "/pets",
+    `/v1/${"a".repeat(5_000_000)}/`,
+    "/".repeat(5_000_000),
+  );
   for (const path of unknown) assertEquals(findRoute(path), undefined);
 });
 

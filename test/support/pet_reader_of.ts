@@ -9,6 +9,8 @@ export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): Pe
     readNewestHead: () => readHead(store),
     monotonicNow: () => 0,
     beforeRead: () => undefined,
+    turn: () => Promise.resolve(),
+    isRestDue: () => false,
     ...deps,
   });
 }

@@ -20,13 +20,17 @@ export type Parameters<Query> = { [Name in keyof Query]-?: Parameter<Query[Name]
 /** The text of a query. */
 export function queryOf(query: object): string {
   const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-  return parameters.map(([name, value]) => `${name}=${value}`).join("&");
+  return parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+}
+
+/** The error about a parameter, with a fault that follows its name. */
+export function parameterError(name: string, fault: string): HttpError {
+  return new HttpError("invalid_parameter", `Query parameter ${quoted(name)} ${fault}`);
 }
 
 /** The error about two parameters that exclude each other. */
 export function combinedError(name: string, other: string): HttpError {
-  const message = `Query parameter "${name}" cannot be used with ${other}`;
-  return new HttpError("invalid_parameter", message);
+  return parameterError(name, `cannot be used with ${other}`);
 }
 
 const NEXT_PAGE = "the address of the next page is in the Link header";
@@ -37,7 +41,7 @@ export function parseQuery<Query>(search: string, parameters: Parameters<Query>)
   const sent = new URLSearchParams(search);
   for (const [name, value] of sent) {
     const refuse = (fault: string) => {
-      throw new HttpError("invalid_parameter", `Query parameter ${quoted(name)} ${fault}`);
+      throw parameterError(name, fault);
     };
     if (!Object.hasOwn(parameters, name)) {
       refuse(`is not known: ${adviceOnUnknown(name, Object.keys(parameters))}`);

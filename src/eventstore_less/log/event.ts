@@ -38,9 +38,17 @@ export function encodeEvent(event: RecordedEvent): string {
     `"previoushash":"${previousHash}${HASH_TO_DATA}${encodeData(event)}}`;
 }
 
-/** The text of an event for clients: a CloudEvent with another id, and without what concerns only the log. */
-export function encodePublicEvent({ event, line }: RecordedLine, id: string): string {
-  return `${attributesOf(event, id)},"datacontenttype":"application/json",` +
+/**
+ * The text of an event for clients: a CloudEvent with another id, and without what concerns only the log. `actor` is left
+ * out unless it is given.
+ */
+export function encodePublicEvent(
+  { event, line }: RecordedLine,
+  id: string,
+  actor?: string,
+): string {
+  const actorMember = actor === undefined ? "" : `,"actor":"${actor}"`;
+  return `${attributesOf(event, id)}${actorMember},"datacontenttype":"application/json",` +
     `"data":${decoder.decode(dataOf(line))}}`;
 }
 

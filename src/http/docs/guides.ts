@@ -5,6 +5,7 @@ import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
 import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../api/requests/idempotency_key.ts";
 import * as EVENTS from "../events_query.ts";
+import { SCAN_LIMIT, SCAN_MS } from "../../animals/name_search.ts";
 import * as PAGES from "../../animals/page_query.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../api/requests/request_body.ts";
 import SAMPLES from "./code_samples.md" with { type: "text" };
@@ -23,6 +24,8 @@ export function guides(base: string) {
     "body-KiB": BODY_LIMIT_BYTES / 1024,
     "body-seconds": BODY_LIMIT_MS / 1_000,
     "wait-seconds": EVENTS.EVENTS_TIMEOUT_MAX / 1_000,
+    "scan-limit": SCAN_LIMIT.toLocaleString("en"),
+    "scan-seconds": SCAN_MS / 1_000,
     FOLLOWERS_OF_KEY_LIMIT,
     IDEMPOTENCY_KEY_MAX_LENGTH,
     reused: ERRORS.idempotency_key_reused.status,

@@ -8,10 +8,10 @@ import { INT64_MAX, INT64_MIN } from "../../encoding/int64.ts";
 import { petSubject } from "../../animals/pet_keys.ts";
 import { NewPet, Pet, PetPatch, PetStatus } from "../../../events/pet.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
-import { NEVER_STORED, READ_HEADERS } from "../../api/http_response.ts";
+import { EVENT_BATCH_HEADERS, NEVER_STORED, READ_HEADERS } from "../../api/http_response.ts";
 import { ENTITY_TAG_PATTERN, entityTag } from "../../api/conditional_read.ts";
 import { type ErrorCode, ERRORS, RETRY_AFTER_SECONDS } from "../../api/errors.ts";
-import { BATCH_TYPE, STREAM_TYPE } from "../events.ts";
+import { STREAM_TYPE } from "../events.ts";
 import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
@@ -19,6 +19,10 @@ import {
 import { IF_MATCH_PATTERN } from "../../api/requests/if_match.ts";
 import * as EVENTS from "../events_query.ts";
 import * as PAGES from "../../animals/page_query.ts";
+import { PET_EVENTS_PARAMETERS } from "../../animals/list_pet_events.ts";
+import { SCAN_LIMIT, SCAN_MS } from "../../animals/name_search.ts";
+import { LABEL_MAX_LENGTH } from "../../../events/api_key.ts";
+import { ULID } from "../../encoding/text_forms.ts";
 import { integerSchema } from "../../api/requests/query.ts";
 import { ACCEPT_PATCH, PATCH_TYPES } from "../../api/requests/request_body.ts";
 import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
@@ -28,6 +32,8 @@ import { BASE_PATH, ROUTES } from "../routes.ts";
 
 const PETS_TAG = { name: "Pets", description: "The animals offered in the store" };
 const EVENTS_TAG = { name: "Events", description: "How the animals came to be as they are" };
+const KEY_TAG = { name: "Key", description: "The API key that asks" };
+const BATCH_TYPE = EVENT_BATCH_HEADERS["content-type"];
 
 /** An address that the description has in examples, until it is replaced by the one that was called. */
 export const EXAMPLE_BASE = `http://localhost:8000${BASE_PATH}`;
@@ -58,9 +64,9 @@ export function describeInterface({ publicUrl, stagingUrl }: BaseAddresses = {})
       ...(stagingUrl === undefined ? [] : [[stagingUrl, "Staging"]]),
       // The interface is for clients outside of the operator's organization too.
     ].map(([url, description]) => ({ url, description, "x-internal": false })),
-    tags: [PETS_TAG, EVENTS_TAG, ...guideTags],
+    tags: [PETS_TAG, EVENTS_TAG, KEY_TAG, ...guideTags],
     "x-tagGroups": [
-      { name: "Operations", tags: [PETS_TAG.name, EVENTS_TAG.name] },
+      { name: "Operations", tags: [PETS_TAG.name, EVENTS_TAG.name, KEY_TAG.name] },
       { name: "Guides", tags: guideTags.map(({ name }) => name) },
     ],
     security: [{ bearerAuth: [] }],
@@ -68,10 +74,12 @@ export function describeInterface({ publicUrl, stagingUrl }: BaseAddresses = {})
     components: {
       schemas: schemasOf({
         PetStatus,
+        StatusFilter,
         PetInput,
         PetPatch: PatchBody,
         Pet,
         PetEvent,
+        ApiKey: KeyBody,
         Error: ErrorBody,
       }),
       parameters: { IfNoneMatch: IF_NONE_MATCH, IfMatch: IF_MATCH },
@@ -96,6 +104,13 @@ const PetInput = NewPet.meta({
   description: "The body of a request to add an animal",
 });
 
+const StatusFilter = z.enum(PAGES.STATUS_FILTERS)
+  .meta({
+    description: "The availability of the animals in a list; `none` if they have no status",
+    // Without names of its own, Go generators would rename those of PetStatus.
+    "x-enumNames": PAGES.STATUS_FILTERS.map((it) => `StatusFilter${capitalized(it)}`),
+  });
+
 const PatchBody = PetPatch.meta({
   title: "PetPatch",
   description: "The fields to change, with their new values; `null` removes a field",
@@ -105,6 +120,8 @@ const PatchBody = PetPatch.meta({
 const DATASCHEMA_PATTERN = new RegExp(
   `^(${PET_EVENT_TYPES.map(schemaOf).join("|")}):[1-9][0-9.]*$`,
 );
+
+const KEY_ID_PATTERN = new RegExp(`^${ULID}$`);
 
 /** An event as `encodePublicEvent` writes it. */
 const PetEvent = z.strictObject({
@@ -117,12 +134,24 @@ const PetEvent = z.strictObject({
   sequence: z.string().regex(/^\d{16}$/).max(16),
   subject: z.string().regex(/^pets\/[1-9]\d*$/).max(21),
   dataschema: z.string().regex(DATASCHEMA_PATTERN).max(100),
+  actor: z.string().regex(KEY_ID_PATTERN).max(26).optional()
+    .describe("The id of the API key that caused the event; only in the events of one animal"),
   datacontenttype: z.literal("application/json"),
   data: Pet.extend({ previous: PatchBody.optional() }).describe(
     "The animal as it is after the event, or was before a `PetRemoved`, and in `previous` of a `PetUpdated` the " +
       "former values of what changed (`null` for an absent one)",
   ),
 }).describe("A CloudEvent 1.0 (https://cloudevents.io): an animal was added, changed or removed");
+
+/** An API key as `getKey` shows it. */
+const KeyBody = z.strictObject({
+  id: z.string().regex(KEY_ID_PATTERN).max(26).describe("The identifier of the key, not the key"),
+  label: z.string().min(1).max(LABEL_MAX_LENGTH)
+    .describe("The name that the operator gave to the key"),
+  readOnly: z.boolean().describe("Whether the key may only read"),
+  expiresAt: z.string().meta({ format: "date-time", maxLength: 24 }).optional()
+    .describe("When the key ends, as far as that is known; absent if it does not end"),
+});
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -147,6 +176,12 @@ const EXAMPLE_EVENT = {
   dataschema: `${schemaOf("PetCreated")}:1`,
   datacontenttype: "application/json",
   data: EXAMPLE_PET,
+};
+const EXAMPLE_KEY = {
+  id: "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B",
+  label: "shop",
+  readOnly: false,
+  expiresAt: "2027-01-02T03:04:05.678Z",
 };
 const EXAMPLE_DATA = JSON.stringify(EXAMPLE_EVENT);
 const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT.id}\nevent: PetCreated\ndata: ${EXAMPLE_DATA}\n\n`;
@@ -199,13 +234,18 @@ const HEADERS = {
     pattern(`^<${PETS_URL_PATTERN}\\?[^<>]+>; rel="next"$`),
     `<${EXAMPLE_PETS_URL}?limit=20&cursor=81>; rel="next"`,
   ),
+  "Link.history": sometimes(
+    "The address of the next page, with earlier events (RFC 8288); absent on the last page",
+    pattern(`^<${PETS_URL_PATTERN}/[1-9][0-9]*/events\\?[^<>]+>; rel="next"$`),
+    `<${EXAMPLE_PETS_URL}/${EXAMPLE_PET.id}/events?limit=20&cursor=${EXAMPLE_EVENT.id}>; rel="next"`,
+  ),
   "Link.events": sometimes(
     "The address of the next request (RFC 8288); absent on a stream",
     pattern(`^<https?://[^<>]+${BASE_PATH}/events\\?lastEventId=[^<>]+>; rel="next"$`),
     `<${EXAMPLE_BASE}/events?lastEventId=${EXAMPLE_EVENT.id}&limit=100&timeout=0>; rel="next"`,
   ),
   "X-Total-Count": sometimes(
-    "How many animals match the filter; absent if a category has several pages",
+    "How many animals match the filter; absent if a category, or a search by `name`, has several pages",
     integerSchema("int64", "0", String(INT64_MAX)),
     1,
   ),
@@ -371,7 +411,15 @@ interface DescribedOperation extends Record<string, unknown> {
 const OPERATIONS: Record<ApiOperationName, DescribedOperation> = {
   listPets: {
     summary: "List animals",
-    description: "Lists the animals of the store, newest first, one page at a time.",
+    description:
+      "Lists the animals of the store, newest first, one page at a time. With `name`, a page " +
+      `is the result of a search through at most ${
+        SCAN_LIMIT.toLocaleString("en")
+      } animals, for at most ` +
+      `${
+        SCAN_MS / 1_000
+      } seconds: it may have fewer animals than \`limit\`, or none, although its \`Link\` header ` +
+      "names a next page.",
     query: `?status=available&limit=${PAGES.LIMIT_DEFAULT}`,
     parameters: [...queryParametersOf(PAGES.PAGE_PARAMETERS), ref("parameters/IfNoneMatch")],
     responses: {
@@ -457,6 +505,43 @@ const OPERATIONS: Record<ApiOperationName, DescribedOperation> = {
       ...errors([...OF_LISTS, "feed_reset", "overloaded"]),
     },
   },
+  listPetEvents: {
+    tags: [EVENTS_TAG.name],
+    summary: "List the events of an animal",
+    description:
+      "Lists what happened to one animal, newest first, one page at a time. The service finds an event by the one " +
+      "after it. Events that it stored before version 6 do not name the one before, so the list ends with the newest " +
+      "of these. A page with a megabyte has no more events.",
+    parameters: [
+      PET_ID,
+      ...queryParametersOf(PET_EVENTS_PARAMETERS),
+      ref("parameters/IfNoneMatch"),
+    ],
+    responses: {
+      200: response(
+        "A page of events; the `Link` header names the next page, if there is one",
+        ["Link.history", ...CACHING],
+        content(
+          arrayOf("PetEvent", PAGES.LIMIT_MAX),
+          [{ ...EXAMPLE_EVENT, actor: EXAMPLE_KEY.id }],
+          [BATCH_TYPE],
+        ),
+      ),
+      304: notModified(["Link.history"]),
+      ...errors([...OF_LISTS, "pet_not_found"]),
+    },
+  },
+  getKey: {
+    tags: [KEY_TAG.name],
+    summary: "Get the API key that asks",
+    description: "Returns what is known of the API key of the request, but not the key itself.",
+    parameters: [ref("parameters/IfNoneMatch")],
+    responses: {
+      200: response("The API key", CACHING, content(ref("schemas/ApiKey"), EXAMPLE_KEY)),
+      304: notModified([]),
+      ...errors(OF_LISTS),
+    },
+  },
 };
 
 /** The operations of the routes that need a key, with samples for that base address. */
@@ -520,6 +605,10 @@ function response(description: string, names: HeaderName[], content?: object) {
 
 function ref(component: string) {
   return { $ref: `#/components/${component}` };
+}
+
+function capitalized(word: string): string {
+  return word[0].toUpperCase() + word.slice(1);
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */

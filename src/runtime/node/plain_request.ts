@@ -15,6 +15,8 @@ export class PlainRequest {
   readonly #onBodyRead: () => void;
   #url: string | undefined;
   #gone: AbortController | undefined;
+  /** Whether the stream of the body has ended, or nobody reads it any more. */
+  #hasBodyEnded = false;
   #body: ReadableStream<Uint8Array> | null | undefined;
 
   /** `onBodyRead` is called before the body is first read. */
@@ -77,6 +79,8 @@ export class PlainRequest {
       message.on("end", resolve);
       message.on("close", () => reject(new Error("The connection was closed")));
       message.on("error", reject);
+      // A body that was looked at is paused, and a listener does not change that.
+      message.resume();
     });
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
   }
@@ -88,38 +92,37 @@ export class PlainRequest {
     return hasLength || this.headers.get("transfer-encoding") !== null;
   }
 
+  /** A stream of the body, which is read only once the stream is. */
   #makeStream(): ReadableStream<Uint8Array> {
     const message = this.#message;
-    let isRead = false;
     return new ReadableStream({
-      start: (controller) => {
-        const settle = (act: () => void) => () => {
-          try {
-            act();
-          } catch {
-            // The stream has ended before.
-          }
-        };
-        message.on("end", settle(() => controller.close()));
-        const broken = () => controller.error(new Error("The connection was closed"));
-        message.on("close", settle(broken));
-        message.on("error", settle(broken));
-      },
       pull: (controller) => {
-        if (!isRead) {
-          // Only now: a body that was only looked at can still be read by `bytes()`.
-          isRead = true;
-          message.on("data", (chunk) => {
-            this.bodyUsed = true;
-            controller.enqueue(chunk);
-            message.pause();
-          });
-        }
-        this.#onBodyRead();
+        if (!this.bodyUsed) this.#readInto(controller);
         message.resume();
       },
-      cancel: () => void message.pause(),
+      cancel: () => {
+        this.#hasBodyEnded = true;
+        message.pause();
+      },
     }, { highWaterMark: 0 });
+  }
+
+  #readInto(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const message = this.#message;
+    this.bodyUsed = true;
+    this.#onBodyRead();
+    const end = (act: () => void) => {
+      if (!this.#hasBodyEnded) act();
+      this.#hasBodyEnded = true;
+    };
+    const breakOff = () => end(() => controller.error(new Error("The connection was closed")));
+    message.on("data", (chunk) => {
+      message.pause();
+      if (!this.#hasBodyEnded) controller.enqueue(chunk);
+    });
+    message.on("end", () => end(() => controller.close()));
+    message.on("close", breakOff);
+    message.on("error", breakOff);
   }
 }
 

@@ -4,12 +4,14 @@ import java.util.List;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.EventsApi;
+import org.openapitools.client.api.KeyApi;
 import org.openapitools.client.api.PetsApi;
 import org.openapitools.client.model.Pet;
 import org.openapitools.client.model.PetEvent;
 import org.openapitools.client.model.PetInput;
 import org.openapitools.client.model.PetPatch;
 import org.openapitools.client.model.PetStatus;
+import org.openapitools.client.model.StatusFilter;
 
 /** Calls the operations with the Java client of openapi-generator, unchanged. */
 public class OpenapiGenerator {
@@ -43,12 +45,16 @@ public class OpenapiGenerator {
     PetEvent event = events.get(events.size() - 1);
     expect(event.getData().getPrevious().getStatus() == PetStatus.SOLD, event);
 
-    expect(pets.listPets(1, null, Long.MAX_VALUE, null, null, null).get(0).equals(pet), pet);
+    var last = new EventsApi(client).listPetEvents(pet.getId(), 1, null, null).get(0);
+    expect(last.getActor().equals(new KeyApi(client).getKey(null).getId()), last);
+
+    expect(pets.listPets(1, null, Long.MAX_VALUE, null, null, null, null).get(0).equals(pet), pet);
+    expect(pets.listPets(1, StatusFilter.AVAILABLE, null, null, null, "MIA", null).get(0).equals(pet), pet);
     var ids = List.of(1L, pet.getId());
-    expect(pets.listPets(null, null, null, null, ids, null).get(0).equals(pet), pet);
+    expect(pets.listPets(null, null, null, null, ids, null, null).get(0).equals(pet), pet);
     pets.removePet(pet.getId(), "*", "removal");
     pets.removePet(pet.getId(), "*", "removal");
-    expect(pets.listPets(null, null, null, null, ids, null).size() == 1, pet);
+    expect(pets.listPets(null, null, null, null, ids, null, null).size() == 1, pet);
   }
 
   private static void expect(boolean isTrue, Object found) {

@@ -1,6 +1,6 @@
 /** Calls the operations with the TypeScript client of openapi-generator, unchanged. */
 
-import { Configuration, EventsApi, PetsApi, PetStatus, ResponseError } from "./generated";
+import { Configuration, EventsApi, KeyApi, PetsApi, PetStatus, ResponseError, StatusFilter } from "./generated";
 
 export async function callOperations(basePath: string, accessToken: string): Promise<void> {
   const configuration = new Configuration({ basePath, accessToken });
@@ -23,6 +23,12 @@ export async function callOperations(basePath: string, accessToken: string): Pro
   const { type, data } = page.at(-1)!;
   expect(type === "PetUpdated" && data.previous?.status === PetStatus.Sold, data);
 
+  const key = await new KeyApi(configuration).getKey();
+  const [last] = await new EventsApi(configuration).listPetEvents({ petId: pet.id, limit: 1 });
+  expect(last.id === page.at(-1)!.id && last.actor === key.id, last);
+
+  const found = await pets.listPets({ limit: 1, name: "ZOÉ", status: StatusFilter.None });
+  expect(found[0].id === pet.id, found);
   const [listed] = await pets.listPets({ limit: 1 });
   expect(listed.id === pet.id, listed);
   const ids = [1, pet.id];

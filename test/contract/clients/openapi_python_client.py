@@ -5,9 +5,10 @@ import sys
 import uuid
 
 from animal_store_client import AuthenticatedClient
-from animal_store_client.api.events import list_events
+from animal_store_client.api.events import list_events, list_pet_events
+from animal_store_client.api.key import get_key
 from animal_store_client.api.pets import create_pet, get_pet, list_pets, remove_pet, update_pet
-from animal_store_client.models import Error, NewPet, Pet, PetEvent, PetPatch, PetStatus
+from animal_store_client.models import ApiKey, Error, NewPet, Pet, PetEvent, PetPatch, PetStatus, StatusFilter
 
 base_url, token = sys.argv[1:]
 
@@ -42,6 +43,13 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
     assert isinstance(events[-1], PetEvent) and events[-1].data.previous.status == PetStatus.SOLD, events
     reset = list_events.sync(client=client, last_event_id_query="0" * 15 + "1-" + "0" * 16)
     assert isinstance(reset, Error) and reset.code.value == "feed_reset", reset
+
+    asking = get_key.sync(client=client)
+    assert isinstance(asking, ApiKey) and not asking.read_only, asking
+    history = list_pet_events.sync(pet.id, client=client, limit=2)
+    assert [event.type_.value for event in history] == ["PetUpdated", "PetUpdated"], history
+    assert all(isinstance(event, PetEvent) and event.actor == asking.id for event in history), history
+    assert list_pets.sync(client=client, name="MI", status=StatusFilter.NONE, limit=1) == [changed]
 
     category = list_pets.sync_detailed(client=client, category_id=2**63 - 1)
     assert category.parsed == [changed] and category.headers["x-total-count"] == "1", category

@@ -45,14 +45,14 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
     }).sort();
   const bodies = ["createPet", "updatePet"];
   const writes = ["createPet", "removePet", "updatePet"];
-  const all = [...writes, "getPet", "listEvents", "listPets"].sort();
+  const all = [...writes, "getKey", "getPet", "listEvents", "listPetEvents", "listPets"].sort();
   const some: Record<string, string[]> = {
     ...Object.fromEntries(WRITE_ERRORS.map((code) => [code, writes])),
     invalid_body: bodies,
     unsupported_media_type: bodies,
     feed_reset: ["listEvents"],
     overloaded: [...writes, "listEvents", "listPets"].sort(),
-    pet_not_found: ["getPet", "removePet", "updatePet"],
+    pet_not_found: ["getPet", "listPetEvents", "removePet", "updatePet"],
     precondition_failed: ["removePet", "updatePet"],
     ...Object.fromEntries(["method_not_allowed", "not_found", "not_ready"].map((it) => [it, []])),
   };
@@ -97,6 +97,19 @@ Deno.test("the examples of the OpenAPI document are the responses on a new store
     const changed = await service.change(1, body.example, { "content-type": type });
     assertEquals(await changed.json(), exampleOf(patch.responses[200]));
   }
+  const history = await service.send("/v1/pets/1/events?limit=1");
+  const [, created] = await (await service.send("/v1/pets/1/events")).json();
+  const [shown] = exampleOf(paths["/pets/{petId}/events"].get.responses[200]) as [typeof created];
+  const { id, time, actor } = created;
+  assertEquals({ ...shown, id, time, actor }, created);
+  const link = DESCRIPTION.components.headers["Link.history"].example as string;
+  const linkOf = (text: string) =>
+    text.replace(/limit=.*>/, ">").replace("localhost:8000", "localhost");
+  assertEquals(linkOf(history.headers.get("link")!), linkOf(link));
+  const key = await (await service.send("/v1/key")).json();
+  const keyShown = exampleOf(paths["/key"].get.responses[200]) as { expiresAt?: string };
+  delete keyShown.expiresAt;
+  assertEquals({ ...keyShown, id: service.keyId, label: "test" }, key);
   const location = DESCRIPTION.components.headers.Location.example as string;
   assertEquals(added.headers.get("location"), location.replace("localhost:8000", "localhost"));
 });

@@ -51,11 +51,22 @@ func main() {
 	batch := *events.ApplicationcloudeventsBatchJSON200
 	expect(*batch[len(batch)-1].Data.Previous.Status == sold, batch)
 
+	asking, err := client.GetKeyWithResponse(ctx, nil)
+	expect(err == nil && !asking.JSON200.ReadOnly, err)
+	history, err := client.ListPetEventsWithResponse(ctx, pet.Id, nil)
+	expect(err == nil && history.ApplicationcloudeventsBatchJSON200 != nil, err)
+	last := (*history.ApplicationcloudeventsBatchJSON200)[0]
+	expect(*last.Actor == asking.JSON200.Id && last.Data.Name == "Zoé", last)
+
 	limit, ids, category := int32(1), []int64{1, pet.Id}, int64(math.MaxInt64)
 	page, err := client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Limit: &limit})
 	expect(err == nil && (*page.JSON200)[0].Id == pet.Id, err)
 	page, err = client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Ids: &ids})
 	expect(err == nil && len(*page.JSON200) == 2 && (*page.JSON200)[0].Id == pet.Id, err)
+
+	name, only := "zoÉ", pets.StatusFilterAvailable
+	page, err = client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Name: &name, Status: &only})
+	expect(err == nil && (*page.JSON200)[0].Id == pet.Id, err)
 
 	removal := "removal"
 	for range 2 {

@@ -1,0 +1,195 @@
+/** Searches pets by a part of their names. There is no index, so it scans the lists, in turns with other work. */
+
+import type { Head } from "eventstore-less/definitions.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
+import { readEvents } from "eventstore-less/projections/project.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
+import { foldCase } from "../encoding/fold_case.ts";
+import { nameIn } from "../../events/pet.ts";
+import { newestFirst, newestOf, type Page, pageOf, type PageQuery } from "./page.ts";
+import {
+  expectCount,
+  hasNoChangeAfter,
+  idOf,
+  matches,
+  type PageReaderDeps,
+  petsAfter,
+  type ReadPet,
+  readPetsOfCategory,
+  soundPets,
+} from "./page_reader.ts";
+import { PET_LISTS, petByCategoryKey, petListOf } from "./pet_keys.ts";
+import { lastPetIdOf } from "./pet_counts.ts";
+import { petKeyOf, petOf, type PetRecord } from "./pet_records.ts";
+
+/** A page ends with what it has found when so many pets were read, or after so many milliseconds. */
+export const SCAN_LIMIT = 20_000;
+export const SCAN_MS = 2_000;
+
+/** Pets of one read of a list, and lines of one read of the log. Each takes about a millisecond of the thread. */
+const BATCH = 128;
+
+/** A page follows at most so many events that came while it was read, and is read again at most so many times. */
+export const SEARCH_LINES_LIMIT = 20_000;
+const ATTEMPTS = 3;
+
+/** Maximum number of searches at once, which share the turns. */
+export const SEARCHES_LIMIT = 100;
+
+export type NameQuery = PageQuery & { name: string };
+
+export interface NameSearchDeps extends Omit<PageReaderDeps, "findPet"> {
+  /** Resolves when a part of a scan may be read. */
+  turn: () => Promise<void>;
+  /** Whether such a part has to end now, and the next one needs a turn. */
+  isRestDue: () => boolean;
+}
+
+/** What a scan has found, from the newest pet of the query down to an id; that is 1 at the end of the lists. */
+interface Scanned {
+  /** Those whose names match, and those that could not be read. */
+  found: ReadPet[];
+  oldest: number;
+  /** How many pets were read. */
+  count: number;
+}
+
+export class NameSearch {
+  #deps: NameSearchDeps;
+  #searches = 0;
+
+  constructor(deps: NameSearchDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Reads a page as of one head, which is the given one or a later one. It may have fewer pets than its limit, or none,
+   * although there is a next one. Rejects with `overloaded`, `projection_damaged` and `store_unavailable`.
+   */
+  async read(query: NameQuery, head: Head): Promise<Page> {
+    if (this.#searches >= SEARCHES_LIMIT) {
+      throw new ServiceError("overloaded", "Too many clients search for names");
+    }
+    this.#searches++;
+    try {
+      return await this.#readAsOfHead(query, head);
+    } finally {
+      this.#searches--;
+    }
+  }
+
+  async #readAsOfHead(query: NameQuery, head: Head): Promise<Page> {
+    const { readNewestHead } = this.#deps;
+    const hasName = nameFilter(query.name);
+    let asOf = head;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const scanned = await this.#scan(query, hasName, asOf);
+      const { head: newerHead } = await readNewestHead();
+      const lineCount = newerHead.position - asOf.position;
+      // A replay removes the records of an earlier generation.
+      const isUsable = newerHead.generation === asOf.generation && lineCount <= SEARCH_LINES_LIMIT;
+      if (isUsable) return await this.#pageOf(scanned, query, hasName, asOf, newerHead);
+      asOf = newerHead;
+    }
+    const message = `Too much was changed during each of ${ATTEMPTS} searches for the name`;
+    throw new ServiceError("store_unavailable", message);
+  }
+
+  /**
+   * Reads the lists, always the one of which the newest pets are still unread, until the page is full. The lists are not
+   * read at one moment: a pet that changes meanwhile may be found in two of them, or in none.
+   */
+  async #scan(query: NameQuery, hasName: NameFilter, head: Head): Promise<Scanned> {
+    const { isRestDue, monotonicNow, turn } = this.#deps;
+    const { limit, status } = query;
+    const newest = newestOf(query, head);
+    const names = status === undefined ? PET_LISTS : [petListOf(status)];
+    const lists = names.map((name) => ({ name, unreadTo: newest }));
+    const deadline = monotonicNow() + SCAN_MS;
+    const found: ReadPet[] = [];
+    let count = 0;
+    for (;;) {
+      const list = lists.reduce((one, other) => other.unreadTo > one.unreadTo ? other : one);
+      const oldest = list.unreadTo + 1;
+      // A page without any progress would lead to itself.
+      const hasProgress = oldest <= newest;
+      const isOver = count >= SCAN_LIMIT || monotonicNow() >= deadline;
+      const isFull = found.filter(({ id }) => id >= oldest).length >= limit;
+      if (oldest <= 1 || isFull || (isOver && hasProgress)) return { found, oldest, count };
+      await turn();
+      const most = Math.min(BATCH, Math.max(1, SCAN_LIMIT - count));
+      const pets = await this.#readList(list.name, list.unreadTo, most, query, head);
+      for (const read of pets) {
+        // A long name may take half a millisecond.
+        if (isRestDue()) await turn();
+        if (read.pet === undefined || hasName(read.pet)) found.push(read);
+      }
+      count += pets.length;
+      list.unreadTo = pets.length < most ? 0 : pets.at(-1)!.id - 1;
+    }
+  }
+
+  /** The newest pets of a list up to an id. */
+  async #readList(
+    list: string,
+    upTo: number,
+    limit: number,
+    { categoryId }: NameQuery,
+    head: Head,
+  ): Promise<ReadPet[]> {
+    const { store } = this.#deps;
+    const keyOf = (id: number) =>
+      categoryId === undefined
+        ? petKeyOf(head, list, id)
+        : projectionKey(head.generation, petByCategoryKey(categoryId, list, id));
+    const range = { start: keyOf(1), end: keyOf(upTo + 1) };
+    const entries = await store.list(range, { limit, reverse: true });
+    if (categoryId !== undefined) return await readPetsOfCategory(store, entries, categoryId, head);
+    return entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) }));
+  }
+
+  /** The page of what was scanned as of a head or later, and of the events up to the newer head, if these change pets. */
+  async #pageOf(
+    { found, oldest, count }: Scanned,
+    query: NameQuery,
+    hasName: NameFilter,
+    head: Head,
+    newerHead: Head,
+  ): Promise<Page> {
+    const next = oldest > 1 ? oldest : undefined;
+    const inPage = found.filter(({ id }) => id >= oldest).sort((one, other) => other.id - one.id);
+    if (hasNoChangeAfter(head, newerHead)) {
+      const isWhole = next === undefined && newestOf(query, head) === lastPetIdOf(head);
+      if (isWhole) expectCount(count, query, head);
+      return pageOf(soundPets(inPage, head), query, head, next);
+    }
+    const changed = await this.#changesBetween(head, newerHead);
+    const unchanged = soundPets(inPage.filter(({ id }) => !changed.has(id)), head);
+    const newest = newestOf(query, newerHead);
+    const entered = [...changed.values()].filter((pet) => pet !== undefined)
+      .filter((pet) => pet.id >= oldest && pet.id <= newest)
+      .filter((pet) => matches(pet, query) && hasName(pet));
+    return pageOf(newestFirst([...unchanged, ...entered]), query, newerHead, next);
+  }
+
+  /** The pets of the events between two heads, as petsAfter(). */
+  async #changesBetween({ position }: Head, newerHead: Head) {
+    const { store, turn } = this.#deps;
+    const changed: ReturnType<typeof petsAfter> = new Map();
+    for (let from = position + 1; from <= newerHead.position; from += BATCH) {
+      await turn();
+      const to = Math.min(newerHead.position, from + BATCH - 1);
+      const after = petsAfter(await readEvents(store, from, to));
+      for (const [id, pet] of after) changed.set(id, pet);
+    }
+    return changed;
+  }
+}
+
+type NameFilter = (pet: PetRecord) => boolean;
+
+/** Whether the name of a pet contains a text, without regard to case. */
+function nameFilter(part: string): NameFilter {
+  const folded = foldCase(part);
+  return ({ text }) => foldCase(nameIn(text)).includes(folded);
+}

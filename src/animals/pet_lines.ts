@@ -1,0 +1,82 @@
+/** The lines of the events of one pet, newest first, along the predecessors that they name: one read of the log for each. */
+
+import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
+import { encodePet, patchPet } from "../../events/pet.ts";
+import { petAfter, type PetUpdatedData } from "../../events/pet_event.ts";
+import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
+import { damagedError, readProof } from "eventstore-less/projections/project.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import { assertNever } from "../encoding/assert_never.ts";
+import { sha256Hex } from "../encoding/sha256.ts";
+import { isPetEvent, type PetEvent } from "./pet_event.ts";
+import { petKeyOf, type PetRecord } from "./pet_records.ts";
+
+/** A line of the log with an event of a pet. */
+export interface PetLine extends RecordedLine {
+  event: PetEvent;
+  /** The id of the event in the feed. */
+  id: string;
+}
+
+/** The line that the record of a pet names. Rejects with `projection_damaged` unless it made the pet as it is. */
+export async function lastLineOf(store: Store, head: Head, pet: PetRecord): Promise<PetLine> {
+  const line = petLineOf(await readProof(store, pet.position), pet.id);
+  if (line !== undefined && textAfter(line.event) === pet.text) return line;
+  throw damagedError(petKeyOf(head, "", pet.id), "does not follow from its event");
+}
+
+/**
+ * The line of the event before; `undefined` if a line names none, because its event is the first one, or because it was
+ * written before format 6. Rejects with `projection_damaged` unless that event left the pet as the later one found it.
+ */
+export async function lineBefore(store: Store, later: PetLine): Promise<PetLine | undefined> {
+  const { data, position, predecessor } = later.event;
+  if (predecessor === undefined) return undefined;
+  const line = petLineOf(await readProof(store, predecessor), data.id);
+  const isBefore = line !== undefined && textAfter(line.event) === textBefore(later.event);
+  if (isBefore) return line;
+  const message = `The event at position ${position} does not follow from the one at position ` +
+    `${predecessor}, which it names`;
+  throw new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
+}
+
+/** The line with that id in the feed, up to a head; `undefined` unless it has an event of the pet. */
+export async function petLineAt(
+  store: Store,
+  head: Head,
+  id: string,
+  petId: number,
+): Promise<PetLine | undefined> {
+  const position = parseInt(id);
+  if (position < 1 || position > head.position) return undefined;
+  const line = petLineOf(await readProof(store, position), petId);
+  return line?.id === id ? line : undefined;
+}
+
+/** The line as one of the pet; `undefined` if it has another event. */
+function petLineOf({ event, line }: RecordedLine, petId: number): PetLine | undefined {
+  if (!isPetEvent(event) || event.data.id !== petId) return undefined;
+  const { id } = feedPositionOf({ position: event.position, lastHash: sha256Hex(line) });
+  return { event, line, id };
+}
+
+/** The text of the pet after an event; `undefined` if the event removed the pet. */
+function textAfter(event: PetEvent): string | undefined {
+  const pet = petAfter(event);
+  return pet && encodePet(pet);
+}
+
+/** The text of the pet before an event. No text if the event is an addition, which has no predecessor. */
+function textBefore({ type, data }: PetEvent): string {
+  switch (type) {
+    case "PetCreated":
+      return "";
+    case "PetUpdated":
+      return encodePet(patchPet(data, (data as PetUpdatedData).previous));
+    case "PetRemoved":
+      return encodePet(data);
+    default:
+      return assertNever(type);
+  }
+}

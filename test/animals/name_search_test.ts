@@ -1,0 +1,454 @@
+/** Searches by a part of the name, as the interface shows them, and as they read the store. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
+import {
+  SCAN_LIMIT,
+  SCAN_MS,
+  SEARCH_LINES_LIMIT,
+  SEARCHES_LIMIT,
+} from "../../src/animals/name_search.ts";
+import type { PageQuery } from "../../src/animals/page.ts";
+import { petByCategoryKey, petKey } from "../../src/animals/pet_keys.ts";
+import { projectionKey } from "eventstore-less/keyspace.ts";
+import { EMPTY_HEAD, type HeadEntry, readHead } from "eventstore-less/log/head.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
+import { withChecksum } from "eventstore-less/store/checksum.ts";
+import { type Store, STORE_LIMITS, type StoreEntry } from "eventstore-less/store/store.ts";
+import { NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
+import { Random } from "../sim/random.ts";
+import { petReaderOf } from "../support/pet_reader_of.ts";
+import { SAMPLE_STEP } from "../support/sample_step.ts";
+import { putRecord } from "../support/set_record.ts";
+import { assertError, testEachWay } from "../support/test_each_way.ts";
+import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
+import { utf8 } from "../support/utf8.ts";
+
+interface Pet {
+  id: number;
+  name: string;
+  categoryId: number;
+  status?: PetStatus;
+}
+
+const NAMES = [
+  "Rex",
+  "Max",
+  "T. REX",
+  "Zoë",
+  "Zoe\u0308 ii",
+  "rexine",
+  "Straße",
+  "a&b=c#d",
+  "100 %",
+];
+const STATUSES = [...PET_STATUSES, undefined];
+
+/** Pets 1 to 36, each name with each status. */
+async function addPets({ add }: TestService): Promise<void> {
+  for (let index = 0; index < 36; index++) {
+    const pet = {
+      name: NAMES[index % 9],
+      categoryId: 7 + index % 2,
+      status: STATUSES[index >> 3 & 3],
+    };
+    await (await add(pet)).body?.cancel();
+  }
+}
+
+type Client = Pick<TestService, "send">;
+
+async function read({ send }: Client, path: string) {
+  const response = await send(path);
+  assertEquals(response.status, 200, path);
+  const pets: Pet[] = await response.json();
+  const link = response.headers.get("link");
+  const next = link === null
+    ? undefined
+    : /^<https?:..[^/]+(\/v1\/pets\?.+)>; rel="next"$/.exec(link)![1];
+  return { ids: pets.map(({ id }) => id), next, headers: response.headers };
+}
+
+/** The ids on a page and all later pages. */
+async function walk(client: Client, path: string): Promise<number[]> {
+  const all: number[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const page = await read(client, next);
+    all.push(...page.ids);
+    next = page.next;
+  }
+  return all;
+}
+
+testEachWay(
+  "a search finds a part of the name without regard to case, newest first, with the other filters",
+  async (service) => {
+    await addPets(service);
+    const all: Pet[] = await (await service.send("/v1/pets?limit=100")).json();
+    const cases: [name: string, names: string[]][] = [
+      ["rex", ["Rex", "T. REX", "rexine"]],
+      ["ReX", ["Rex", "T. REX", "rexine"]],
+      ["x", ["Rex", "Max", "T. REX", "rexine"]],
+      ["ZOË", ["Zoë", "Zoe\u0308 ii"]],
+      ["zoe", []],
+      ["ＲＥＸ", ["Rex", "T. REX", "rexine"]],
+      ["STRASSE", ["Straße"]],
+      [". r", ["T. REX"]],
+      ["a&b=c#d", ["a&b=c#d"]],
+      ["%", ["100 %"]],
+      [".*", []],
+      ["\\u", []],
+      ['"', []],
+      ["categoryId", []],
+    ];
+    for (const [name, names] of cases) {
+      for (const status of [undefined, "sold", "none"]) {
+        for (const categoryId of [undefined, 8]) {
+          const expected = all.filter((pet) =>
+            names.includes(pet.name) &&
+            (status === undefined || (pet.status ?? "none") === status) &&
+            (categoryId === undefined || pet.categoryId === categoryId)
+          ).map(({ id }) => id);
+          const filters = (status === undefined ? "" : `&status=${status}`) +
+            (categoryId === undefined ? "" : `&categoryId=${categoryId}`);
+          const query = `/v1/pets?name=${encodeURIComponent(name)}${filters}`;
+          for (const limit of [1, 2, 100]) {
+            assertEquals(await walk(service, `${query}&limit=${limit}`), expected, query);
+          }
+          const below = expected.filter((id) => id < 20);
+          assertEquals(await walk(service, `${query}&cursor=20`), below, query);
+        }
+      }
+    }
+  },
+);
+
+testEachWay(
+  "a search has an ETag and X-Feed-Position, and X-Total-Count if one page has all",
+  async (service) => {
+    await addPets(service);
+    const whole = await read(service, "/v1/pets?name=rex&limit=100");
+    assertEquals([whole.headers.get("x-total-count"), whole.next], ["12", undefined]);
+    const part = await read(service, "/v1/pets?name=T.%20r&limit=1");
+    assertEquals([part.headers.get("x-total-count"), part.next], [
+      null,
+      "/v1/pets?limit=1&name=T.%20r&cursor=30",
+    ]);
+    const rest = await read(service, "/v1/pets?name=rex&limit=100&cursor=9");
+    assertEquals([rest.headers.get("x-total-count"), rest.ids], [null, [6, 3, 1]]);
+    for (const { headers } of [whole, part, rest]) {
+      assertEquals(parseInt(headers.get("x-feed-position")!), 37);
+    }
+    const etag = part.headers.get("etag")!;
+    const path = "/v1/pets?name=T.%20r&limit=1";
+    const unchanged = await service.send(path, { headers: { "if-none-match": etag } });
+    assertEquals([unchanged.status, unchanged.body], [304, null]);
+    const head = await service.send(path, { method: "HEAD" });
+    await head.body?.cancel();
+    assertEquals([head.status, head.headers.get("etag")], [200, etag]);
+  },
+);
+
+Deno.test("a search is cached: an addition outdates only its first page, and a change all pages", async () => {
+  await using service = await openTestService();
+  await addPets(service);
+  const { faults } = service;
+  const paths = ["/v1/pets?name=max&limit=2", "/v1/pets?name=max&limit=2&cursor=20"];
+  const readsOf = async (path: string) => {
+    faults.lists.length = 0;
+    await read(service, path);
+    return faults.lists.filter(({ start }) => start?.[2] === "pet").length;
+  };
+  const areRead = async () => [await readsOf(paths[0]) > 0, await readsOf(paths[1]) > 0];
+  assertEquals(await areRead(), [true, true]);
+  assertEquals(await areRead(), [false, false]);
+  await service.add({ name: "Max", categoryId: 1 });
+  assertEquals(await areRead(), [true, false]);
+  await service.change(3, { name: "Max" });
+  assertEquals(await areRead(), [true, true]);
+  assertEquals((await read(service, paths[0])).ids, [37, 29]);
+  // Another name, which could be taken for the same in a key.
+  assertEquals((await read(service, "/v1/pets?name=max/&limit=2")).ids, []);
+});
+
+Deno.test("metrics tell searches from lists, because searches may take seconds", async () => {
+  const measured: (string | undefined)[] = [];
+  const onResponse = (operation: string | undefined) => void measured.push(operation);
+  await using service = await openTestService({
+    instrumentation: { ...NO_INSTRUMENTATION, onResponse },
+  });
+  for (const query of ["", "?name=rex", "?name=", "?status=none"]) {
+    await (await service.send(`/v1/pets${query}`)).body?.cancel();
+  }
+  await (await service.send("/v1/pets/1/events")).body?.cancel();
+  await (await service.send("/v1/key")).body?.cancel();
+  assertEquals(measured, [
+    ...["listPets", "listPetsByName", "listPets", "listPets"],
+    ...["listPetEvents", "getKey"],
+  ]);
+});
+
+/** What a query must show of all pets. */
+function expectedIds(pets: Pet[], query: URLSearchParams): number[] {
+  const [name, status, categoryId, cursor] = ["name", "status", "categoryId", "cursor"]
+    .map((it) => query.get(it));
+  return pets.filter((pet) =>
+    pet.name.toUpperCase().includes(name!.toUpperCase()) &&
+    (status === null || (pet.status ?? "none") === status) &&
+    (categoryId === null || pet.categoryId === Number(categoryId)) &&
+    (cursor === null || pet.id < Number(cursor))
+  ).map(({ id }) => id).sort((one, other) => other - one);
+}
+
+Deno.test("a page of a search shows one moment, although pets are added, changed and removed at each of its reads", async () => {
+  const queries = [
+    "name=rex",
+    "name=rex&status=sold",
+    "name=rex&status=none",
+    "name=x&categoryId=7",
+  ];
+  queries.push(
+    "name=max&cursor=30",
+    "name=rex&limit=3",
+    "name=rex&categoryId=8&status=available&limit=2",
+  );
+  for (let seed = 1; seed <= 10; seed += SAMPLE_STEP) {
+    const random = new Random(seed);
+    await using service = await openTestService();
+    await addPets(service);
+    const pets = new Map<number, Pet>();
+    for (const pet of await (await service.send("/v1/pets?limit=100")).json()) {
+      pets.set(pet.id, pet);
+    }
+    const states = new Map<number, Pet[]>();
+    const note = async () => {
+      const { head } = await readHead(service.store);
+      states.set(head.position, [...pets.values()]);
+    };
+    await note();
+    const change = async () => {
+      const id = random.integer(1, 40);
+      const patch = {
+        name: random.pick(NAMES),
+        status: random.pick([...PET_STATUSES, null]),
+        categoryId: random.integer(7, 8),
+      };
+      if (!pets.has(id)) {
+        const added = await (await service.add({ ...patch, status: patch.status ?? undefined }))
+          .json();
+        pets.set(added.id, added);
+      } else if (random.chance(0.3)) {
+        assertEquals((await service.remove(id)).status, 204);
+        pets.delete(id);
+      } else {
+        pets.set(id, await (await service.change(id, patch)).json());
+      }
+      await note();
+    };
+    for (const query of queries) {
+      const searcher = otherInstance(service);
+      let changing = Promise.resolve();
+      let left = 12;
+      let isChanging = false;
+      const changeAndRead = async <Read>(apply: () => Promise<Read>): Promise<Read> => {
+        const isOurs = isChanging || left <= 0;
+        if (isOurs) return await apply();
+        left--;
+        changing = changing.then(async () => {
+          isChanging = true;
+          await change();
+          isChanging = false;
+        });
+        await changing;
+        return await apply();
+      };
+      service.faults.onList = (apply, { start }) =>
+        start?.[0] === "projection" ? changeAndRead(apply) : apply();
+      const response = await searcher.send(`/v1/pets?${query}`);
+      service.faults.onList = (apply) => apply();
+      assertEquals(response.status, 200);
+      const shown: Pet[] = await response.json();
+      const position = parseInt(response.headers.get("x-feed-position")!);
+      const state = states.get(position)!;
+      const parameters = new URLSearchParams(query);
+      const all = expectedIds(state, parameters);
+      const link = response.headers.get("link");
+      const next = /cursor=(\d+)>/.exec(link ?? "")?.[1];
+      const inPage = all.filter((id) => id >= Number(next ?? 0));
+      const words = `seed ${seed} ${query}`;
+      assertEquals(shown.map(({ id }) => id), inPage, words);
+      for (const pet of shown) assertEquals(pet, state.find(({ id }) => id === pet.id), words);
+      assert(shown.length <= Number(parameters.get("limit") ?? 20), words);
+    }
+  }
+});
+
+/** A store of many pets without a log, which counts the pets that are read. */
+function manyPets(count: number, nameOf: (id: number) => string) {
+  const reads: number[] = [];
+  const statusOf = (id: number) => STATUSES[id % 4];
+  const entryOf = (id: number): StoreEntry => {
+    const status = statusOf(id);
+    const key = projectionKey(1, petKey(status ?? "none", id));
+    const ofStatus = status === undefined ? "" : `,"status":"${status}"`;
+    const text = `${id}{"id":${id},"name":"${nameOf(id)}","categoryId":1${ofStatus}}`;
+    return { key, value: withChecksum(key, utf8(text)), versionstamp: "1" };
+  };
+  const list: Store["list"] = ({ start, end }, { limit }) => {
+    const [, , , listName] = start!;
+    const first = start!.at(-1) as number;
+    const entries: StoreEntry[] = [];
+    for (let id = end!.at(-1) as number - 1; id >= first && entries.length < limit; id--) {
+      if ((statusOf(id) ?? "none") === listName) entries.push(entryOf(id));
+    }
+    reads.push(entries.length);
+    return Promise.resolve(entries);
+  };
+  const store = { limits: STORE_LIMITS, list } as unknown as Store;
+  const counts = Object.fromEntries(STATUSES.map((status, index) => {
+    return [status ?? "none", Math.floor((count - index) / 4) + (index === 0 ? 0 : 1)];
+  }));
+  const types = { PetCreated: { version: "1", count, last: count } };
+  const head = { ...EMPTY_HEAD, position: count, types, counts };
+  const entry: HeadEntry = { head, versionstamp: "1" };
+  return { store, reads, entry };
+}
+
+Deno.test("a page reads at most 20,000 pets, and leads on although it is short or empty", async () => {
+  const { store, reads, entry } = manyPets(
+    100_000,
+    (id) => id === 99_000 || id === 1_000 ? "Rex" : "Max",
+  );
+  let turns = 0;
+  const reader = petReaderOf(store, {
+    readNewestHead: () => Promise.resolve(entry),
+    turn: () => Promise.resolve(void turns++),
+  });
+  const pages: [ids: number[], read: number][] = [];
+  let cursor: number | undefined;
+  do {
+    reads.length = 0;
+    turns = 0;
+    const page = await reader.list({ limit: 20, name: "rex", cursor }, entry);
+    assertEquals(turns, reads.length);
+    const read = reads.reduce((sum, count) => sum + count, 0);
+    assert(read <= SCAN_LIMIT, `${read} pets`);
+    for (const count of reads) assert(count <= 128);
+    pages.push([JSON.parse(page.text).map(({ id }: Pet) => id), read]);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  assertEquals(pages.map(([ids]) => ids), [[99_000], [], [], [], [1_000], []]);
+  for (const [, read] of pages.slice(0, -1)) assertEquals(read, SCAN_LIMIT);
+});
+
+Deno.test("a search takes another turn within a read if its turn is over", async () => {
+  const { store, reads, entry } = manyPets(8, () => "Rex");
+  let pets = 0;
+  let turns = 0;
+  const reader = petReaderOf(store, {
+    readNewestHead: () => Promise.resolve(entry),
+    turn: () => Promise.resolve(void turns++),
+    isRestDue: () => ++pets % 2 === 0,
+  });
+  await reader.list({ limit: 20, name: "rex" }, entry);
+  assertEquals([reads.length, pets, turns], [4, 8, 4 + 4]);
+});
+
+Deno.test("a page of a search for what many names contain reads few pets", async () => {
+  const { store, reads, entry } = manyPets(50_000, () => "Rex");
+  const reader = petReaderOf(store, { readNewestHead: () => Promise.resolve(entry) });
+  const { text, next } = await reader.list({ limit: 100, name: "r" }, entry);
+  assertEquals([JSON.parse(text).length, next], [100, 49_901]);
+  const read = reads.reduce((sum, count) => sum + count, 0);
+  assert(read <= 4 * 128, `${read} pets`);
+});
+
+Deno.test("a page of a search ends in time, but never without having passed a pet", async () => {
+  for (const msARead of [SCAN_MS / 10, SCAN_MS, 10 * SCAN_MS]) {
+    const { store, reads, entry } = manyPets(1_500, (id) => id === 1 ? "Rex" : "Max");
+    const reader = petReaderOf(store, {
+      readNewestHead: () => Promise.resolve(entry),
+      monotonicNow: () => reads.length * msARead,
+    });
+    const found: number[] = [];
+    let cursor: number | undefined;
+    do {
+      reads.length = 0;
+      const page: { text: string; next?: number } = await reader.list(
+        { limit: 20, name: "rex", cursor },
+        entry,
+      );
+      assert(reads.length <= Math.max(4, SCAN_MS / msARead + 1), `${reads.length} reads`);
+      assert(page.next === undefined || page.next < (cursor ?? Infinity));
+      found.push(...JSON.parse(page.text).map(({ id }: Pet) => id));
+      cursor = page.next;
+    } while (cursor !== undefined);
+    assertEquals(found, [1]);
+  }
+});
+
+Deno.test("searches for the same share a scan, and beyond a limit are refused", async () => {
+  const { store, reads, entry } = manyPets(8, () => "Rex");
+  const { promise, resolve: begin } = Promise.withResolvers<void>();
+  const reader = petReaderOf(store, {
+    readNewestHead: () => Promise.resolve(entry),
+    turn: () => promise,
+  });
+  const search = async (name: string) => (await reader.list({ limit: 20, name }, entry)).text;
+  const names = Array.from({ length: SEARCHES_LIMIT }, (_, index) => `Max ${index}`);
+  const searches = [...names, ...names].map(search);
+  const { code } = await assertRejects(() => search("rex"), ServiceError);
+  assertEquals(code, "overloaded");
+  begin();
+  assertEquals(new Set(await Promise.all(searches)), new Set(["[]"]));
+  assertEquals(reads.length, 4 * SEARCHES_LIMIT);
+  assertEquals(JSON.parse(await search("rex")).length, 8);
+});
+
+Deno.test("a search is projection_damaged if a pet is there twice or not as its record of the category says, or if the head counts other lists", async () => {
+  const rex = '{"id":3,"name":"T. REX","categoryId":7,"status":"sold"}';
+  const damages: [queries: string[], key: (string | number)[], content: string | undefined][] = [
+    [["name=rex", "name=max"], petKey("sold", 3), `4${rex}`],
+    [["name=rex", "name=max", "name=max&status=available"], petKey("available", 3), undefined],
+    [["name=rex&categoryId=7"], petKey("available", 3), undefined],
+    [["name=rex&categoryId=8"], petByCategoryKey(8n, "available", 3), ""],
+    [
+      ["name=rex", "name=rex&status=available"],
+      petKey("available", 3),
+      `4${rex.replace("3", "4")}`,
+    ],
+  ];
+  for (const [queries, key, content] of damages) {
+    await using service = await openTestService();
+    await addPets(service);
+    await putRecord(service.store, projectionKey(1, key), content);
+    for (const query of queries) {
+      const response = await otherInstance(service).send(`/v1/pets?${query}&limit=100`);
+      await assertError(response, { status: 500, code: "projection_damaged" });
+    }
+  }
+});
+
+Deno.test("a search begins again after a replay or too many events, and gives up", async () => {
+  const query: PageQuery = { limit: 20, name: "rex" };
+  const { store, reads, entry } = manyPets(8, () => "Rex");
+  const { head } = entry;
+  const newer: Record<string, (time: number) => HeadEntry> = {
+    "a replay": (time) => ({ ...entry, head: { ...head, generation: 1 + time } }),
+    "events": (time) => {
+      const position = head.position + time * (SEARCH_LINES_LIMIT + 1);
+      return { ...entry, head: { ...head, position } };
+    },
+  };
+  for (const [words, headAt] of Object.entries(newer)) {
+    let times = 0;
+    const readNewestHead = () => Promise.resolve(headAt(Math.min(++times, 2)));
+    reads.length = 0;
+    const { text } = await petReaderOf(store, { readNewestHead }).list(query, entry);
+    assertEquals([JSON.parse(text).length, times], [8, 3], words);
+    times = 0;
+    const always = petReaderOf(store, { readNewestHead: () => Promise.resolve(headAt(++times)) });
+    const { code } = await assertRejects(async () => await always.list(query, entry), ServiceError);
+    assertEquals([code, times], ["store_unavailable", 3], words);
+  }
+});
