@@ -50,7 +50,7 @@ await runCommand(SEARCH, {
     await using temp = await TempStore.make();
     const token = await fillStore(temp.kvPath, Number(pets));
     const petId = await addChangedPet(temp.kvPath, token, Number(changes));
-    await using service = await startService(temp.kvPath, ROOT);
+    await using service = await startService(temp.kvPath, { root: ROOT });
     const target = { port: service.port, headers: { authorization: `Bearer ${token}` } };
     await measurePages(target, service);
     for (const searchers of SEARCHERS) {

@@ -79,8 +79,6 @@ export class PlainRequest {
       message.on("end", resolve);
       message.on("close", () => reject(new Error("The connection was closed")));
       message.on("error", reject);
-      // A body that was looked at is paused, and a listener does not change that.
-      message.resume();
     });
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
   }
