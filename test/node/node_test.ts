@@ -8,7 +8,7 @@ import { issueKey } from "../../src/keys/write_key.ts";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { freePort } from "../support/free_port.ts";
-import { startOnNode } from "../support/node_service.ts";
+import { startOn, startOnNode } from "../support/node_service.ts";
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { BUILT, BUILT_PROGRAM, NODE } from "../support/programs.ts";
 import { openRealStore, useRealStore } from "../support/real_store.ts";
@@ -145,7 +145,7 @@ test("A stream shows an addition, and ends for the service when its client goes 
   await using temp = await TempStore.make();
   const token = await temp.issueKey();
   const METRICS_PORT = String(freePort());
-  await using service = await startOnNode(temp.kvPath, { METRICS_PORT });
+  await using service = await startOn("node", temp.kvPath, { METRICS_PORT });
   const client = new AbortController();
   const headers = { accept: "text/event-stream", authorization: `Bearer ${token}` };
   const init = { headers, signal: client.signal };
