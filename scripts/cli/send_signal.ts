@@ -6,10 +6,10 @@ import { kill } from "node:process";
  * call, and takes the signal for the end of the process, whatever ended it.
  */
 export function sendSignal(
-  { exitCode, pid }: Pick<ChildProcess, "exitCode" | "pid">,
+  { exitCode, pid, signalCode }: Pick<ChildProcess, "exitCode" | "pid" | "signalCode">,
   signal: NodeJS.Signals,
 ): void {
-  const isRunning = pid !== undefined && exitCode === null;
+  const isRunning = pid !== undefined && exitCode === null && signalCode === null;
   if (!isRunning) return;
   try {
     kill(pid, signal);

@@ -72,7 +72,8 @@ async function openExport(name: string): Promise<FileHandle> {
   // The system keeps the removed file while it is open, and frees it however this command ends.
   await rm(path);
   const source = input?.createReadStream() ?? process.stdin;
-  for await (const chunk of source) await file.write(chunk);
+  // A plain write may store only a part, for example on a full disk.
+  for await (const chunk of source) await file.writeFile(chunk);
   return file;
 }
 

@@ -29,6 +29,9 @@ export const SCAN_MS = 2_000;
 /** Pets of one read of a list, and lines of one read of the log. Each takes about a millisecond of the thread. */
 const BATCH = 128;
 
+/** Pets of one read of a list of a category: each needs a further read. */
+const CATEGORY_BATCH = 32;
+
 /** A page follows at most so many events that came while it was read, and is read again at most so many times. */
 export const SEARCH_LINES_LIMIT = 20_000;
 const ATTEMPTS = 3;
@@ -101,7 +104,8 @@ export class NameSearch {
    */
   async #scan(query: NameQuery, hasName: NameFilter, head: Head): Promise<Scanned> {
     const { isRestDue, monotonicNow, turn } = this.#deps;
-    const { limit, status } = query;
+    const { limit, status, categoryId } = query;
+    const batch = categoryId === undefined ? BATCH : CATEGORY_BATCH;
     const newest = newestOf(query, head);
     const names = status === undefined ? PET_LISTS : [petListOf(status)];
     const lists = names.map((name) => ({ name, unreadTo: newest }));
@@ -117,7 +121,7 @@ export class NameSearch {
       const isFull = found.filter(({ id }) => id >= oldest).length >= limit;
       if (oldest <= 1 || isFull || (isOver && hasProgress)) return { found, oldest, count };
       await turn();
-      const most = Math.min(BATCH, Math.max(1, SCAN_LIMIT - count));
+      const most = Math.min(batch, Math.max(1, SCAN_LIMIT - count));
       const pets = await this.#readList(list.name, list.unreadTo, most, query, head);
       for (const read of pets) {
         // A long name may take half a millisecond.

@@ -124,7 +124,7 @@ export class PetReader {
     // An addition outdates only the pages that begin with the newest pets.
     const { limit, status, categoryId, cursor, ids, name: petName } = query;
     const name = `${head.generation}/${status}/${categoryId}/${limit}/${cursor}/${ids}/` +
-      `${newestOf(query, head)}/${petName}`;
+      `${newestOf(query, head)}/${petName ?? ""}`;
     // Node 24 has no Map.getOrInsertComputed().
     const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;

@@ -247,6 +247,16 @@ Deno.test("list() and get() show every change, with caches of any age, and at an
   }
 });
 
+Deno.test("list() tells a search for a name from a list in its cache, whatever the name", async () => {
+  const history = await History.of(added(3));
+  const reader = petReaderOf(history.store);
+  const countOf = async (name?: string) => {
+    const { text } = await reader.list({ limit: 2, name }, history.entry);
+    return JSON.parse(text).length;
+  };
+  assertEquals([await countOf(), await countOf("undefined"), await countOf()], [2, 0, 2]);
+});
+
 /**
  * Commits: changes of texts in several lists, and of statuses to earlier and later lists; an addition followed by a change
  * of an older pet, which no page may show without the new one; and removals, also of a pet that has just changed.

@@ -9,7 +9,8 @@ import { setState, state } from "./state.js";
 import { showToast } from "./toast.js";
 
 const PAGE_LENGTH = 100;
-const COLUMNS = ["id", "name", "categoryId", "status"];
+/** The name comes first: if a spreadsheet separates by semicolons, its first character still begins a cell. */
+const COLUMNS = ["name", "categoryId", "status", "id"];
 /** Without it, spreadsheets take UTF-8 for another encoding. */
 const BYTE_ORDER_MARK = "\ufeff";
 
@@ -37,7 +38,7 @@ async function linesOf(filter) {
 
 /** The category is a number, which no spreadsheet runs. */
 function lineOf({ id, name, categoryId, status = "" }) {
-  return csvLine([String(id), withoutFormula(name), categoryId, status]);
+  return csvLine([withoutFormula(name), categoryId, status, String(id)]);
 }
 
 function download(parts) {

@@ -18,7 +18,7 @@ const NOT_SECURE =
 
 const UNREADABLE = { fault: "The browser cannot read the file" };
 
-const STOPPED = "The import was stopped. To continue, import the same file again.";
+const STOPPED = "The import was stopped. To continue, import the same file again within a day.";
 
 export function showImportDialog() {
   const fault = globalThis.isSecureContext ? undefined : NOT_SECURE;

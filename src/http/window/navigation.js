@@ -15,7 +15,7 @@ let scrollOfList = 0;
 /** Shows what the address says: at the beginning, and when the reader goes back or forward. */
 export async function showAddress() {
   const { filter, animalId } = readAddress();
-  if (!(filter.status in TAB_LABELS)) filter.status = "";
+  if (!Object.hasOwn(TAB_LABELS, filter.status)) filter.status = "";
   if (faultOfFilter(filter) !== undefined) filter.categoryId = "";
   const isListed = state.openedAt !== undefined && addressOf({ filter }) === addressOf(state);
   setState({ typed: textsOf(filter), filterFault: undefined });
@@ -36,6 +36,8 @@ export function showList(change) {
 
 /** Lists what the reader has typed. A category that is none lists nothing new, and its field says why. */
 export function showTyped() {
+  // The reader has opened an animal meanwhile. Its page has another address.
+  if (state.animal !== undefined) return;
   const { name, categoryId } = state.typed;
   const filter = { ...state.filter, name, categoryId: categoryId.trim() };
   const filterFault = faultOfFilter(filter);

@@ -39,7 +39,7 @@ export function faultOfCategory(text) {
 }
 
 function faultOfStatus(status) {
-  if (status in STATUS_LABELS) return undefined;
+  if (Object.hasOwn(STATUS_LABELS, status)) return undefined;
   const statuses = Object.keys(STATUS_LABELS).filter((it) => it !== "");
   return `Status must be one of ${statuses.join(", ")}`;
 }

@@ -53,10 +53,16 @@ class NodeServer implements HttpServer {
     server.on("request", (message, response) => this.#answer(message, response));
     // Otherwise, Node would ask for each body at once. Only one that is read shall be sent.
     server.on("checkContinue", (message, response) => this.#answer(message, response));
+    // Otherwise, Node would respond with 417 and without a body.
+    server.on("checkExpectation", (message, response) => this.#answer(message, response));
+    // Node leaves the connection of such a request to its listener.
     server.on("connect", (message, socket: Socket) => {
       const response = new ServerResponse(message);
       response.assignSocket(socket);
       response.shouldKeepAlive = false;
+      // Without a listener, a client that resets the connection would end the process.
+      socket.on("error", () => {});
+      response.once("finish", () => socket.end());
       this.#answer(message, response);
     });
     this.#server = server;
@@ -189,8 +195,11 @@ async function sendStream(
     return;
   }
   let isGone = response.destroyed;
+  let onRoom = () => {};
+  response.on("drain", () => onRoom());
   response.once("close", () => {
     isGone = true;
+    onRoom();
     // A stream that waits for news ends only so.
     reader.cancel().catch(() => {});
   });
@@ -199,8 +208,10 @@ async function sendStream(
     for (;;) {
       const { done, value } = await reader.read();
       if (done || isGone) break;
+      const { promise: room, resolve } = Promise.withResolvers<void>();
+      onRoom = resolve;
       const hasRoom = response.write(value);
-      if (!hasRoom) await Promise.race([once(response, "drain"), once(response, "close")]);
+      if (!hasRoom && !isGone) await room;
     }
     response.end();
   } catch {

@@ -143,8 +143,8 @@ testInBrowser(
     const download = await downloading;
     assertEquals(download.suggestedFilename(), "animals.csv");
     const text = await Deno.readTextFile(await download.path());
-    assertEquals(text.match(/^\ufeffid,name,categoryId,status\r\n/)?.length, 1);
-    assert(text.includes("1,'=1+1,7,sold\r\n"));
+    assertEquals(text.match(/^\ufeffname,categoryId,status,id\r\n/)?.length, 1);
+    assert(text.includes("\n'=1+1,7,sold,1\r\n"));
     await page.getByText("125 animals were exported").waitFor();
     for (let id = 1; id <= names.length + 240; id++) await service.remove(id);
     await choose(page, text);
