@@ -29,7 +29,7 @@ export const SCAN_MS = 2_000;
 /** Pets of one read of a list, and lines of one read of the log. Each takes about a millisecond of the thread. */
 const BATCH = 128;
 
-/** A page follows at most so many events that came while it was read, and is read again at most so many times. */
+/** A page follows at most so many events that came while it was read, and is read at most so many times. */
 export const SEARCH_LINES_LIMIT = 20_000;
 const ATTEMPTS = 3;
 
@@ -111,7 +111,7 @@ export class NameSearch {
     for (;;) {
       const list = lists.reduce((one, other) => other.unreadTo > one.unreadTo ? other : one);
       const oldest = list.unreadTo + 1;
-      // A page without any progress would lead to itself.
+      // Without progress, the cursor of the next page would be that of this page.
       const hasProgress = oldest <= newest;
       const isOver = count >= SCAN_LIMIT || monotonicNow() >= deadline;
       const isFull = found.filter(({ id }) => id >= oldest).length >= limit;
@@ -148,7 +148,7 @@ export class NameSearch {
     return entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) }));
   }
 
-  /** The page of what was scanned as of a head or later, and of the events up to the newer head, if these change pets. */
+  /** The page of a scan as of a head. If pets have changed since, events up to the newer head replace what was found. */
   async #pageOf(
     { found, oldest, count }: Scanned,
     query: NameQuery,

@@ -9,7 +9,7 @@ import { EVENTS_KEPT, setState, state } from "./state.js";
 import { isInTab } from "./statuses.js";
 
 const PAGE_LENGTH = 100;
-/** A list that is shorter than this many screens goes on to load. */
+/** A list that is shorter than this many screens loads its next page. */
 const SCREENS_LOADED = 2;
 /** How often a page is loaded again because too much happened meanwhile. */
 const LOAD_TRIES = 5;

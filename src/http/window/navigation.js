@@ -1,4 +1,4 @@
-// Goes from the list to an animal and back, and from one filter to another. The address follows, and is followed.
+// Goes from the list to an animal and back, and from one filter to another. The address always says what is shown.
 
 import { addressOf, readAddress } from "./address.js";
 import { openAnimal } from "./animal_history.js";
@@ -41,7 +41,7 @@ export function showTyped() {
   const filterFault = faultOfFilter(filter);
   setState({ filterFault });
   if (filterFault !== undefined) return;
-  // One step back leaves a search, whatever was typed.
+  // Only the whole search is a step in the history of the browser, and not each letter.
   history.replaceState(null, "", addressOf({ filter }));
   scrollTo(0, 0);
   attempt(() => loadAnimals(filter));

@@ -40,7 +40,7 @@ export class MemoryWriter implements SqliteWriter {
  */
 const CLOSE_LIMIT_MS = 300;
 
-/** The answers of the worker, each with what waits for it. */
+/** A call that waits for the next answer of the worker. */
 type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void };
 type Answer = { result: unknown; failure?: undefined } | {
   failure: { message: string; errcode?: number };
