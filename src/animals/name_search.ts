@@ -45,7 +45,7 @@ export interface NameSearchDeps extends Omit<PageReaderDeps, "findPet"> {
   isRestDue: () => boolean;
 }
 
-/** What a scan has found, from the newest pet of the query down to an id; that is 1 at the end of the lists. */
+/** The outcome of a scan from the newest pet of the query down to an id, which is 1 at the end of the lists. */
 interface Scanned {
   /** Those whose names match, and those that could not be read. */
   found: ReadPet[];

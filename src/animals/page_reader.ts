@@ -227,7 +227,7 @@ export interface ReadPet {
   pet: PetRecord | undefined;
 }
 
-/** What the lists of a page had when they were read: all their pets from the newest one down to that id. */
+/** All pets that the lists of a page had when they were read, from the newest one down to the `oldest` id. */
 interface ReadLists {
   /** Newest first. A pet that has changed meanwhile may be there twice. */
   pets: ReadPet[];

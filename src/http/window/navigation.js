@@ -24,7 +24,7 @@ export async function showAddress() {
   if (!isListed) await loadAnimals(filter);
 }
 
-/** Lists the animals of a tab, or all. What the reader has typed stays, unless the change says otherwise. */
+/** Lists the animals of a tab, or all. Typed text stays, unless the change replaces it. */
 export function showList(change) {
   const filter = { ...state.filter, ...change };
   const typed = textsOf({ ...state.typed, ...change });
@@ -34,14 +34,14 @@ export function showList(change) {
   return attempt(() => loadAnimals(filter));
 }
 
-/** Lists what the reader has typed. A category that is none lists nothing new, and its field says why. */
+/** Lists the animals that the reader searches for. An invalid category changes no list, and its field says why. */
 export function showTyped() {
   const { name, categoryId } = state.typed;
   const filter = { ...state.filter, name, categoryId: categoryId.trim() };
   const filterFault = faultOfFilter(filter);
   setState({ filterFault });
   if (filterFault !== undefined) return;
-  // Only the whole search is a step in the history of the browser, and not each letter.
+  // Typing adds no step to the history of the browser, so one step back ends the search.
   history.replaceState(null, "", addressOf({ filter }));
   scrollTo(0, 0);
   attempt(() => loadAnimals(filter));

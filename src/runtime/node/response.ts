@@ -1,4 +1,4 @@
-/** What a handler made a response of, without the cost of Node's `Response`. Only the server of Node reads it. */
+/** A response as the handler made it, without the cost of Node's `Response`. Only the server of Node reads it. */
 export class PlainResponse {
   readonly status: number;
   readonly headers: PlainHeaders;

@@ -36,7 +36,7 @@ export class MemoryWriter implements SqliteWriter {
 
 /**
  * Maximum time in which {@linkcode FileWriter.close} waits for a commit and the write-ahead log, so that a service with
- * a slow disk ends in time. What was committed is in the log then.
+ * a slow disk ends in time. Each commit is in the write-ahead log by then.
  */
 const CLOSE_LIMIT_MS = 300;
 
