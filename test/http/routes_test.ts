@@ -36,7 +36,7 @@ Deno.test("every route is served, without a key exactly if it is public, and nam
   await using service = await openTestService();
   for (const route of ROUTES) {
     const { path, isPublic } = route;
-    const file = path.startsWith("/docs") ? "reference.js" : "main.js";
+    const file = path.startsWith("/docs") ? "reference.js" : "window.js";
     const actual = path.replace("{petId}", "1").replace("{file}", file);
     // Some paths are only for a browser.
     const headers = { accept: "text/html" };

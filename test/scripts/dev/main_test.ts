@@ -9,9 +9,10 @@ import { expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
+import { ON_DENO } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 
-const test = testNeeding(PROCESSES);
+const test = testNeeding(PROCESSES, ON_DENO);
 
 /** A module of the service, relative to the project. */
 const SOURCE = "src/encoding/sha256.ts";
