@@ -10,7 +10,7 @@ const ROOT = new URL("../", import.meta.url).pathname;
 
 const ENGINE = "src/eventstore_less/";
 
-/** What differs between runtimes. `this-runtime/` names one of them: `deno.json` the first, and the build the second. */
+/** The parts that differ between runtimes. `this-runtime/` is the first in `deno.json`, and the second in the build. */
 const RUNTIMES = ["src/runtime/deno/", "src/runtime/node/"];
 
 /** Where the engine and the application meet. */

@@ -139,7 +139,7 @@ test("start: only the folder of the default store is created", () =>
     assert(!names.includes("dta"));
   }));
 
-/** What Node says of a text that the newer V8 of Deno has serialized. The service stores bytes. */
+/** Node's error about a text that the newer V8 of Deno has serialized. The service stores bytes. */
 const UNREADABLE = IS_ON_NODE
   ? "it is damaged, or not a store: Unable to deserialize cloned data .*"
   : "(?!)";

@@ -17,12 +17,12 @@ const PROGRAM = `${FOLDER}/${NAME.toLowerCase().replace(" ", "-")}.mjs`;
 
 const ESBUILD = "npm:esbuild@0.28.2";
 
-/** Packages in CommonJS get the modules of Node by it. The shebang lets the file run by its name. */
+/** Packages in CommonJS load the modules of Node by `require`. The shebang lets the file run by its name. */
 const BANNER = `#!/usr/bin/env node
 import { createRequire as createRequireOfNode } from "node:module";
 const require = createRequireOfNode(import.meta.url);`;
 
-/** Loads the module only when it is used, so that older versions of Node get as far as the line that names the oldest one. */
+/** An import of a module that an old Node lacks would fail before the program can name the oldest version that it needs. */
 const SQLITE =
   `const { DatabaseSync, StatementSync } = process.getBuiltinModule("node:sqlite") ?? {};
 export { DatabaseSync, StatementSync };`;
@@ -55,7 +55,7 @@ await esbuild.build({
   format: "esm",
   target: "node20",
   banner: { js: BANNER },
-  // Of the modules in the file, only the first is the program.
+  // In one file, it would be true in each module, and each command would run.
   define: { "import.meta.main": "false" },
   minifyWhitespace: true,
   minifySyntax: true,

@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import { kill } from "node:process";
 
 /**
- * Sends a signal to a child process, unless it has ended. By its id: of `ChildProcess.kill()`, Deno ignores the second
- * call, and takes the signal for the end of the process, whatever ended it.
+ * Sends a signal to a child process by its id, unless it has ended. Deno ignores a second call of `ChildProcess.kill()`,
+ * and then reports that the signal of the first one has ended the process, whatever has.
  */
 export function sendSignal(
   { exitCode, pid, signalCode }: Pick<ChildProcess, "exitCode" | "pid" | "signalCode">,
@@ -14,6 +14,6 @@ export function sendSignal(
   try {
     kill(pid, signal);
   } catch {
-    // It has ended just now.
+    // The process has ended just now.
   }
 }

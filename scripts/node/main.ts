@@ -43,9 +43,9 @@ async function run(): Promise<void> {
     const reason = isOfDeno ? `${name} needs Deno` : `Unknown command ${JSON.stringify(name)}`;
     return fail(`${reason}; see --help`);
   }
-  // If its reader has ended, that is not a failure of the command. The service writes its log in another way.
+  // A command does not fail if the reader of its standard error has ended. The service has a writer of its own.
   if (name !== "start") process.stderr.on("error", () => {});
-  // The commands find their own arguments there.
+  // Each command takes all that follows the name of the program for its arguments.
   process.argv.splice(2, 1);
   await LOADERS[name]();
 }
@@ -56,7 +56,7 @@ function servesByProcesses(): boolean {
   return SUPERVISED_PROCESS === "" && PROCESSES !== "" && PROCESSES !== "1";
 }
 
-/** Node warns of the state of its own modules. That is nothing to an operator. */
+/** Node warns that some of its modules are experimental, which is of no use to an operator. */
 function hideWarnings(): void {
   process.removeAllListeners("warning");
 }

@@ -19,7 +19,10 @@ const LISTEN_LIMIT_MS = 60_000;
 /** A process ends within five seconds after a signal, in milliseconds. One that does not was stopped, or hangs. */
 const END_LIMIT_MS = 6_000;
 
-/** The exit codes of a process that could not run: its own, and the one of Deno itself. A process that was killed has another one. */
+/**
+ * The exit codes of a process that could not run: its own, and the one of Deno itself. A process that was killed has
+ * another one.
+ */
 const ERROR_CODES = [1, 2];
 
 /** A process whose standard output is piped. */

@@ -10,7 +10,8 @@ const ATTEMPTS = 100;
  * Reserves the port for the processes of a supervisor until it ends, and returns its number; for 0, that of a free one.
  * The processes share the port, and the system would let those of another supervisor share it, too. So the supervisor holds
  * the UDP port with the same number, on the same address: the system gives it to one program only, treats addresses that
- * overlap as it does for TCP, and takes it back however the supervisor ends. Rejects with `ListenError` if the port is in use.
+ * overlap as it does for TCP, and takes it back however the supervisor ends. Rejects with `ListenError` if the port is in
+ * use.
  */
 export async function reservePort(config: ServiceConfig): Promise<number> {
   const attempts = config.port === 0 ? ATTEMPTS : 1;

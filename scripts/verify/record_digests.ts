@@ -3,7 +3,7 @@ import { VALUE_BYTES_LIMIT } from "eventstore-less/store/store.ts";
 import { EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { DigestTable } from "./digest_table.ts";
 
-/** The kinds whose records a digest by the number of their subject tells apart. */
+/** The kinds of whose records only digests are kept, by the number of the subject. */
 const KINDS_WITH_DIGESTS = [...KINDS.keys()].filter(hasDigests);
 
 /** Whether a subject has at most one record of that kind, so that digests are enough. */
@@ -58,10 +58,13 @@ function newTables() {
 
 const encoder = new TextEncoder();
 
-/** Has what was digested last. A new array for each of millions of records takes longer than their digests. */
+/** The input of the last digest. A new array for each of millions of records would take longer than their digests. */
 const scratch = new Uint8Array(2 * VALUE_BYTES_LIMIT);
 
-/** What a digest of a record is made of, until the next call. Its table tells the kind and the number of the subject. */
+/**
+ * The input of the digest of a record, valid until the next call. It lacks the kind and the number of the subject, which
+ * its place in the tables says.
+ */
 export function keyAndContent(key: ProjectionKey, content: Uint8Array): Uint8Array {
   let text = "";
   for (const element of key.slice(1, -1)) {

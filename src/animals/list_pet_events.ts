@@ -16,7 +16,7 @@ import { lastLineOf, lineBefore, type PetLine, petLineAt } from "./pet_lines.ts"
 import type { PetReader } from "./pet_reader.ts";
 import type { PetRecord } from "./pet_records.ts";
 
-/** A page ends after so many bytes of lines. Slow readers hold them. */
+/** A page ends after so many bytes of lines, because slow clients keep them in memory. */
 const PAGE_BYTES = 1024 * 1024;
 
 interface PetEventsQuery {
@@ -83,7 +83,10 @@ async function readPage(
   return page;
 }
 
-/** The first line on the page with that cursor. Rejects with `invalid_parameter` unless that is the id of an event of the pet. */
+/**
+ * The first line on the page with that cursor. Rejects with `invalid_parameter` unless the cursor is the id of an event of
+ * the pet.
+ */
 async function lineAfterCursor(
   store: Store,
   head: HeadEntry["head"],

@@ -32,7 +32,7 @@ const BATCH = 128;
 /** Pets of one read of a list of a category: each needs a further read. */
 const CATEGORY_BATCH = 32;
 
-/** A page follows at most so many events that came while it was read, and is read again at most so many times. */
+/** A page follows at most so many events that came while it was read, and is read at most so many times. */
 export const SEARCH_LINES_LIMIT = 20_000;
 const ATTEMPTS = 3;
 
@@ -48,7 +48,7 @@ export interface NameSearchDeps extends Omit<PageReaderDeps, "findPet"> {
   isRestDue: () => boolean;
 }
 
-/** What a scan has found, from the newest pet of the query down to an id; that is 1 at the end of the lists. */
+/** The outcome of a scan from the newest pet of the query down to an id, which is 1 at the end of the lists. */
 interface Scanned {
   /** Those whose names match, and those that could not be read. */
   found: ReadPet[];
@@ -115,7 +115,7 @@ export class NameSearch {
     for (;;) {
       const list = lists.reduce((one, other) => other.unreadTo > one.unreadTo ? other : one);
       const oldest = list.unreadTo + 1;
-      // A page without any progress would lead to itself.
+      // Without progress, the cursor of the next page would be that of this page.
       const hasProgress = oldest <= newest;
       const isOver = count >= SCAN_LIMIT || monotonicNow() >= deadline;
       const isFull = found.filter(({ id }) => id >= oldest).length >= limit;
@@ -152,7 +152,7 @@ export class NameSearch {
     return entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) }));
   }
 
-  /** The page of what was scanned as of a head or later, and of the events up to the newer head, if these change pets. */
+  /** The page of a scan as of a head. If pets have changed since, events up to the newer head replace what was found. */
   async #pageOf(
     { found, oldest, count }: Scanned,
     query: NameQuery,

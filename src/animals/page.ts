@@ -41,8 +41,8 @@ export interface Page {
 export const LARGE_PAGE_LENGTH = 64 * 1024;
 
 /**
- * A page of pets that match a query, newest first. One pet more than its limit says that there is a page after it; without
- * one, `rest` is the cursor of that page, if there is one.
+ * A page of pets that match a query, newest first. If there is one pet more than its limit, another page follows.
+ * Otherwise, `rest` is the cursor of the next page, if there is one.
  */
 export function pageOf(
   pets: readonly PetRecord[],

@@ -81,8 +81,8 @@ export class PageReader {
   }
 
   /**
-   * Reads a page from the lists of pets, which are not read at one moment: a pet that changes meanwhile may be found in two
-   * of them, or in none. Either the page is complete by itself, as hasEveryId() explains, or the events between the head
+   * Reads a page from the lists of pets, which are not read at one moment: a pet that changes meanwhile may be found in
+   * two of them, or in none. Either the page is complete by itself, as hasEveryId() explains, or the events between the head
    * and the newest head replace what was read of their pets. Without a change, the page is as of the first head.
    */
   async #tryLists(query: PageQuery, head: Head): Promise<Attempt> {
@@ -221,13 +221,13 @@ export async function readPetsOfCategory(
   });
 }
 
-/** A pet of a list; without the pet if the pet itself is not there, or has another category. */
+/** A place in a list, and its pet; `undefined` if the pet itself is not there, or has another category. */
 export interface ReadPet {
   id: number;
   pet: PetRecord | undefined;
 }
 
-/** What the lists of a page had when they were read: all their pets from the newest one down to that id. */
+/** All pets that the lists of a page had when they were read, from the newest one down to the `oldest` id. */
 interface ReadLists {
   /** Newest first. A pet that has changed meanwhile may be there twice. */
   pets: ReadPet[];

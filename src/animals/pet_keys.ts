@@ -13,7 +13,7 @@ export function petSubject(id: number): string {
 /** The list of the pets without a status, and what clients call it. */
 export const NO_STATUS = "none";
 
-/** What the pets of a list have in common. */
+/** The status by which clients choose a list. */
 export type StatusFilter = PetStatus | typeof NO_STATUS;
 
 /** The lists that hold the pets: one for each status, and one for the pets without a status. */

@@ -78,7 +78,7 @@ export class PetReader {
 
   /**
    * Returns the pet as get() does, for a change: proven by the line at the position that its record names. No record may
-   * say that the pet was removed. What was proven once stays so until another instance changes a pet.
+   * say that the pet was removed. A proven pet stays proven until another instance changes a pet.
    */
   async getProven(id: number, { head }: { head: Head }): Promise<ProvenPet | undefined> {
     if (id < 1 || id > lastPetIdOf(head)) return undefined;

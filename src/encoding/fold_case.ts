@@ -4,6 +4,7 @@
  * as Σ, SS and I.
  */
 export function foldCase(text: string): string {
-  // In lower case first, because some letters have an upper case only so. NFKC again, because cases may decompose.
+  // Lower case comes first, because ẞ is its own upper case, and that of ß is SS. NFKC follows again, because a change of
+  // case may decompose a letter.
   return text.normalize("NFKC").toLowerCase().toUpperCase().normalize("NFKC");
 }

@@ -24,7 +24,10 @@ export class BoundedCache<Value> {
     return value;
   }
 
-  /** Sets an entry, which keeps its age if it is there: `set` leaves a hole in the map, whose moves cost much in a large one. */
+  /**
+   * Sets an entry, but does not make a present one the newest. `set` deletes it first, which leaves a hole in the map:
+   * holes make a large map slow.
+   */
   replace(key: string | number, value: Value): void {
     const former = this.#entries.get(key);
     if (former === undefined) {

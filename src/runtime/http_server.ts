@@ -10,7 +10,7 @@ export interface HttpServerOptions {
   reusePort?: boolean;
   /** Must not reject. `clientAddress` is a function, because reading the address costs a call. */
   respond(request: Request, clientAddress: () => string): Promise<Response>;
-  /** Responds to a request with which `respond` cannot be called, or of which it has failed. */
+  /** Responds to a request if `respond` cannot be called with it, or has failed. */
   refuse(error: unknown): Response;
   /** Says what a refused request leaves unread. */
   unreadBodyOf(request: Request): UnreadBody;
@@ -34,7 +34,7 @@ export interface HttpServer {
 /** After this time without a failure to accept a connection, in milliseconds, the next failure is reported again. */
 const QUIET_MS = 10_000;
 
-/** Returns the function that reports that a connection could not be accepted: in a row of failures, the first one. */
+/** Returns a function that reports a failure to accept a connection, unless it follows another one closely. */
 export function acceptFailureReporter(
   { report, runtime }: Pick<HttpServerOptions, "report" | "runtime">,
 ): (reason: string) => void {

@@ -76,7 +76,7 @@ export class Server {
     this.#cancelUnread();
   }
 
-  /** The server of a runtime waits for a client that has stopped reading without a limit. */
+  /** Limits the wait for clients that have stopped reading, for whom the server of a runtime waits without a limit. */
   #awaitReaders(): void {
     this.#cancelUnread();
     if (!this.#isShuttingDown || this.#handling > 0) return;

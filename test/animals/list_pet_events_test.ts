@@ -99,7 +99,7 @@ Deno.test("a page has 20 events by default, and reads one line for each", async 
   const { next } = await eventsOf(service, "/v1/pets/2/events");
   faults.lists.length = 0;
   assertEquals((await eventsOf(service, next!)).events.length, 11);
-  // And the line of the cursor.
+  // The line of the cursor is read, too.
   assertEquals(faults.lists.length, 12);
 });
 

@@ -188,7 +188,7 @@ Deno.test("metrics tell searches from lists, because searches may take seconds",
   ]);
 });
 
-/** What a query must show of all pets. */
+/** The pets that a query must show. */
 function expectedIds(pets: Pet[], query: URLSearchParams): number[] {
   const [name, status, categoryId, cursor] = ["name", "status", "categoryId", "cursor"]
     .map((it) => query.get(it));

@@ -12,7 +12,7 @@ export interface ServerProcess extends AsyncDisposable {
   memoryMiB(): number;
 }
 
-/** What is measured: the programs of a checkout. */
+/** The programs of a checkout, which are measured. */
 export interface Checkout {
   root: URL;
   /** Whether they are those of the built program of this checkout, on Node. */

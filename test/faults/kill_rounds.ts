@@ -97,7 +97,7 @@ export async function killRounds(
   return { killed, load };
 }
 
-/** What services that are killed share. */
+/** The store that the killed services share. */
 export type KilledStore = Pick<TempStore, "issueKey" | "kvPath" | "use"> & AsyncDisposable;
 
 /** A database of a PostgreSQL server of its own. */

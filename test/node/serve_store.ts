@@ -16,7 +16,7 @@ interface Context {
   importAttributes?: Record<string, string>;
 }
 
-/** What the build does for the bundle. */
+/** Resolves `this-runtime/` as the build does. */
 const hooks = {
   resolve(specifier: string, context: Context, next: (to: string, context: Context) => unknown) {
     const { href } = new URL("../../src/runtime/node/", import.meta.url);

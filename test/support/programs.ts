@@ -27,7 +27,7 @@ export const BUILT_PROGRAM: Need = {
   isMet: PROCESSES.isMet && existsSync(NODE) && existsSync(BUILT),
 };
 
-/** Arguments of Deno that run the service as `deno task start` does, with one process or, by the supervisor, with several. */
+/** Arguments of Deno that run the service as `deno task start` does: one process, or the supervisor of several. */
 const [SUPERVISOR, SERVICE] = [...denoJson.tasks.start.command.matchAll(/'(.+?)'/g)]
   .map(([, args]) => ["run", "-q", "--no-prompt", ...args.split(" ")]);
 

@@ -49,6 +49,6 @@ export async function expectAccessible(page: Page, state: string): Promise<void>
 export const hasFocus = (target: Page): Promise<boolean> =>
   target.evaluate((it: Page) => it.matches(":focus"));
 
-/** What the list of the last events says. */
+/** The text of the list of the last events. */
 export const happened = (page: Page, text: string | RegExp) =>
   page.getByRole("region", { name: "Activity" }).getByText(text);

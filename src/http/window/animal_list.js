@@ -39,7 +39,7 @@ export function AnimalList(state, focusedId) {
   `;
 }
 
-/** What follows the rows, or replaces them. */
+/** The element that follows the rows, or replaces them. */
 function Rest(state) {
   const { end, filter, nextPage, order } = state;
   const isEmpty = order.length === 0;

@@ -9,7 +9,7 @@ import { EVENTS_KEPT, setState, state } from "./state.js";
 import { isInTab } from "./statuses.js";
 
 const PAGE_LENGTH = 100;
-/** A list that is shorter than this many screens goes on to load. */
+/** A list that is shorter than this many screens loads its next page. */
 const SCREENS_LOADED = 2;
 /** How often a page is loaded again because too much happened meanwhile. */
 const LOAD_TRIES = 5;
@@ -63,12 +63,12 @@ async function loadPage(path, filter) {
   if (nextPage === undefined) state.end = 0;
   else state.end = pets.at(-1)?.id ?? state.end;
   const listed = pets.map((pet) => ({ type: "PetCreated", data: pet }));
-  // The stream may have been ahead of this page.
+  // Some events of the stream may be newer than this page.
   const later = state.events.filter(({ id }) => id > position).reverse();
   updateList([...listed, ...later]);
 }
 
-/** Resolves to a page that misses no event which the page of the browser has forgotten. */
+/** Resolves to a page of the list whose later events are all still in `state.events`. */
 async function requestPage(path) {
   for (let tries = 1;; tries++) {
     const { headers, body: pets, nextPage } = await request(path);

@@ -29,7 +29,7 @@ export function write(method, path, pet, headers) {
   return request(path, writeOptions(method, pet, headers));
 }
 
-/** What `fetch()` needs for a write. */
+/** The options of `fetch()` for a write. */
 export function writeOptions(method, pet, headers) {
   return {
     method,

@@ -84,7 +84,7 @@ async function writeUnlessChanged(shown, { eventType, send }) {
     const listed = state.pets.get(now.id);
     try {
       const { body } = await send(path, { "if-match": headers.get("etag") });
-      // If the list has another one by now, the stream was faster.
+      // If the list has another pet by now, the stream has brought this change or a later one.
       const isListOlder = state.pets.get(now.id) === listed;
       if (isListOlder) updateList([{ type: eventType, data: body ?? now }]);
       return { theirs: undefined };

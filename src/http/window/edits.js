@@ -1,4 +1,4 @@
-// The edits of rows. What is typed stays also if somebody else changes or removes the animal.
+// The edits of rows. Typed text stays even if somebody else changes or removes the animal.
 
 import { faultsOf } from "./pet_fields.js";
 import { rowsOf } from "./rows.js";

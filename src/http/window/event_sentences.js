@@ -30,7 +30,7 @@ export function sentenceOfRun(events, count, animals) {
   return `${count} animals ${verbOf(event)}`;
 }
 
-/** What happened in the event, in words that do not name its animal. Events of one run have the same words. */
+/** The event in words that do not name its animal. Events of one run have the same words. */
 export function verbOf(event) {
   const { previous, status = "" } = event.data;
   const changed = Object.keys(previous ?? {});

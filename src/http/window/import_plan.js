@@ -6,7 +6,7 @@ import { STATUS_LABELS } from "./statuses.js";
 
 const LIMIT_BYTES = 20_000_000;
 
-/** Names of columns, in small letters and with nothing but these. The id of an animal is the service's. */
+/** Names of columns, in small letters and without other characters. An import ignores `id`, which the service assigns. */
 const FIELDS_BY_COLUMN = {
   name: "name",
   category: "categoryId",

@@ -13,7 +13,7 @@ import { focusedRow, keepFocus } from "./row_focus.js";
 import { attempt, keepKey, restart, run, takeKeys } from "./session.js";
 import { drawWith, redraw, setState, state } from "./state.js";
 
-/** Relative times grow older. */
+/** How often the page is drawn again, because its relative times change. */
 const REDRAW_MS = 30_000;
 
 drawWith(draw);

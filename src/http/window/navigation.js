@@ -1,4 +1,4 @@
-// Goes from the list to an animal and back, and from one filter to another. The address follows, and is followed.
+// Goes from the list to an animal and back, and from one filter to another. The address always says what is shown.
 
 import { addressOf, readAddress } from "./address.js";
 import { openAnimal } from "./animal_history.js";
@@ -24,7 +24,7 @@ export async function showAddress() {
   if (!isListed) await loadAnimals(filter);
 }
 
-/** Lists the animals of a tab, or all. What the reader has typed stays, unless the change says otherwise. */
+/** Lists the animals of a tab, or all. Typed text stays, unless the change replaces it. */
 export function showList(change) {
   const filter = { ...state.filter, ...change };
   const typed = textsOf({ ...state.typed, ...change });
@@ -34,7 +34,7 @@ export function showList(change) {
   return attempt(() => loadAnimals(filter));
 }
 
-/** Lists what the reader has typed. A category that is none lists nothing new, and its field says why. */
+/** Lists the animals that the reader searches for. An invalid category changes no list, and its field says why. */
 export function showTyped() {
   // The reader has opened an animal meanwhile. Its page has another address.
   if (state.animal !== undefined) return;
@@ -43,7 +43,7 @@ export function showTyped() {
   const filterFault = faultOfFilter(filter);
   setState({ filterFault });
   if (filterFault !== undefined) return;
-  // One step back leaves a search, whatever was typed.
+  // Typing adds no step to the history of the browser, so one step back ends the search.
   history.replaceState(null, "", addressOf({ filter }));
   scrollTo(0, 0);
   attempt(() => loadAnimals(filter));

@@ -10,7 +10,7 @@ const INT64_MAX = 2n ** 63n - 1n;
 const WHOLE_NUMBER = /^[+-]?\d+$/;
 const LONGEST_NUMBER = 100;
 
-/** What is wrong with the fields that are given, by their names. Without faults, the object is empty. */
+/** The faults of the fields that are given, by their names. Without faults, the object is empty. */
 export function faultsOf({ name, categoryId, status }) {
   const faults = {
     name: name === undefined ? undefined : faultOfName(name),

@@ -9,7 +9,7 @@ export const EVENTS_KEPT = 1_000;
 export const state = {
   /** The API key of this tab; `undefined` if the page asks for one. */
   apiKey: undefined,
-  /** What the interface says about the key; `undefined` until then. */
+  /** The key as the interface describes it; `undefined` until that is read. */
   key: undefined,
   /** Why the page asks for a key again. */
   keyProblem: undefined,
@@ -21,12 +21,12 @@ export const state = {
   connectionProblem: undefined,
   /** Why the last action failed. */
   problem: undefined,
-  /** What the last action did. It is shown for some seconds. */
+  /** The success of the last action, in words. It is shown for some seconds. */
   toast: undefined,
 
-  /** What the list shows: "" stands for every status, every category or every name. */
+  /** The filter of the list: "" stands for every status, every category or every name. */
   filter: { status: "", categoryId: "", name: "" },
-  /** What is typed in the fields of the filter. The list follows when the reader pauses. */
+  /** The text in the fields of the filter. The list follows when the reader pauses. */
   typed: { categoryId: "", name: "" },
   /** Why the list does not show what its category field says. */
   filterFault: undefined,

@@ -10,7 +10,7 @@ import { TAB_LABELS } from "./statuses.js";
 
 const SIBLINGS = { ArrowRight: "nextElementSibling", ArrowLeft: "previousElementSibling" };
 
-/** As the interface allows. */
+/** The limit of the interface. */
 const LONGEST_SEARCH = 100;
 
 /** A search begins when the reader pauses. */

@@ -1,2 +1,2 @@
-/** Names the commands in a text for operators as they are called on this runtime: here, as it is. */
+/** Names the commands in a text for operators as they are called on this runtime. On Deno, the text stays as it is. */
 export const asCalled = (text: string): string => text;

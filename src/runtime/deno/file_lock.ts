@@ -10,7 +10,7 @@ export function lockFile(path: string): Disposable | undefined {
   }
   return {
     [Symbol.dispose]() {
-      // A process that another thread starts just now has a copy of the open file for a moment, which would keep the lock.
+      // A process that is just being started may have a copy of the open file, which would keep the lock.
       file.unlockSync();
       file.close();
     },

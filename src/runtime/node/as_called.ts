@@ -1,12 +1,12 @@
 import { relative } from "node:path";
 import process from "node:process";
 
-/** Names the commands in a text for operators as they are called: `node animal-store.mjs keys`, from this folder. */
+/** Replaces `deno task` in a text for operators by the call of this program, such as `node animal-store.mjs`. */
 export function asCalled(text: string): string {
   return text.replaceAll(/\bdeno task (?=[a-z])/g, () => `node ${shownPath()} `);
 }
 
-/** The path of the program: the shorter one of that from this folder and that from the root. */
+/** The path of the program: from the current folder if the program is below it, otherwise from the root. */
 function shownPath(): string {
   const path = process.argv[1];
   const fromHere = relative(process.cwd(), path);

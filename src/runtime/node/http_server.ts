@@ -16,7 +16,7 @@ import { PlainResponse } from "./response.ts";
 /** Maximum size of the headers of a request, in bytes. */
 const HEADERS_LIMIT_BYTES = 64 * 1024;
 
-/** Time for which a connection with an unread body stays open after the response, so that the client reads it, in milliseconds. */
+/** How long a connection with an unread body stays open, so that the client can read the response, in milliseconds. */
 const LINGER_MS = 500;
 
 /** How often the server looks whether a file descriptor is free, in milliseconds. */
@@ -40,7 +40,7 @@ class NodeServer implements HttpServer {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     const server = createServer({
-      // Checks of load balancers have none.
+      // The checks of load balancers may send no `Host`.
       requireHostHeader: false,
       // As in Deno, the client or a proxy ends an idle connection.
       keepAliveTimeout: 0,
@@ -51,7 +51,7 @@ class NodeServer implements HttpServer {
       socket.once("close", () => this.#unused.delete(socket));
     });
     server.on("request", (message, response) => this.#answer(message, response));
-    // Otherwise, Node would ask for each body at once. Only one that is read shall be sent.
+    // Otherwise, Node would send `100 Continue` at once. Only a body that is read should be sent.
     server.on("checkContinue", (message, response) => this.#answer(message, response));
     // Otherwise, Node would respond with 417 and without a body.
     server.on("checkExpectation", (message, response) => this.#answer(message, response));
@@ -94,7 +94,7 @@ class NodeServer implements HttpServer {
     for (const socket of this.#unused) socket.destroy();
   }
 
-  /** If descriptors run out, Node closes new connections without a word. Idle ones are closed to free some. */
+  /** If descriptors run out, Node closes new connections and reports no error. Idle ones are closed to free some. */
   #watchDescriptors(): void {
     const report = acceptFailureReporter(this.#options);
     this.#server.on("error", (error) => report(reasonOf(error)));
@@ -115,7 +115,7 @@ class NodeServer implements HttpServer {
     const { refuse, report, respond } = this.#options;
     const { localPort, remoteAddress = "" } = message.socket;
     this.#unused.delete(message.socket);
-    // A client that expects to be asked for its body may send it although it was not, or not.
+    // Without `100 Continue`, a client that waits for it may still send its body, or never send it.
     let isUnasked = message.headers.expect?.toLowerCase() === "100-continue";
     const plain = new PlainRequest(message, response, localPort, () => {
       if (isUnasked) response.writeContinue();
@@ -137,7 +137,7 @@ class NodeServer implements HttpServer {
       report("error", "answer_failed", { reason: reasonOf(error) });
       response.destroy();
     }
-    // Its response began before the shutdown.
+    // The response may have begun before the shutdown, so its connection is idle now.
     if (this.#isShuttingDown) this.#closeIdle();
   }
 
@@ -150,7 +150,7 @@ class NodeServer implements HttpServer {
   }
 }
 
-/** Ends the connection after the response, without a further read. An immediate end would reset it, and lose the response. */
+/** Ends the connection after the response, and reads no more. An immediate end would reset it, and lose the response. */
 function closeAfter(message: IncomingMessage, response: ServerResponse): void {
   const { socket } = message;
   response.shouldKeepAlive = false;
@@ -200,7 +200,7 @@ async function sendStream(
   response.once("close", () => {
     isGone = true;
     onRoom();
-    // A stream that waits for news ends only so.
+    // Nothing else ends a stream that waits for events.
     reader.cancel().catch(() => {});
   });
   response.flushHeaders();

@@ -79,7 +79,7 @@ export class PlainRequest {
       message.on("end", resolve);
       message.on("close", () => reject(new Error("The connection was closed")));
       message.on("error", reject);
-      // A body that was looked at is paused, and a listener does not change that.
+      // The body may be paused, and a listener does not resume it.
       message.resume();
     });
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
@@ -126,7 +126,7 @@ export class PlainRequest {
   }
 }
 
-/** The headers of a message: those of one name are joined by commas. Node would make an object of all for each message. */
+/** The headers of a message. Those of one name are joined by commas. Node would make an object of all headers. */
 class MessageHeaders {
   /** Names and values in turn, as they were sent. */
   readonly #fields: string[];

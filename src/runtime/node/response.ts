@@ -1,4 +1,4 @@
-/** A response without the cost of Node's own: what a handler made it of. Only the server of Node reads it. */
+/** A response as the handler made it, without the cost of Node's `Response`. Only the server of Node reads it. */
 export class PlainResponse {
   readonly status: number;
   readonly headers: PlainHeaders;

@@ -35,7 +35,7 @@ function isStream(descriptor: number): boolean {
 
 function streamWriter(descriptor: number): Write {
   const socket = new Socket({ fd: reopened(descriptor), readable: false, writable: true });
-  // The callback of the write reports it.
+  // The callback of the write reports the error.
   socket.on("error", () => {});
   socket.unref();
   return (bytes) =>
@@ -49,7 +49,7 @@ function streamWriter(descriptor: number): Write {
     });
 }
 
-/** Linux opens a pipe by its descriptor, but not a socket, nor one of another user. */
+/** Linux can open a pipe again by its descriptor, but not a socket, and not the pipe of another user. */
 function reopened(descriptor: number): number {
   try {
     const flags = constants.O_WRONLY | constants.O_NONBLOCK;

@@ -102,7 +102,7 @@ Deno.test("each operation has a sample in each language; one without samples is 
   assertEquals(codeSamples("NONE", BASE), []);
 });
 
-/** What the sample of an operation prints if it is not the name of an animal. */
+/** The output of the sample of an operation, if that is not the name of an animal. */
 const PRINTED: Record<string, string> = { removePet: "204", getKey: "test" };
 
 for (const language of LANGUAGES) {

@@ -37,7 +37,7 @@ testInBrowser(
     await search.pressSequentially("rEx");
     await page.getByText("Searching …").waitFor();
     assertEquals(await page.getByText("No such animals.").count(), 0);
-    // What is typed stays while events come.
+    // Typed text stays while events come.
     await service.add({ name: "Zoe", categoryId: 7 });
     await tab(page, "All 5").waitFor();
     assertEquals(await search.inputValue(), "rEx");

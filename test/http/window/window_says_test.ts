@@ -78,7 +78,7 @@ testInBrowser(
     await dialog.waitFor({ state: "hidden" });
     assertEquals(await service.listIds(), [1]);
     assert(await hasFocus(button(page, "Remove Rex")));
-    // The same of the question of a conflict.
+    // The question about a conflict is the same.
     await press(page, "Edit Rex");
     await page.getByLabel("Name of Rex").fill("Max");
     await service.change(1, { name: "Mia" });
@@ -117,7 +117,7 @@ testInBrowser(
     await check(category, "Category is too large");
     await category.fill("7");
     await check(category, "");
-    // Whatever the service refuses stands at its field, too.
+    // A refusal of the service is at its field, too.
     network.handler = (request, connection) => {
       if (request.method !== "POST") return service.handler(request, connection);
       const message = 'Field "categoryId" must be an integer of 64 bits';

@@ -28,7 +28,7 @@ const LOCK_LIMIT_MS = 5_000;
 /** How often records are removed that have expired. */
 const EXPIRY_INTERVAL_MS = 60_000;
 
-/** The number of the last change of the tables in Deno KV since 2023. */
+/** The version of the tables in Deno KV since 2023. */
 const TABLES_VERSION = 3;
 
 const CREATE_TABLES = `
@@ -104,7 +104,7 @@ function createTables(database) {
 /** @param {DatabaseSync} database */
 function preparedCommit(database) {
   const selectVersion = database.prepare("select version from kv where k = ?");
-  // Deno KV, too, skips a few versions by chance, so two histories that part seldom have the same versions.
+  // Like Deno KV, it skips a random number of versions, so histories that diverge rarely have the same versions.
   const nextVersion = database.prepare(
     `update data_version set version = version + 1 + abs(random() % 9) where k = 0
       returning version`,
@@ -166,7 +166,7 @@ function inTransaction(database, change) {
     database.exec("commit");
     return result;
   } catch (error) {
-    // After some errors, SQLite has already done so.
+    // After some errors, SQLite has already rolled back.
     if (database.isTransaction) database.exec("rollback");
     throw error;
   }

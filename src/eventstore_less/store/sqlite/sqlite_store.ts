@@ -6,7 +6,7 @@ import type { EncodedCommit } from "./kv_tables.js";
 import { decoded, withTypedErrors } from "./sqlite_errors.ts";
 import { FileWriter, MemoryWriter, type SqliteWriter } from "./sqlite_writer.ts";
 
-/** As of Deno KV, which could not replace a record with a longer key. */
+/** The limit of Deno KV, which could not replace a record with a longer key. */
 const KEY_BYTES_LIMIT = 2_048;
 
 /**
@@ -62,13 +62,13 @@ export class SqliteStore implements Store {
     });
 
   close(): void {
-    // The last to close the file writes the log of SQLite into it, and a reader cannot.
+    // The connection that closes last writes the write-ahead log into the file, which a reader cannot do.
     this.#reader.close();
     this.#writer.close();
   }
 }
 
-/** Throws `StoreRefusedError` beyond the limits of Deno KV, so that it could make the same commit. */
+/** Throws `StoreRefusedError` for a commit that exceeds the limits of Deno KV, so that both refuse the same commits. */
 function encodeCommit({ checks, mutations }: Commit): EncodedCommit {
   const encoded = {
     checks: checks.map(({ key, versionstamp }) => ({

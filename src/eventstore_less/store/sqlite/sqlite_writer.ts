@@ -36,11 +36,11 @@ export class MemoryWriter implements SqliteWriter {
 
 /**
  * Maximum time in which {@linkcode FileWriter.close} waits for a commit and the write-ahead log, so that a service with
- * a slow disk ends in time. What was committed is in the log then.
+ * a slow disk ends in time. Each commit is in the write-ahead log by then.
  */
 const CLOSE_LIMIT_MS = 300;
 
-/** The answers of the worker, each with what waits for it. */
+/** A call that waits for the next answer of the worker. */
 type Waiting = { resolve: (result: unknown) => void; reject: (error: Error) => void };
 type Answer = { result: unknown; failure?: undefined } | {
   failure: { message: string; errcode?: number };
