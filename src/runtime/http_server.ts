@@ -27,6 +27,11 @@ export interface UnreadBody {
 
 export interface HttpServer {
   readonly address: { hostname: string; port: number };
+  /**
+   * Makes the response to a refused request one after which the server does not read the rest of the body. A server that
+   * decides this without another response does not have it.
+   */
+  leaveBodyUnread?(request: Request, response: Response): Promise<Response>;
   /** Stops accepting connections. Resolves when all responses are sent, and read by their clients. */
   shutdown(): Promise<unknown>;
 }

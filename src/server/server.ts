@@ -92,7 +92,10 @@ export class Server {
     this.#handling--;
     this.#awaitReaders();
     if (this.#isLeaving) response.headers.set("connection", "close");
-    return response;
+    const http = this.#http!;
+    const isRefused = response.status >= 400 && http.leaveBodyUnread !== undefined;
+    // One more asynchronous function for all requests would take a twentieth of a read.
+    return isRefused ? await http.leaveBodyUnread!(request, response) : response;
   }
 }
 

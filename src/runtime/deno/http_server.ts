@@ -48,7 +48,7 @@ class DenoServer implements HttpServer {
   }
 
   #listen(hostname: string | undefined, port: number | undefined): Deno.HttpServer<Deno.NetAddr> {
-    const { refuse, reusePort, report } = this.#options;
+    const { refuse, respond, reusePort, report } = this.#options;
     return Deno.serve({
       hostname,
       port,
@@ -61,7 +61,7 @@ class DenoServer implements HttpServer {
         if (isDefect) report("error", "answer_failed", { reason: reasonOf(error) });
         return refuse(error);
       },
-    }, (request, info) => this.#answer(request, info));
+    }, (request, info) => respond(request, () => info.remoteAddr.hostname));
   }
 
   /**
@@ -90,41 +90,31 @@ class DenoServer implements HttpServer {
     }
   }
 
-  async #answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
-    const response = await this.#options.respond(request, () => info.remoteAddr.hostname);
-    return response.status < 400
-      ? response
-      : await leaveBodyUnread(request, response, this.#options);
+  /**
+   * Keeps Deno from reading the rest of a refused body, which may be endless. A body of a declared length within the
+   * limit is left to Deno, which then keeps the connection open. Trials with Deno 2.9.6 found two ways for any other:
+   * 1. If nothing was read: access the getter `request.body`, and respond with a stream. Deno closes the connection.
+   * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that reader
+   *    after the response is sent; otherwise the file descriptor leaks.
+   */
+  async leaveBodyUnread(request: Request, response: Response): Promise<Response> {
+    const { runtime, unreadBodyOf } = this.#options;
+    const { isBounded, reader } = unreadBodyOf(request);
+    if (reader !== undefined) {
+      runtime.setTimer(CANCEL_BODY_AFTER_MS, () => void reader.cancel().catch(() => {}));
+      return response;
+    }
+    if (isBounded || request.bodyUsed) return response;
+    if (BODY_HIDDEN.has(request.method)) {
+      // Only an error of the stream stops Deno here. It ends the response before its first byte.
+      const body = new ReadableStream({ start: (controller) => controller.error(ENDED) });
+      return new Response(body, { status: response.status });
+    }
+    // This touches the body, as the first way requires.
+    if (request.body === null) return response;
+    const bytes = await response.bytes();
+    const { status, headers } = response;
+    headers.set("content-length", String(bytes.length));
+    return new Response(new Blob([bytes]).stream(), { status, headers });
   }
-}
-
-/**
- * Keeps Deno from reading the rest of a refused body, which may be endless. A body of a declared length within the
- * limit is left to Deno, which then keeps the connection open. Trials with Deno 2.9.6 found two ways for any other:
- * 1. If nothing was read: access the getter `request.body`, and respond with a stream. Deno closes the connection.
- * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that reader
- *    after the response is sent; otherwise the file descriptor leaks.
- */
-async function leaveBodyUnread(
-  request: Request,
-  response: Response,
-  { runtime, unreadBodyOf }: HttpServerOptions,
-) {
-  const { isBounded, reader } = unreadBodyOf(request);
-  if (reader !== undefined) {
-    runtime.setTimer(CANCEL_BODY_AFTER_MS, () => void reader.cancel().catch(() => {}));
-    return response;
-  }
-  if (isBounded || request.bodyUsed) return response;
-  if (BODY_HIDDEN.has(request.method)) {
-    // Only an error of the stream stops Deno here. It ends the response before its first byte.
-    const body = new ReadableStream({ start: (controller) => controller.error(ENDED) });
-    return new Response(body, { status: response.status });
-  }
-  // This touches the body, as the first way requires.
-  if (request.body === null) return response;
-  const bytes = await response.bytes();
-  const { status, headers } = response;
-  headers.set("content-length", String(bytes.length));
-  return new Response(new Blob([bytes]).stream(), { status, headers });
 }
