@@ -29,7 +29,7 @@ test("On Node, clients that reset a connection after CONNECT do not end the serv
 test("On Node, the connection of a CONNECT ends after the response, and another expectation gets an Error", async () => {
   await using temp = await TempStore.make();
   await using service = await startOnNode(temp.kvPath);
-  assertEquals((await exchange(service.address, CONNECT)).status, 401);
+  assertEquals((await exchange(service.address, CONNECT)).status, 405);
   const expecting = "GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n";
   const { status, body } = await exchange(service.address, expecting);
   assertEquals([status, JSON.parse(body).code], [401, "missing_credentials"]);

@@ -19,8 +19,11 @@ const HEADERS_LIMIT_BYTES = 64 * 1024;
 /** How long a connection with an unread body stays open, so that the client can read the response, in milliseconds. */
 const LINGER_MS = 500;
 
-/** How often the server looks whether a file descriptor is free, in milliseconds. */
-const LOOK_FOR_DESCRIPTOR_MS = 500;
+/** How often the server looks whether file descriptors are free, in milliseconds. */
+const LOOK_FOR_DESCRIPTORS_MS = 500;
+
+/** Number of descriptors that must be free. With one or two, Node closes new connections, and a look may find one free. */
+const FREE_DESCRIPTORS = 8;
 
 /** Resolves when the server listens. Rejects with the system's error if it cannot. */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
@@ -99,15 +102,11 @@ class NodeServer implements HttpServer {
     const report = acceptFailureReporter(this.#options);
     this.#server.on("error", (error) => report(reasonOf(error)));
     this.#watch = setInterval(() => {
-      try {
-        closeSync(openSync("/dev/null", "r"));
-      } catch (error) {
-        const code = (error as { code?: string }).code;
-        if (code !== "EMFILE" && code !== "ENFILE") return;
-        report(`Too many open files (${code})`);
-        this.#closeIdle();
-      }
-    }, LOOK_FOR_DESCRIPTOR_MS);
+      const lack = lackOfDescriptors();
+      if (lack === undefined) return;
+      report(`Too many open files (${lack})`);
+      this.#closeIdle();
+    }, LOOK_FOR_DESCRIPTORS_MS);
     this.#watch.unref();
   }
 
@@ -147,6 +146,20 @@ class NodeServer implements HttpServer {
     const { isBounded, reader } = this.#options.unreadBodyOf(request);
     const isGivenUp = reader !== undefined || response.headers.get("connection") === "close";
     return isGivenUp || !isBounded;
+  }
+}
+
+/** The code of the system's error if too few descriptors are free. */
+function lackOfDescriptors(): string | undefined {
+  const opened: number[] = [];
+  try {
+    while (opened.length < FREE_DESCRIPTORS) opened.push(openSync("/dev/null", "r"));
+    return undefined;
+  } catch (error) {
+    const code = (error as { code?: string }).code;
+    return code === "EMFILE" || code === "ENFILE" ? code : undefined;
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
   }
 }
 
