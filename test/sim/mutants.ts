@@ -105,11 +105,11 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "{ ...this.#caches, changePosition: changePositionOf(next) }",
     },
     "the cached newest page is used after pets were added": {
-      "${newestOf(query, head)}/${petName}": "${petName}",
+      '${newestOf(query, head)}/${petName ?? ""}': '${petName ?? ""}',
     },
     "a cached page below a cursor is used although the cursor was beyond the newest pet": {
-      "${newestOf(query, head)}/${petName}":
-        "${(cursor ?? Infinity) < Infinity || lastPetIdOf(head)}/${petName}",
+      '${newestOf(query, head)}/${petName ?? ""}':
+        '${(cursor ?? Infinity) < Infinity || lastPetIdOf(head)}/${petName ?? ""}',
     },
     "a pet beyond the head is read": {
       "if (id < 1 || id > lastPetIdOf(head)) return undefined;\n    return this.#caches":
