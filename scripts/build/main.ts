@@ -78,7 +78,7 @@ function installPackages(): void {
 
 function setup(build: Build): void {
   const imports: Record<string, string> = config.imports;
-  // The longest first: a name that ends in a slash stands for all that begin with it.
+  // The longest names come first, because a name that ends in a slash matches all that begin with it.
   const names = Object.keys(imports).sort((one, other) => other.length - one.length);
   build.onResolve({ filter: /^[^./]/ }, ({ path, kind, pluginData }) => {
     if (path === "node:sqlite") return { path, namespace: "sqlite" };

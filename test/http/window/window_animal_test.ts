@@ -14,7 +14,7 @@ import {
 } from "../../support/window_controls.ts";
 
 testInBrowser(
-  "a search finds parts of names, and goes on while pages are empty",
+  "a search finds parts of names, and continues while pages are empty",
   async ({ service, address, network, open }) => {
     for (const name of ["Rex", "STRASSE", "T-rex", "Mia"]) {
       await service.add({
