@@ -2,13 +2,14 @@ import { BodyReader } from "./api/requests/request_body.ts";
 import { type PublicDeps, publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { LargePages } from "./animals/large_pages.ts";
+import { PETS_COLLECTION } from "./animals/pet_keys.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { IdempotencyKeySweep } from "eventstore-less/idempotency/idempotency_key_sweep.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
-import { createInstance } from "eventstore-less/instance.ts";
+import { createInstance, type Instance } from "eventstore-less/instance.ts";
 import { secondsSinceEvent } from "eventstore-less/log/read_log.ts";
 import { EventFeed } from "eventstore-less/feed/event_feed.ts";
 import { Followers } from "eventstore-less/feed/followers.ts";
@@ -24,6 +25,7 @@ import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
   appender: Appender;
+  columns: Instance["columns"];
   /** Ends what clients could hold open: bodies that are still arriving, streams of events and waits for them. */
   endWaiting(): void;
   handler: RequestHandler;
@@ -63,7 +65,7 @@ export function createService(options: ServiceOptions): Service {
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);
   const common = { runtime, report, instrumentation };
-  const { appender, heads, store } = createInstance({
+  const { appender, columns, heads, store } = createInstance({
     ...common,
     appendLimitMs,
     store: options.store,
@@ -75,6 +77,7 @@ export function createService(options: ServiceOptions): Service {
   const background = new BackgroundWork(runtime);
   const largePages = new LargePages(background);
   const pets = new PetReader({
+    column: columns.get(PETS_COLLECTION)!,
     store,
     readNewestHead: () => heads.read(),
     monotonicNow: () => runtime.monotonicNow(),
@@ -143,5 +146,16 @@ export function createService(options: ServiceOptions): Service {
     followers.endAll();
   };
   const noteDamage = (damage: StoreDamagedError) => store.noteDamage(damage);
-  return { appender, endWaiting, handler, heads, noteDamage, runtime, report, store, sweep };
+  return {
+    appender,
+    columns,
+    endWaiting,
+    handler,
+    heads,
+    noteDamage,
+    runtime,
+    report,
+    store,
+    sweep,
+  };
 }

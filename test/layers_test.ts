@@ -20,7 +20,7 @@ const DEFINITIONS = [
   `${ENGINE}log/line_text.ts`,
 ];
 const PARTS_OF_APPLICATION = [
-  ...["pets", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys"]
+  ...["pets", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys", "pet_places"]
     .map((name) => `src/animals/${name}.ts`),
   ...["api_key", "key_history", "key_keys", "keys"].map((name) => `src/keys/${name}.ts`),
 ];
@@ -39,7 +39,8 @@ const LAYERS: RegExp[][] = [
   [/^src\/eventstore_less\/store\//],
   [/^src\/eventstore_less\/(keyspace|service_error)\.ts$/],
   [/^src\/eventstore_less\/log\//],
-  [/^src\/eventstore_less\/append\//, /^src\/eventstore_less\/projections\//],
+  [/^src\/eventstore_less\/projections\//],
+  [/^src\/eventstore_less\/append\//],
   [/^src\/eventstore_less\/feed\//, /^src\/eventstore_less\/instance\.ts$/],
   [/^src\/eventstore_less\/idempotency\//, /^src\/telemetry\//],
   [/^src\/keys\//],

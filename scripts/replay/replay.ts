@@ -172,11 +172,17 @@ async function* linesToFill({ store, lease, log, progress }: Job, to: number) {
 }
 
 /** Makes the commits that fill the new generation. Each also stores how far it fills the generation. */
-function sealerOf({ time, lease: { filling: { generation } } }: Job) {
-  return (lines: readonly RecordedLine[]) => ({
-    mutations: projectionMutations(generation, retainedRecords(project(lines), time)),
-    filling: { generation, filledTo: lines.at(-1)?.event.position ?? 0 },
-  });
+function sealerOf({ log, time, lease: { filling: { generation } } }: Job) {
+  return (lines: readonly RecordedLine[]) => {
+    const first = lines.at(0)?.event.position ?? 0;
+    const filledTo = lines.at(-1)?.event.position ?? 0;
+    const blocks = log.verifier.records.blocksOf(first, filledTo);
+    const records = [...retainedRecords(project(lines), time), ...blocks];
+    return {
+      mutations: projectionMutations(generation, records),
+      filling: { generation, filledTo },
+    };
+  };
 }
 
 /** Serves the new generation from one commit on, which has the last records and checks the head: no line is missing. */
@@ -192,7 +198,8 @@ async function flip(job: Job): Promise<void> {
     const { sealed: { mutations }, count } = sealCommit(lines, seal, store.limits);
     const fitsOneCommit = count === lines.length;
     if (fitsOneCommit) {
-      const next = { ...head, generation, removing: head.generation };
+      const { lacksColumns: _, ...rest } = head;
+      const next = { ...rest, generation, removing: head.generation };
       const change = { next, mutations, filling: NO_FILLING };
       const hasLanded = await replaceHead(job, versionstamp, change);
       if (hasLanded) return;

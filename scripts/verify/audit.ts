@@ -204,12 +204,16 @@ async function auditAll(deps: AuditDeps, findings: Findings, options: AuditOptio
 }
 
 function checkHead(findings: Findings, head: Head, expected: Head): void {
-  const { generation, removing, ...fields } = head;
+  const { generation, removing, lacksColumns, ...fields } = head;
   const wrong = (what: string) => findings.add("head", `The head is wrong: ${what}`);
   for (const field of Object.keys(fields) as (keyof typeof fields)[]) {
     const stored = textOfField(head[field]);
     const right = textOfField(expected[field]);
     if (stored !== right) wrong(`its field ${field} is ${stored}, but the log says ${right}`);
+  }
+  if (lacksColumns === true) {
+    const message = "The head says that records of blocks were not written";
+    findings.add("record_missing", message);
   }
   if (generation < 1) wrong(`generation ${generation} is not possible`);
   if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {

@@ -13,6 +13,7 @@ import {
 import { readHead } from "eventstore-less/log/head.ts";
 import { eventOf } from "eventstore-less/log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "eventstore-less/log/read_log.ts";
+import type { Column } from "eventstore-less/projections/column.ts";
 import { project } from "eventstore-less/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { checkedContent } from "eventstore-less/store/checksum.ts";
@@ -49,6 +50,8 @@ export class Comparison {
   /** The keys of the records that events after those of the log have written or removed, up to a position. */
   #laterKeys = new Set<string>();
   #laterTo: number;
+  /** The columns after these events, if there are any. */
+  #laterColumns: Column[] | undefined;
   /** The latest time of an event of the log, or after it up to that position. */
   #latestMs: number;
 
@@ -84,7 +87,7 @@ export class Comparison {
 
   /** Finds the missing records, after all entries. Calls `progress` from time to time. */
   async finish(progress = async () => {}): Promise<void> {
-    const { store, runtime, generation, log } = this.#deps;
+    const { runtime, generation, log } = this.#deps;
     await this.#followLater();
     // A record has expired if that is so by the clock and by the log.
     const time = Math.min(runtime.now(), this.#latestMs);
@@ -92,7 +95,7 @@ export class Comparison {
       const mayBeRemoved = log.isIdempotencyKeyExpired(time, position);
       if (mayBeRemoved) this.#missing.remove(IDEMPOTENCY_KIND, position);
       if (!this.#missing.hasAnyAt(position)) continue;
-      for (const key of await keysWrittenAt(store, position)) {
+      for (const key of await this.#keysWrittenAt(position)) {
         const isMissing = this.#missing.has(key[0] as string, position);
         if (isMissing) this.#addUnlessLater("missing", projectionKey(generation, key));
       }
@@ -107,12 +110,21 @@ export class Comparison {
 
   /** Whether the log makes a record under the key. The log's digests do not tell, so this asks the event. */
   async #isWritten(key: ProjectionKey): Promise<boolean> {
-    const { store, log } = this.#deps;
-    const position = log.positionOf(key);
+    const position = this.#deps.log.positionOf(key);
     if (position === 0) return false;
     const name = formatKey(key);
-    const written = await keysWrittenAt(store, position);
+    const written = await this.#keysWrittenAt(position);
     return written.some((it) => formatKey(it) === name);
+  }
+
+  /** The keys of the records that the event at a position writes; none if it cannot be read any more. */
+  async #keysWrittenAt(position: number): Promise<ProjectionKey[]> {
+    const { store, log } = this.#deps;
+    const recorded = await readEventAt(store, position);
+    if (recorded === undefined) return [];
+    const blocks = log.verifier.records.blocksOf(position, position);
+    const written = project([recorded]).filter(({ content }) => content !== undefined);
+    return [...written, ...blocks].map(({ key }) => key);
   }
 
   #markFound(key: ProjectionKey): void {
@@ -138,8 +150,10 @@ export class Comparison {
     const event = eventOf(line);
     if (event === undefined) return;
     this.#latestMs = Math.max(this.#latestMs, Date.parse(event.time));
-    for (const { key } of project([{ event, line }])) {
-      this.#laterKeys.add(formatKey(key));
+    this.#laterColumns ??= this.#deps.log.verifier.records.copyColumns();
+    const blocks = this.#laterColumns.map((column) => column.add(event));
+    for (const record of [...project([{ event, line }]), ...blocks]) {
+      if (record !== undefined) this.#laterKeys.add(formatKey(record.key));
     }
   }
 
@@ -151,14 +165,6 @@ export class Comparison {
     const message = `${record} ${DIFFERS[difference]}${ofEvent}`;
     this.#deps.findings.add(`record_${difference}`, message, position);
   }
-}
-
-/** The keys of the records that the event at a position writes; none if it cannot be read any more. */
-async function keysWrittenAt(store: Store, position: number): Promise<ProjectionKey[]> {
-  const recorded = await readEventAt(store, position);
-  if (recorded === undefined) return [];
-  const written = project([recorded]).filter(({ content }) => content !== undefined);
-  return written.map(({ key }) => key);
 }
 
 /** The record in words, for an operator. */

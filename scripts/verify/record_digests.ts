@@ -1,34 +1,60 @@
-import type { ProjectionKey, RecordedLine } from "eventstore-less/definitions.ts";
+import type {
+  ProjectionKey,
+  ProjectionRecord,
+  RecordedEvent,
+  RecordedLine,
+} from "eventstore-less/definitions.ts";
+import { Column } from "eventstore-less/projections/column.ts";
 import { VALUE_BYTES_LIMIT } from "eventstore-less/store/store.ts";
-import { EVENTS, KINDS } from "eventstore-less/tables.ts";
+import { COLUMNS, EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { DigestTable } from "./digest_table.ts";
 
-/** The kinds of whose records only digests are kept, by the number of the subject. */
-const KINDS_WITH_DIGESTS = [...KINDS.keys()].filter(hasDigests);
+const COLUMN_KINDS = COLUMNS.map(({ kind }) => kind);
 
-/** Whether a subject has at most one record of that kind, so that digests are enough. */
+/** The kinds of whose records digests are kept, by the number of the subject or of the block. */
+const KINDS_WITH_DIGESTS = [...KINDS.keys(), ...COLUMN_KINDS].filter(hasDigests);
+
+/** Whether a subject or a block has at most one record of that kind, so that digests are enough. */
 export function hasDigests(kind: string | number): boolean {
-  return KINDS.get(kind as string)?.onePerSubject ?? false;
+  const isOnePerSubject = KINDS.get(kind as string)?.onePerSubject ?? false;
+  return isOnePerSubject || COLUMN_KINDS.includes(kind as string);
+}
+
+/** A record of a block, and the position of the event that wrote it. */
+interface WrittenBlock {
+  record: ProjectionRecord;
+  position: number;
 }
 
 /**
  * The records that the lines so far make, of the kinds with `onePerSubject`: 16 bytes for each record, because a log may
- * make millions of them.
+ * make millions of them. Of the columns, it keeps the texts of all subjects and the last record of each block.
  */
 export class RecordDigests {
-  /** By kind and number of the subject. The value is the position of the event that wrote the record last. */
+  /** By kind and number. The value is the position of the event that wrote the record last. */
   #tables = newTables();
+  #columns = COLUMNS.map((definition) => new Column(definition));
+  /** By the keys as texts. */
+  #blocks = new Map<string, WrittenBlock>();
 
   /** Notes what the next event removes and writes. */
   note(recorded: RecordedLine): void {
-    const { type, position } = recorded.event;
-    for (const { key, content } of EVENTS[type].project(recorded)) {
-      const table = this.#tables.get(key[0] as string);
-      if (table === undefined) continue;
-      const number = key.at(-1) as number;
-      if (content === undefined) table.delete(number);
-      else table.set(number, keyAndContent(key, content), position);
+    const { event } = recorded;
+    for (const record of EVENTS[event.type].project(recorded)) this.#note(record, event);
+    for (const column of this.#columns) {
+      const record = column.add(event);
+      if (record === undefined) continue;
+      this.#note(record, event);
+      this.#blocks.set(record.key.join(), { record, position: event.position });
     }
+  }
+
+  #note({ key, content }: ProjectionRecord, { position }: RecordedEvent): void {
+    const table = this.#tables.get(key[0] as string);
+    if (table === undefined) return;
+    const number = key.at(-1) as number;
+    if (content === undefined) table.delete(number);
+    else table.set(number, keyAndContent(key, content), position);
   }
 
   has(key: ProjectionKey, content: Uint8Array): boolean {
@@ -36,7 +62,7 @@ export class RecordDigests {
     return table !== undefined && table.has(key.at(-1) as number, keyAndContent(key, content));
   }
 
-  /** Position of the event that wrote the record of that kind and subject last; 0 if there is none. */
+  /** Position of the event that wrote the record of that kind and number last; 0 if there is none. */
   positionOf([kind, ...elements]: ProjectionKey): number {
     return this.#tables.get(kind as string)?.valueAt(elements.at(-1) as number) ?? 0;
   }
@@ -46,9 +72,23 @@ export class RecordDigests {
     for (const [kind, table] of this.#tables) yield [kind, table.values()];
   }
 
-  /** Forgets all records. */
+  /** The records of blocks that the events from one position to another wrote, if no later event wrote them again. */
+  blocksOf(first: number, last: number): ProjectionRecord[] {
+    return [...this.#blocks.values()]
+      .filter(({ position }) => position >= first && position <= last)
+      .map(({ record }) => record);
+  }
+
+  /** The columns after the lines so far, to which later events can be added. */
+  copyColumns(): Column[] {
+    return this.#columns.map((column) => column.copy());
+  }
+
+  /** Forgets all records. Those of blocks are not known any more, because these depend on all lines. */
   clear(): void {
     this.#tables = newTables();
+    this.#columns = [];
+    this.#blocks.clear();
   }
 }
 

@@ -1,7 +1,6 @@
 /** Searches pets by a part of their names. There is no index, so it scans the lists, in turns with other work. */
 
 import type { Head } from "eventstore-less/definitions.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
 import { readEvents } from "eventstore-less/projections/project.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { foldCase } from "../encoding/fold_case.ts";
@@ -15,10 +14,11 @@ import {
   type PageReaderDeps,
   petsAfter,
   type ReadPet,
-  readPetsOfCategory,
+  readPetsAt,
   soundPets,
 } from "./page_reader.ts";
-import { PET_LISTS, petByCategoryKey, petListOf } from "./pet_keys.ts";
+import { PET_LISTS, petListOf, type StatusFilter } from "./pet_keys.ts";
+import { findPlaces } from "./pet_places.ts";
 import { lastPetIdOf } from "./pet_counts.ts";
 import { petKeyOf, petOf, type PetRecord } from "./pet_records.ts";
 
@@ -141,14 +141,14 @@ export class NameSearch {
     { categoryId }: NameQuery,
     head: Head,
   ): Promise<ReadPet[]> {
-    const { store } = this.#deps;
-    const keyOf = (id: number) =>
-      categoryId === undefined
-        ? petKeyOf(head, list, id)
-        : projectionKey(head.generation, petByCategoryKey(categoryId, list, id));
-    const range = { start: keyOf(1), end: keyOf(upTo + 1) };
+    const { column, store } = this.#deps;
+    if (categoryId !== undefined) {
+      const query = { categoryId, status: list as StatusFilter };
+      const places = findPlaces(await column.asOf(head), query, { newest: upTo, limit });
+      return await readPetsAt(store, places, categoryId, head);
+    }
+    const range = { start: petKeyOf(head, list, 1), end: petKeyOf(head, list, upTo + 1) };
     const entries = await store.list(range, { limit, reverse: true });
-    if (categoryId !== undefined) return await readPetsOfCategory(store, entries, categoryId, head);
     return entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) }));
   }
 

@@ -1,5 +1,6 @@
 import type { Head, RecordedEvent } from "eventstore-less/definitions.ts";
-import { PET_LISTS, petByCategoryKey, petListOf } from "./pet_keys.ts";
+import { PET_LISTS, petListOf } from "./pet_keys.ts";
+import { findPlaces, type PetPlace } from "./pet_places.ts";
 import { changePositionOf, lastPetIdOf, petCount } from "./pet_counts.ts";
 import {
   expectRemoval,
@@ -11,7 +12,6 @@ import {
 } from "./pet_records.ts";
 import { isPetEvent } from "./pet_event.ts";
 import { categoryIdIn, encodePet, statusIn } from "../../events/pet.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
@@ -25,7 +25,8 @@ import {
   pageOf,
   type PageQuery,
 } from "./page.ts";
-import { contentOf, damagedError, readEvents } from "eventstore-less/projections/project.ts";
+import type { ColumnReader } from "eventstore-less/projections/column_reader.ts";
+import { damagedError, readEvents } from "eventstore-less/projections/project.ts";
 
 /** Maximum number of cursors for which the number of the pets on the later pages is remembered. */
 const REMAINING_LIMIT = 20_000;
@@ -38,6 +39,8 @@ const READ_LIMIT_MS = 1_000;
 export const LINES_LIMIT = 1_000;
 
 export interface PageReaderDeps {
+  /** The categories and the lists of all pets. */
+  column: Pick<ColumnReader, "asOf">;
   store: Store;
   monotonicNow: () => number;
   /** Reads the head, and rejects if it cannot be trusted. */
@@ -177,18 +180,16 @@ export class PageReader {
 
   /** Reads the pets that a page may show, newest first, and the next one if there are more. */
   async #readLists(query: PageQuery, head: Head): Promise<ReadLists> {
+    const { categoryId } = query;
+    if (categoryId !== undefined) return await this.#readCategory({ ...query, categoryId }, head);
     const { store } = this.#deps;
-    const { limit, status, categoryId } = query;
+    const { limit, status } = query;
     const lists = status === undefined ? PET_LISTS : [petListOf(status)];
     const newest = newestOf(query, head);
     const isDense = isOfAll(query) && !hasGaps(head);
     const start = isDense ? Math.max(1, newest - limit) : 1;
     const readList = async (list: string): Promise<StoreEntry[]> => {
-      const keyOf = (id: number) =>
-        categoryId === undefined
-          ? petKeyOf(head, list, id)
-          : projectionKey(head.generation, petByCategoryKey(categoryId, list, id));
-      const range = { start: keyOf(start), end: keyOf(newest + 1) };
+      const range = { start: petKeyOf(head, list, start), end: petKeyOf(head, list, newest + 1) };
       return await store.list(range, { limit: limit + 1, reverse: true });
     };
     const entries = (await Promise.all(lists.map(readList))).flat()
@@ -196,28 +197,36 @@ export class PageReader {
       .slice(0, limit + 1);
     const isFull = entries.length > limit;
     const oldest = isFull ? idOf(entries[limit]) : start;
-    if (categoryId === undefined) {
-      const pets = entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) }));
-      return { pets, oldest };
-    }
-    return { pets: await readPetsOfCategory(store, entries, categoryId, head), oldest };
+    return { pets: entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) })), oldest };
+  }
+
+  /** As #readLists(). The column says where the pets are, as of the head or later. */
+  async #readCategory(query: CategoryQuery, head: Head): Promise<ReadLists> {
+    const { column, store } = this.#deps;
+    const { limit, categoryId } = query;
+    const range = { newest: newestOf(query, head), limit: limit + 1 };
+    const places = findPlaces(await column.asOf(head), query, range);
+    const isFull = places.length > limit;
+    const oldest = isFull ? places[limit].id : 1;
+    return { pets: await readPetsAt(store, places, categoryId, head), oldest };
   }
 }
 
-/** The pets of the records of a category. */
-export async function readPetsOfCategory(
+type CategoryQuery = PageQuery & { categoryId: bigint };
+
+/** The pets at some places, unless they have moved since. */
+export async function readPetsAt(
   store: Store,
-  entries: StoreEntry[],
+  places: readonly PetPlace[],
   categoryId: bigint,
   head: Head,
 ): Promise<ReadPet[]> {
-  for (const entry of entries) contentOf(entry);
-  const keys = entries.map(({ key }) => petKeyOf(head, key.at(-2) as string, key.at(-1) as number));
-  const found = await getAll(store, keys);
-  return found.map((entry, index) => {
+  const found = await getAll(store, places.map(({ id, list }) => petKeyOf(head, list, id)));
+  return places.map(({ id }, index) => {
+    const entry = found[index];
     const pet = entry === null ? undefined : petOf(entry);
     const isInCategory = pet !== undefined && categoryIdIn(pet.text) === String(categoryId);
-    return { id: idOf(entries[index]), pet: isInCategory ? pet : undefined };
+    return { id, pet: isInCategory ? pet : undefined };
   });
 }
 
@@ -227,7 +236,7 @@ export interface ReadPet {
   pet: PetRecord | undefined;
 }
 
-/** All pets that the lists of a page had when they were read, from the newest one down to the `oldest` id. */
+/** All pets that the lists or the category of a page had when they were read, from the newest one down to the `oldest` id. */
 interface ReadLists {
   /** Newest first. A pet that has changed meanwhile may be there twice. */
   pets: ReadPet[];

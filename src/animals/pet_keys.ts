@@ -1,7 +1,6 @@
 /** The keys of the records of pets, without their generation. */
 
-import { type Pet, PET_STATUSES, type PetPatch, type PetStatus } from "../../events/pet.ts";
-import type { ProjectionKey } from "eventstore-less/definitions.ts";
+import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
 
 export const PETS_COLLECTION = "pets";
 
@@ -27,18 +26,7 @@ export function petKey(list: string, ...id: number[]) {
   return ["pet", list, ...id];
 }
 
-export function petByCategoryKey(categoryId: bigint | null, list: string, ...id: number[]) {
-  return ["pet_by_category", String(categoryId), list, ...id];
-}
-
 /** The key of the record that a removed pet leaves. */
 export function removedPetKey(id: number) {
   return ["removed_pet", id];
-}
-
-/** The keys of the records of a pet, with some former values. */
-export function petKeysOf(pet: Pet, former: PetPatch = {}): ProjectionKey[] {
-  const { id, categoryId, status } = { ...pet, ...former };
-  const list = petListOf(status);
-  return [petKey(list, id), petByCategoryKey(categoryId, list, id)];
 }

@@ -26,9 +26,8 @@ import type {
 import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
 import { faultOfPetCounts, petCount } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";
-import { PET_LISTS, petKeysOf, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
-
-const NOTHING = new Uint8Array();
+import { PET_LISTS, petKey, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
+import { placeAfter } from "./pet_places.ts";
 
 /** What the events have in common whose data is a pet. */
 const OF_PET = {
@@ -45,7 +44,7 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
   PetCreated: {
     ...OF_PET,
     isFirst: true,
-    project: recordsOf,
+    project: (recorded) => [recordOf(recorded)],
     tally: ({ status }) => [[petListOf(status), 1]],
   },
   PetUpdated: {
@@ -58,13 +57,10 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
     isFirst: false,
     project(recorded) {
       const { data } = recorded.event;
-      const [written, writtenByCategory] = recordsOf(recorded);
-      const { status, categoryId } = data.previous;
-      const staysInList = status === undefined;
-      if (staysInList && categoryId === undefined) return [written];
-      const [key, keyByCategory] = petKeysOf(data, data.previous);
-      const removed = staysInList ? [{ key: keyByCategory }] : [{ key }, { key: keyByCategory }];
-      return [...removed, written, writtenByCategory];
+      const { status } = data.previous;
+      const written = recordOf(recorded);
+      if (status === undefined) return [written];
+      return [{ key: petKey(petListOf(status), data.id) }, written];
     },
     tally({ status, previous }) {
       if (previous.status === undefined) return [];
@@ -78,20 +74,16 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
     /** The record of a removal tells a removed pet from one whose records are lost. Nothing deletes it. */
     project({ event: { data, position } }) {
       const removal = { key: removedPetKey(data.id), content: removalContentOf(position) };
-      return [...petKeysOf(data).map((key) => ({ key })), removal];
+      return [{ key: petKey(petListOf(data.status), data.id) }, removal];
     },
     tally: ({ status }) => [[petListOf(status), -1]],
   },
 };
 
-/** The record of a pet, and that of its category, which says by its key alone where the pet is. */
-function recordsOf(recorded: RecordedData<Pet>): ProjectionRecord[] {
+function recordOf(recorded: RecordedData<Pet>): ProjectionRecord {
   const { data, position } = recorded.event;
-  const [key, keyByCategory] = petKeysOf(data);
-  return [
-    { key, content: petContentOf(position, petTextOf(recorded)) },
-    { key: keyByCategory, content: NOTHING },
-  ];
+  const key = petKey(petListOf(data.status), data.id);
+  return { key, content: petContentOf(position, petTextOf(recorded)) };
 }
 
 const PET_KINDS: Record<string, KindDefinition> = {
@@ -99,12 +91,6 @@ const PET_KINDS: Record<string, KindDefinition> = {
     key: [PET_LISTS, "number"],
     owner: ([, , id]) => `pet ${id}`,
     describe: ([, list, id]) => `Pet ${id} in the list ${list}`,
-    onePerSubject: true,
-  },
-  pet_by_category: {
-    key: ["text", PET_LISTS, "number"],
-    owner: ([, , , id]) => `pet ${id}`,
-    describe: ([, category, list, id]) => `Pet ${id} in the list ${list} of category ${category}`,
     onePerSubject: true,
   },
   removed_pet: {
@@ -121,6 +107,10 @@ export const PETS: Collection<PetEventBody> = {
   exampleId: "7",
   events: PET_EVENTS,
   kinds: PET_KINDS,
+  column: {
+    kind: "block_of_pets",
+    textAfter: placeAfter,
+  },
   newHistory: () => new PetHistory(),
   faultOfHead: faultOfPetCounts,
   summaryOf: (head) => ({ pets: petCount(head) }),

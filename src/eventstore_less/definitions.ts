@@ -58,6 +58,8 @@ export interface Head {
   generation: number;
   /** The generation that was served before, while it still has records. */
   removing?: number;
+  /** Whether an instance has appended events without the records of columns that they write, because it found damages. */
+  lacksColumns?: true;
 }
 
 /** The events of one type. */
@@ -80,6 +82,8 @@ export interface Collection<CollectionBody extends Body = Body> {
   events: EventDefinitions<CollectionBody>;
   /** The kinds of its records, by the first element of their keys. */
   kinds: Record<string, KindDefinition>;
+  /** A text for each subject, by which subjects can be found. Their ids must be numbers that count them. */
+  column?: ColumnDefinition<CollectionBody>;
   /** The rules by which an audit and a restore check a log from its beginning. */
   newHistory(): History;
   /** What is wrong with a head, as far as the last event of each type tells. */
@@ -136,7 +140,7 @@ export type ProjectionKey = readonly (string | number)[];
 /** A record of a projection, made by `project()`. */
 export interface ProjectionRecord {
   key: ProjectionKey;
-  /** The value without its checksum: text in UTF-8. Absent if the record is to be removed. */
+  /** The value without its checksum. Absent if the record is to be removed. */
   content?: Uint8Array;
   /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
   expiresAt?: number;
@@ -158,6 +162,14 @@ export interface KindDefinition {
    * audit keeps a digest of such a record, and every other record whole.
    */
   onePerSubject?: boolean;
+}
+
+/** A column of short texts, which `projections/column.ts` explains. */
+export interface ColumnDefinition<CollectionBody extends Body = Body> {
+  /** The kind of its records. */
+  kind: string;
+  /** The text of a subject after an event, at most 40 bytes; `undefined` if it has none any more. */
+  textAfter(event: CollectionBody): string | undefined;
 }
 
 /** The rules of a history. Each one gets all events of the log, in order. */

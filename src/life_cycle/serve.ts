@@ -47,6 +47,8 @@ export async function serve(
   const { server, portShare } = servers;
   keepOnFileSizeLimit();
   checkOwner(config, service, onRefused);
+  // For a million pets, that takes 50 ms. What fails here is reported by the request that needs it.
+  readColumns(service).catch(() => {});
   const stopWatch = await watchStore(config, service);
   const stopped = stopOnSignal(config, service, servers, stopWatch);
   // The supervisor starts a successor, which listens once it is ready.
@@ -180,6 +182,11 @@ function portShareOf(config: ServiceConfig, { handler, runtime, report }: Servic
     runtime,
     report,
   });
+}
+
+async function readColumns({ columns, heads }: Service): Promise<void> {
+  const { head } = await heads.fresh();
+  for (const column of columns.values()) await column.asOf(head);
 }
 
 /**

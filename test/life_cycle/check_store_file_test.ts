@@ -13,7 +13,7 @@ const test = testNeeding(PROCESSES);
 test("a service on a file whose keys are in a wrong order is not ready and says why once, and an audit finds it", async () => {
   await using temp = await TempStore.make();
   const { kvPath } = temp;
-  await temp.use(({ store, runtime }) => writeLog(store, runtime, sampleLog(40, Date.now())));
+  await temp.use(({ store, runtime }) => writeLog(store, runtime, sampleLog(60, Date.now())));
   swapCells(kvPath);
   await using service = await ServiceProcess.start(kvPath, {}, AS_TASK);
   const isDamaged = (line: string) => JSON.parse(line).event === "store_damaged";

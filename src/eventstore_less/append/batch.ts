@@ -5,6 +5,8 @@ import { HEAD_KEY, logMutations, projectionMutations } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
+import type { Column } from "../projections/column.ts";
+import type { ColumnReader } from "../projections/column_reader.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, Store } from "../store/store.ts";
@@ -16,6 +18,12 @@ const encoder = new TextEncoder();
 export interface Base extends HeadEntry {
   /** Monotonic time in milliseconds before that read, if there was one. */
   readAt: number;
+}
+
+/** What a commit is made from: the head that it replaces, and the columns as of it or later; `undefined` if damaged. */
+interface Foundation {
+  base: Base;
+  columns: readonly (Column | undefined)[];
 }
 
 /** An event, its line, and the SHA-256 (hex) of that. */
@@ -59,6 +67,7 @@ export interface BatchPlan {
 }
 
 export interface BatchDeps {
+  columns: readonly ColumnReader[];
   store: Store;
   project: (lines: readonly RecordedLine[]) => ProjectionRecord[];
   runtime: Runtime;
@@ -73,10 +82,11 @@ export async function planBatch(
   const preparations = await Promise.allSettled(
     candidates.map(async ({ command }) => await command.prepare(base)),
   );
+  const columns = await Promise.all(deps.columns.map((column) => column.forCommit(base.head)));
   const decided = decideAll(deps, base, candidates, preparations);
   const { members, settled, deferred, unconfirmed } = decided;
   if (members.length === 0) return { settled, deferred, unconfirmed };
-  const sealed = sealMost(deps, base, members);
+  const sealed = sealMost(deps, { base, columns }, members);
   return {
     batch: sealed.batch,
     settled: [...settled, ...sealed.settled],
@@ -182,11 +192,12 @@ function isReliable(queued: QueuedCommand, base: Base, runtime: Runtime): boolea
 /** Makes a batch of as many members as fit; the others wait. Refuses those for which no records can be made. */
 function sealMost(
   deps: BatchDeps,
-  base: Base,
+  foundation: Foundation,
   members: readonly Member[],
 ): Pick<BatchPlan, "batch" | "settled" | "deferred"> {
+  const sealMembers = (members: readonly Member[]) => seal(deps, foundation, members);
   try {
-    const { sealed, count } = sealCommit(members, (it) => seal(deps, base, it), deps.store.limits);
+    const { sealed, count } = sealCommit(members, sealMembers, deps.store.limits);
     return { batch: sealed, settled: [], deferred: queuedOf(members.slice(count)) };
   } catch (reason) {
     return refuseFaulty(deps, members, reason);
@@ -214,16 +225,23 @@ function queuedOf(members: readonly Member[]): QueuedCommand[] {
   return members.map(({ queued }) => queued);
 }
 
-function seal({ project }: BatchDeps, base: Base, members: readonly Member[]): Batch {
+function seal(
+  { project }: BatchDeps,
+  { base, columns }: Foundation,
+  members: readonly Member[],
+): Batch {
   const { position, generation } = base.head;
   const lines = members.flatMap(({ lines }) => lines);
   expectToFollow(base.head, lines);
   const next = draftOf(base.head);
   for (const { event, hash } of lines) addEvent(next, event, hash);
+  const events = lines.map(({ event }) => event);
+  const blocks = columns.flatMap((column) => column?.recordsAfter(events) ?? []);
+  if (columns.includes(undefined)) next.lacksColumns = true;
   const logRecords = logMutations(position + 1, lines.map(({ line }) => line));
   const mutations: Mutation[] = [
     ...logRecords,
-    ...projectionMutations(generation, project(lines)),
+    ...projectionMutations(generation, [...project(lines), ...blocks]),
     { type: "set", key: HEAD_KEY, value: encodeHead(next) },
   ];
   return { base, members, next, lines, firstLogRecord: logRecords[0], mutations };

@@ -259,7 +259,7 @@ Deno.test("drain() settles the accepted commands, and later commands are rejecte
   await assertSound(service, 2);
 });
 
-Deno.test("append() puts a full queue of ordinary pets into five commits, one after the other, and rejects what does not fit", async () => {
+Deno.test("append() puts a full queue of ordinary pets into three commits, one after the other, and rejects what does not fit", async () => {
   await using opened = await open();
   const { service, store, holdFirst } = opened;
   const { first, release } = await holdFirst();
@@ -274,7 +274,7 @@ Deno.test("append() puts a full queue of ordinary pets into five commits, one af
   release();
   assertEquals((await first).status, 201);
   await service.runtime.settle(added);
-  assertEquals(store.commits.length, 1 + 5);
+  assertEquals(store.commits.length, 1 + 3);
   await assertSound(service, QUEUE_LIMIT + 1);
 });
 

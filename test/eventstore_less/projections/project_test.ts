@@ -71,40 +71,25 @@ const MOVED_BACK = { "pet/sold/7": undefined, "pet/none/7": REX_AGAIN };
 const REMOVAL = { "removed_pet/7": "21" };
 const ZOE = { "pet/none/8": '10{"id":8,"name":"Zoë","categoryId":1}' };
 
-/** Events, and the records of pets that they write and remove, without those by category. Those of category 1 are the same. */
+/** Events, and the records of pets that they write and remove. */
 const CASES: [lines: RecordedLine[], records: Record<string, string | undefined>][] = [
   [[ADDED], { "pet/none/7": REX }],
   [[petLineOf({ status: "sold" })], { "pet/sold/7": SOLD.replace("20", "9") }],
   [[GETS_STATUS], MOVED],
   [[IS_SOLD], { "pet/pending/7": undefined, "pet/sold/7": SOLD }],
   [[LOSES_STATUS], MOVED_BACK],
-  [[MOVES_ALL], { "pet/sold/7": SOLD, "pet_by_category/2/sold/7": undefined }],
+  [[MOVES_ALL], { "pet/sold/7": SOLD }],
   [[ADDED, GETS_STATUS], MOVED],
   [[GETS_STATUS, LOSES_STATUS], MOVED_BACK],
   [[IS_REMOVED], { "pet/sold/7": undefined, ...REMOVAL }],
   [[ADDED, removalOf({})], { "pet/none/7": undefined, ...REMOVAL }],
   [[GETS_STATUS, IS_REMOVED], { ...MOVED, "pet/sold/7": undefined, ...REMOVAL }],
-  [[MOVES_ALL, IS_REMOVED], {
-    "pet/sold/7": undefined,
-    "pet_by_category/2/sold/7": undefined,
-    ...REMOVAL,
-  }],
+  [[MOVES_ALL, IS_REMOVED], { "pet/sold/7": undefined, ...REMOVAL }],
   [[petLineOf({ id: 8, name: "Zoë" }), GETS_STATUS], { ...ZOE, ...MOVED }],
 ];
 
-Deno.test("project() writes each pet into the lists of its status and category, and removes it from its former ones, or from all with a record of the removal", () => {
-  for (const [lines, records] of CASES) {
-    const all = Object.entries(records).flatMap(([key, content]) =>
-      key.startsWith("pet/")
-        ? [[key, content], [key.replace("pet/", "pet_by_category/1/"), content && ""]]
-        : [[key, content]]
-    );
-    assertEquals(contentsOf(lines), Object.fromEntries(all));
-  }
-});
-
-Deno.test("project() writes only the pet itself if its status and category stay", () => {
-  assertEquals(contentsOf([changeOf({}, { name: "Max" })]), { "pet/none/7": REX_AGAIN });
+Deno.test("project() writes each pet into the list of its status, and removes it from its former one, or with a record of the removal", () => {
+  for (const [lines, records] of CASES) assertEquals(contentsOf(lines), records);
 });
 
 Deno.test("petOf() refuses a record whose text is that of another pet", () => {
@@ -177,10 +162,5 @@ Deno.test("project() leads to the same records however the events are grouped, a
   const pets = [...newest.values()];
   const texts = recordsOf("pet/").map(([, content]) => content.replace(/^\d+/, ""));
   assertEquals(texts.sort(), pets.map(encodePet).sort());
-  const categories = pets.map(({ id, categoryId, status = "none" }) => [
-    `pet_by_category/${categoryId}/${status}/${id}`,
-    "",
-  ]);
-  assertEquals(recordsOf("pet_by_category/"), categories.sort());
   for (const size of [1, 3, 50]) assertEquals(recordsAfter(size), all);
 });

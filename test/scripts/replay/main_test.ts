@@ -52,7 +52,7 @@ test("replay: the command of the manual gives the space back to the disk", async
   const size = async () => (await Deno.stat(kvPath)).size;
   const before = await size();
   await expectTask(["replay", "--grace", "0"], { kvPath });
-  assertGreater(await size(), 1.3 * before);
+  assertGreater(await size(), 1.2 * before);
   const command = block.replace("deno eval", `${Deno.execPath()} eval`);
   await expectDone("bash", ["-euc", command], { cwd: ROOT, env: { KV_PATH: kvPath } });
   assertLess(await size(), 1.1 * before);

@@ -2,7 +2,7 @@
 
 import { isPetEvent } from "../../../src/animals/pet_event.ts";
 import { petTextOf } from "../../../src/animals/pet_content.ts";
-import { PET_LISTS, petKeysOf, removedPetKey } from "../../../src/animals/pet_keys.ts";
+import { PET_LISTS, petKey, petListOf, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
 import { decodeEvent } from "eventstore-less/log/event.ts";
 import { encodePet } from "../../../events/pet.ts";
@@ -17,6 +17,9 @@ import type { Key, Mutation, StoreEntry } from "eventstore-less/store/store.ts";
 import { ModelStore } from "../../sim/model_store.ts";
 import { SAMPLE_STEP } from "../../support/sample_step.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
+import { useSmallBlocks } from "../../support/small_blocks.ts";
+
+useSmallBlocks();
 
 /**
  * A key and its new content, which gets a checksum; or a whole value; or `undefined` to delete the record. A text stands
@@ -100,7 +103,7 @@ function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damag
 }
 
 function isPetKind(kind: unknown): boolean {
-  return kind === "pet" || kind === "pet_by_category" || kind === "removed_pet";
+  return kind === "pet" || kind === "removed_pet";
 }
 
 /** The record of a removal with the position of each event, and also for each other pet. */
@@ -119,7 +122,7 @@ function* damagesToRemoval(entry: StoreEntry, log: PackedRecord[]): Generator<Da
   }
 }
 
-/** One or both records of a removed pet, as each event has made them, or as if the removal had. */
+/** The record of a removed pet, as each event has made it, or as if the removal had. */
 function* removedPetsPutBack(log: PackedRecord[]): Generator<Damage> {
   const lines = log.flatMap((it) => it.lines);
   const events = lines.map((line) => decodeEvent(decoder.decode(line))).filter(isPetEvent);
@@ -128,10 +131,10 @@ function* removedPetsPutBack(log: PackedRecord[]): Generator<Damage> {
       for (const made of [position, removal.position]) {
         const content = encoder.encode(`${made}${encodePet(data)}`);
         const name = `record of removed pet ${data.id} as at ${position}, made at ${made}`;
-        const [one, other] = petKeysOf(data).map((key): Change => [projectionKey(1, key), content]);
-        yield* [[`${name}, by status`, one], [`${name}, by category`, other], [name, one, other]];
+        const record: Change = [projectionKey(1, petKey(petListOf(data.status), data.id)), content];
+        yield [name, record];
         const removalKey = projectionKey(1, removedPetKey(data.id));
-        yield [`${name}, and not removed`, one, other, [removalKey, undefined]];
+        yield [`${name}, and not removed`, record, [removalKey, undefined]];
       }
     }
   }
@@ -151,14 +154,6 @@ function* damagesToPet(entry: StoreEntry, entries: StoreEntry[]): Generator<Dama
   const others = entries.filter((other) => isPetKind(other.key[2]) && other.key.at(-1) !== id);
   for (const other of others) {
     yield [`${name} like ${formatKey(other.key)}`, [key, contentOf(other)]];
-  }
-  if (key[2] === "pet_by_category") {
-    // The second one occurs in the text of the pet after the name of the member, too.
-    for (const category of ["4711", `${key[3]},"status":"${key.at(-2)}"`]) {
-      const copy = key.with(3, category);
-      yield [`copy of ${name} in category ${category}`, [copy, own]];
-      yield [`move of ${name} to category ${category}`, [key, undefined], [copy, own]];
-    }
   }
   for (const line of logOf(entries).flatMap(({ lines }) => lines)) {
     const event = decodeEvent(decoder.decode(line));

@@ -1,0 +1,180 @@
+/** A ColumnReader gives the column of a head or later, and never one that lacks what its blocks have lost. */
+
+import { projectionKey } from "eventstore-less/keyspace.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { decodeEvent } from "eventstore-less/log/event.ts";
+import { Column } from "eventstore-less/projections/column.ts";
+import { ColumnReader } from "eventstore-less/projections/column_reader.ts";
+import { ServiceError } from "eventstore-less/service_error.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import { COLUMNS } from "eventstore-less/tables.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { replay } from "../../../scripts/replay/replay.ts";
+import { audit } from "../../../scripts/verify/audit.ts";
+import { faultyStore } from "../../support/faulty_store.ts";
+import { sampleLog } from "../../support/sample_log.ts";
+import { openSampleStore, writeLog } from "../../support/sample_store.ts";
+import { putRecord, setRecord } from "../../support/set_record.ts";
+import { useSmallBlocks } from "../../support/small_blocks.ts";
+import { openTestService, otherInstance } from "../../support/test_service.ts";
+
+useSmallBlocks({ length: 4, storedAfter: 8 });
+
+const [PLACES] = COLUMNS;
+const LENGTH = 60;
+
+const blockKey = (block: number) => projectionKey(1, [PLACES.kind, block]);
+
+/** The texts of the subjects after the lines of a log up to a position. */
+function textsAfter(lines: string[], position: number) {
+  const column = new Column(PLACES);
+  for (const line of lines.slice(0, position)) column.add(decodeEvent(line));
+  return textsOf(column);
+}
+
+function textsOf(column: Column) {
+  return Array.from({ length: LENGTH }, (_, index) => column.textOf(index + 1));
+}
+
+Deno.test("asOf() gives the column of a log of any length, and follows what others append", async () => {
+  for (let length = 0; length <= LENGTH; length += 7) {
+    using sample = await openSampleStore(length);
+    const { lines, runtime, store } = sample;
+    const reader = new ColumnReader(store, PLACES);
+    const { head } = await readHead(store);
+    assertEquals(textsOf(await reader.asOf(head)), textsAfter(lines, length));
+    const longer = sampleLog(LENGTH, runtime.now());
+    if (length > 0) continue;
+    await writeLog(store, runtime, longer);
+    const later = await reader.asOf((await readHead(store)).head);
+    assertEquals(textsOf(later), textsAfter(longer, LENGTH));
+    // A column of a later head is also one of an earlier.
+    assertEquals(await reader.asOf(head), later);
+  }
+});
+
+Deno.test("asOf() gives the column as of its head or a later one, although others append or a replay ends during any of its reads", async () => {
+  for (const isReplay of [false, true]) {
+    for (let number = 1; number <= 4; number++) {
+      using sample = await openSampleStore(30);
+      const { runtime, store: inner } = sample;
+      const { head } = await readHead(inner);
+      const all = sampleLog(LENGTH, runtime.now() - 30_000);
+      let reads = 0;
+      const meanwhile = async <T>(apply: () => Promise<T>) => {
+        if (++reads !== number) return await apply();
+        if (isReplay) await replay({ store: inner, runtime }, { graceMs: 0 });
+        await writeLog(inner, runtime, all.slice(30));
+        return await apply();
+      };
+      const store = faultyStore(inner, { onGet: meanwhile, onList: meanwhile });
+      const reader = new ColumnReader(store, PLACES);
+      const column = await reader.asOf(head);
+      assert(column.position >= 30);
+      if (reads < number) continue;
+      const newest = await reader.asOf((await readHead(inner)).head);
+      assertEquals(newest.position, LENGTH, `read ${number}`);
+      const whole = new ColumnReader(inner, PLACES);
+      const expected = await whole.asOf((await readHead(inner)).head);
+      assertEquals(textsOf(newest), textsOf(expected));
+    }
+  }
+});
+
+/** What is wrong with the blocks of a store of 60 events. */
+const DAMAGES: Record<string, { message: RegExp; damage: (store: Store) => Promise<unknown> }> = {
+  "a block is missing": {
+    message: /^The record of block 2 of pets is missing$/,
+    damage: (store) => putRecord(store, blockKey(2)),
+  },
+  "all blocks are missing": {
+    message: /^The record of block 1 of pets is missing$/,
+    damage: async (store) => {
+      for (let block = 1; block <= 15; block++) await putRecord(store, blockKey(block));
+    },
+  },
+  "a block has another content": {
+    message: /^The record of block 2 of pets has another content$/,
+    damage: (store) => putRecord(store, blockKey(2), "{}\n"),
+  },
+  "a block has a wrong checksum": {
+    message: /^The record of block 2 of pets is damaged$/,
+    damage: (store) =>
+      store.commit({
+        checks: [],
+        mutations: [{
+          ...setRecord(blockKey(2), "{}\n"),
+          key: blockKey(2),
+          value: new Uint8Array(9),
+        }],
+      }),
+  },
+};
+
+for (const [name, { message, damage }] of Object.entries(DAMAGES)) {
+  Deno.test(`asOf() refuses the column if ${name}, without reading it again for each request, until a replay`, async () => {
+    using sample = await openSampleStore(LENGTH);
+    const { lines, runtime } = sample;
+    const store = faultyStore(sample.store);
+    await damage(store);
+    const reader = new ColumnReader(store, PLACES);
+    const { head } = await readHead(store);
+    const refused = async () => {
+      const error = await assertRejects(() => reader.asOf(head), ServiceError, undefined);
+      assertEquals(
+        [error.code, message.test(error.message)],
+        ["projection_damaged", true],
+        error.message,
+      );
+    };
+    await refused();
+    const reads = store.lists.length;
+    await refused();
+    assertEquals([store.lists.length, await reader.forCommit(head)], [reads, undefined]);
+    await replay({ store, runtime }, { graceMs: 0 });
+    const repaired = await reader.asOf((await readHead(store)).head);
+    assertEquals(textsOf(repaired), textsAfter(lines, LENGTH));
+  });
+}
+
+Deno.test("asOf() refuses the column if a block is an older copy of what one of the last events has stored", async () => {
+  using sample = await openSampleStore(0);
+  const { runtime, store } = sample;
+  const lines = sampleLog(LENGTH, runtime.now());
+  await writeLog(store, runtime, lines.slice(0, 20));
+  const older = await store.get(blockKey(1));
+  await writeLog(store, runtime, lines.slice(20));
+  const newer = await store.get(blockKey(1));
+  assertEquals(newer!.versionstamp === older!.versionstamp, false, "it was stored again");
+  const mutations = [{ type: "set", key: blockKey(1), value: older!.value as Uint8Array }] as const;
+  await store.commit({ checks: [], mutations: [...mutations] });
+  const { counts } = await audit(sample);
+  assertEquals(counts, { record_altered: 1 });
+});
+
+Deno.test("pets are added although a block is damaged, and then no instance shows a category until a replay", async () => {
+  await using service = await openTestService();
+  const { store } = service;
+  const pet = { name: "Rex", categoryId: 7 };
+  for (let number = 1; number <= 15; number++) await service.add(pet);
+  assertEquals((await service.send("/v1/pets?categoryId=7")).status, 200);
+  await putRecord(store, blockKey(1), "{}\n");
+  const other = otherInstance(service);
+  assertEquals((await other.add(pet)).status, 201);
+  assertEquals((await readHead(store)).head.lacksColumns, true);
+  for (const client of [service, other, otherInstance(service)]) {
+    const response = await client.send("/v1/pets?categoryId=7");
+    assertEquals([response.status, (await response.json()).code], [500, "projection_damaged"]);
+    assertEquals((await client.send("/v1/pets")).status, 200);
+  }
+  assertEquals((await service.add(pet)).status, 201);
+  const { faults } = await audit(service);
+  assertEquals(faults[0].message, "The head says that records of blocks were not written");
+  await replay(service, { graceMs: 0 });
+  assertEquals((await readHead(store)).head.lacksColumns, undefined);
+  for (const client of [service, other]) {
+    assertEquals((await client.listIds("?categoryId=7&limit=100")).length, 17);
+  }
+  assertEquals((await other.add(pet)).status, 201);
+  assertEquals((await audit(service)).faults, []);
+});
