@@ -1,13 +1,13 @@
 import process from "node:process";
 import { defectOf, type Logger } from "../runtime/logger.ts";
-import { flushErrors } from "../runtime/stderr_logger.ts";
+import { endErrors } from "../runtime/stderr_logger.ts";
 
 /** The exit code of a program that could not run, or that a defect has ended. */
 export const COULD_NOT_RUN = 2;
 
-/** Writes the rest of the log, for a second at most, and then ends the process. */
+/** Ends the log, writes the rest of it, for a second at most, and then ends the process. */
 export async function exitAfterLog(code: number, limitMs?: number): Promise<never> {
-  await flushErrors(limitMs);
+  await endErrors(limitMs);
   process.exit(code);
 }
 

@@ -39,12 +39,14 @@ export class LineBuffer {
   #bytes = 0;
   #lost: DroppedLines = { dropped: 0, requests: 0 };
   #writing: Promise<void> | undefined;
+  #isEnded = false;
 
   constructor(options: LineBufferOptions) {
     this.#options = options;
   }
 
   add(line: string, isOfRequest = false): void {
+    if (this.#isEnded) return;
     const bytes = encoder.encode(`${line}\n`);
     const limit = isOfRequest ? REQUEST_BUFFER_BYTES : BUFFER_BYTES;
     if (this.#bytes + bytes.length > limit) {
@@ -56,8 +58,9 @@ export class LineBuffer {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Resolves when all lines are written, or after `limitMs` milliseconds. */
-  async flush(limitMs: number): Promise<void> {
+  /** Takes no more lines. Resolves when all lines so far are written, or after `limitMs` milliseconds. */
+  async end(limitMs: number): Promise<void> {
+    this.#isEnded = true;
     const { promise: late, resolve: onLate } = Promise.withResolvers<void>();
     const cancelTimer = this.#options.runtime.setTimer(limitMs, onLate);
     await Promise.race([this.#writing, late]);

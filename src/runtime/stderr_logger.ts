@@ -7,7 +7,7 @@ import { redactKeys } from "./redact_keys.ts";
 import { systemRuntime } from "./system_runtime.ts";
 
 /** Time for the rest of the lines at the end of the process, in milliseconds. */
-const FLUSH_LIMIT_MS = 1_000;
+const END_LIMIT_MS = 1_000;
 
 let processNumber: number | undefined;
 
@@ -28,11 +28,11 @@ export function writeError(line: string): void {
 }
 
 /**
- * Resolves when all lines were written to standard error, or after a second at most. A program must await it before it
- * exits.
+ * Drops further lines, because the last one says how the program ended. Resolves when all lines so far were written to
+ * standard error, or after a second at most. A program must await it before it exits.
  */
-export function flushErrors(limitMs: number = FLUSH_LIMIT_MS): Promise<void> {
-  return lines.flush(Math.min(limitMs, FLUSH_LIMIT_MS));
+export function endErrors(limitMs: number = END_LIMIT_MS): Promise<void> {
+  return lines.end(Math.min(limitMs, END_LIMIT_MS));
 }
 
 /** Logs JSON lines to standard error. API keys are redacted, because a client may put one into a path. */

@@ -1,6 +1,9 @@
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { stub } from "@std/testing/mock";
+import { Buffer } from "node:buffer";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { serve } from "../../src/life_cycle/serve.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
@@ -72,6 +75,44 @@ testNeeding(PROCESSES, ON_DENO)(
     await shell.ended();
   },
 );
+
+test("serve() ends with the error as the last line if a store that was away for long refuses the password", async () => {
+  await using server = await startRefusing();
+  const host = `127.0.0.1:${server.port}`;
+  const url = `postgres://operator:wrong@${host}/pets?sslmode=disable`;
+  await using service = await ServiceProcess.start(url);
+  assertEquals(await service.ended(), 2);
+  const refusal = `${host}: it refuses the password of the role operator`;
+  assertEquals(
+    service.lines.at(-1),
+    `error: Cannot open the database pets on ${host} (DATABASE_URL): ${refusal}`,
+  );
+});
+
+/** Longer than calls wait for a store before it counts as away, which the service logs. In milliseconds. */
+const REFUSAL_MS = 800;
+
+/** The message of PostgreSQL that ends a connection with a wrong password. */
+const FIELDS = "SFATAL\0VFATAL\0C28P01\0Mwrong password\0\0";
+const REFUSAL = Buffer.from(`E\0\0\0${String.fromCharCode(4 + FIELDS.length)}${FIELDS}`, "latin1");
+
+/** A server that closes the first connection, as if it was away, and refuses the password of the others. */
+async function startRefusing() {
+  let connections = 0;
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    connections++;
+    if (connections === 1) socket.destroy();
+    else socket.once("data", () => setTimeout(() => socket.end(REFUSAL), REFUSAL_MS));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const close = async () => {
+    server.close();
+    await once(server, "close");
+  };
+  return { port: (server.address() as AddressInfo).port, [Symbol.asyncDispose]: close };
+}
 
 async function statusOf(url: string): Promise<number> {
   const response = await fetch(url);

@@ -96,18 +96,33 @@ Deno.test("LineBuffer continues after a write that failed", async () => {
   assertEquals(reader.text, `${lineOf(1)}\n`);
 });
 
-Deno.test("flush() resolves when all is written, or after its limit", async () => {
-  const { runtime, reader, stop, buffer } = open();
-  await buffer.flush(1_000);
+Deno.test("end() resolves when all is written, or after its limit", async () => {
+  const empty = open();
+  await empty.buffer.end(1_000);
+  const { reader, buffer } = open();
   buffer.add(lineOf(1));
-  await buffer.flush(1_000);
+  await buffer.end(1_000);
   assertEquals(reader.text, `${lineOf(1)}\n`);
-  stop();
-  buffer.add(lineOf(2));
+  const late = open();
+  late.stop();
+  late.buffer.add(lineOf(2));
   let isOver = false;
-  buffer.flush(1_000).then(() => isOver = true);
-  await runtime.advance(999);
+  late.buffer.end(1_000).then(() => isOver = true);
+  await late.runtime.advance(999);
   assertEquals(isOver, false);
-  await runtime.advance(1);
+  await late.runtime.advance(1);
   assertEquals(isOver, true);
+});
+
+Deno.test("end() takes no more lines, so the last line stays the last one", async () => {
+  const { runtime, reader, stop, buffer } = open();
+  const resume = stop();
+  buffer.add(lineOf(1));
+  const ended = buffer.end(1_000);
+  buffer.add(lineOf(2));
+  resume();
+  await ended;
+  buffer.add(lineOf(3));
+  await runtime.advance(0);
+  assertEquals(reader.text, `${lineOf(1)}\n`);
 });
