@@ -2,7 +2,7 @@
 
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { asCalled } from "this-runtime/as_called.ts";
+import { asCalled, jsonAsCalled } from "this-runtime/as_called.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { statOf } from "eventstore-less/store/deno_kv/store_file.ts";
@@ -33,14 +33,15 @@ await runCommand(COMMANDS.audit, {
       const events = formatCounted(published.checkpoint.size, "event");
       extended.push(`The log extends the published log of ${events}.`);
     }
-    await print(escapeInvisible(asCalled(json ? inJson(report) : describe(report, extended))));
+    const text = json ? inJson(report) : asCalled(describe(report, extended));
+    await print(escapeInvisible(text));
     if (!report.sound) return EXIT.refused;
     if (path !== undefined) await writeCheckpoint(path, report);
   },
 });
 
 function inJson({ summary, ...report }: AuditReport): string {
-  return JSON.stringify({ ...report, ...summary });
+  return jsonAsCalled({ ...report, ...summary });
 }
 
 /** Opens a published log. If it is damaged, the audit could not run, which says nothing about the store. */

@@ -14,5 +14,5 @@ export function commandList(names: string[]): string {
 
 ${lines.join("\n")}
 
-Each command has --help.`).replace("deno task ", asCalled("deno task x").slice(0, -1));
+Each command has --help.`).replace("deno task ", () => asCalled("deno task x").slice(0, -1));
 }

@@ -1,4 +1,4 @@
-import { asCalled } from "this-runtime/as_called.ts";
+import { asCalled, jsonAsCalled } from "this-runtime/as_called.ts";
 import { writeStderr } from "this-runtime/stdio.ts";
 import { escapeInvisible } from "./escape_invisible.ts";
 import { LineBuffer } from "./line_buffer.ts";
@@ -42,5 +42,5 @@ export const stderrLogger: Logger = (level, event, details) => {
 
 function lineOf(...[level, event, details]: Parameters<Logger>): string {
   const common = { time: new Date().toISOString(), level, event, process: processNumber };
-  return escapeInvisible(redactKeys(asCalled(JSON.stringify({ ...common, ...details }))));
+  return escapeInvisible(redactKeys(jsonAsCalled({ ...common, ...details })));
 }
