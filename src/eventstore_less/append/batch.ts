@@ -1,5 +1,6 @@
 import type { Head, ProjectionRecord, RecordedEvent, RecordedLine } from "../definitions.ts";
 import { encodeEvent, subjectOf } from "../log/event.ts";
+import { encodeUtf8Pooled } from "../../encoding/encode_utf8_pooled.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, projectionMutations } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
@@ -11,8 +12,6 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, Store } from "../store/store.ts";
 import type { Command, QueuedCommand } from "./command.ts";
-
-const encoder = new TextEncoder();
 
 /** A head to plan a batch on. It was read from the store if a waiting command needs a fresh head, or may be a known one. */
 export interface Base extends HeadEntry {
@@ -172,7 +171,7 @@ function linesAfter(head: Head, events: ReturnType<Command["decide"]>): HashedLi
     expectRightClock(decided.time);
     position++;
     const event: RecordedEvent = { ...decided, position, previousHash };
-    const line = encoder.encode(encodeEvent(event));
+    const line = encodeUtf8Pooled(encodeEvent(event));
     previousHash = sha256Hex(line);
     lines.push({ event, line, hash: previousHash });
   }
