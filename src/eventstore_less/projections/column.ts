@@ -8,8 +8,9 @@ import { decodeJson, encodeJson } from "../../encoding/json.ts";
 import { LINE_FEED } from "../../encoding/pack_lines.ts";
 import { type ColumnEntry, EVENTS } from "../tables.ts";
 
-/** Number of subjects of a block, with consecutive numbers. The simulation makes both smaller. */
+/** The simulation makes both smaller. */
 export const BLOCKS = {
+  /** Number of subjects of a block, with consecutive numbers. */
   length: 1_024,
   /**
    * A block is stored with the event so many positions after the first one that changed it since it was stored last. So
@@ -17,6 +18,9 @@ export const BLOCKS = {
    */
   storedAfter: 1_024,
 };
+
+/** A column keeps at most so many texts that no subject has any more, besides one for each place of a subject. */
+const UNUSED_TEXTS_LIMIT = 1_024;
 
 /** A subject of which no event is known, and one whose text was removed. Texts have higher codes. */
 const UNKNOWN = 0;
@@ -90,14 +94,21 @@ export class Column {
     return [...byBlock.values()];
   }
 
-  /** Adds a stored block, before all events. Returns whether its content is that of a block. */
-  addBlock(block: number, content: Uint8Array): boolean {
+  /**
+   * Adds a stored block, before all events. Returns the position of the event that stored it; `undefined` if no column
+   * can have written that content under that number.
+   */
+  addBlock(block: number, content: Uint8Array): number | undefined {
     const decoded = this.#decode(content);
-    if (decoded === undefined) return false;
+    if (decoded === undefined) return undefined;
+    const { position, codes } = decoded;
+    // Each subject has an event of its own.
+    const isPossible = Number.isSafeInteger(block) && block >= 1 && block <= blockOf(position);
+    if (!isPossible) return undefined;
     this.#subjects = grown(this.#subjects, block * BLOCKS.length);
-    this.#subjects.set(decoded.codes, (block - 1) * BLOCKS.length);
-    this.#storedAt[block] = decoded.position;
-    return true;
+    this.#subjects.set(codes, (block - 1) * BLOCKS.length);
+    this.#storedAt[block] = position;
+    return position;
   }
 
   /** The first number up to `last` of a subject of which nothing is known. */
@@ -155,9 +166,21 @@ export class Column {
       this.#isChanged[changed] = true;
       this.#due[slot] = changed;
     }
-    if (stored === 0) return;
-    this.#storedAt[stored] = position;
-    this.#isChanged[stored] = false;
+    if (stored !== 0) {
+      this.#storedAt[stored] = position;
+      this.#isChanged[stored] = false;
+    }
+    if (this.#texts.length > this.#subjects.length + UNUSED_TEXTS_LIMIT) this.#forgetUnused();
+  }
+
+  /** Forgets the texts that no subject has any more: clients can change a subject to new ones without end. */
+  #forgetUnused(): void {
+    const texts = this.#texts;
+    this.#texts = ["", ""];
+    this.#codes.clear();
+    for (const [index, code] of this.#subjects.entries()) {
+      if (code !== UNKNOWN && code !== NONE) this.#subjects[index] = this.#codeOf(texts[code]);
+    }
   }
 
   /** Changes the text of a subject. Returns the number of its block, unless the block already has the event. */

@@ -93,15 +93,21 @@ export class ColumnReader {
     const { generation, position } = head;
     const { collection, kind } = this.#definition;
     const column = new Column(this.#definition, Math.max(0, position - BLOCKS.storedAfter));
+    let latest = { block: 0, storedAt: 0 };
     for await (const entries of scan(this.#store, { prefix: kindPrefix(generation, kind) })) {
       for (const entry of entries) {
-        const isBlock = column.addBlock(entry.key.at(-1) as number, contentOf(entry));
-        if (!isBlock) throw damagedError(entry.key, "has another content");
+        const block = entry.key.at(-1) as number;
+        const storedAt = column.addBlock(block, contentOf(entry));
+        if (storedAt === undefined) throw damagedError(entry.key, "has another content");
+        if (storedAt > latest.storedAt) latest = { block, storedAt };
       }
     }
     const { head: newer } = await readHead(this.#store);
     // A replay removes the records of an earlier generation.
     if (newer.generation !== generation) return await this.#load(newer);
+    if (latest.storedAt > newer.position) {
+      throw this.#blockError(head, latest.block, "is of another log");
+    }
     const written = await this.#addEvents(column, newer.position);
     // Those that were due at the head were read.
     const lost = written.find((it) => it.position <= position);

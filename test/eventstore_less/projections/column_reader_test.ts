@@ -97,6 +97,10 @@ const DAMAGES: Record<string, { message: RegExp; damage: (store: Store) => Promi
     message: /^The record of block 2 of pets has another content$/,
     damage: (store) => putRecord(store, blockKey(2), "{}\n"),
   },
+  "a block is of another log": {
+    message: /^The record of block 2 of pets is of another log$/,
+    damage: (store) => putRecord(store, blockKey(2), '{"position":999,"texts":[]}\n'),
+  },
   "a block has a wrong checksum": {
     message: /^The record of block 2 of pets is damaged$/,
     damage: (store) =>

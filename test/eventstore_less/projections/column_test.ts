@@ -69,7 +69,9 @@ for (let seed = 1; seed <= 30; seed++) {
       const record = whole.add(event);
       if (record !== undefined) blocks.set(record.key.at(-1) as number, record);
       const read = new Column(PLACES, Math.max(0, position - STORED_AFTER));
-      for (const [block, { content }] of blocks) assert(read.addBlock(block, content!));
+      for (const [block, { content }] of blocks) {
+        assert(read.addBlock(block, content!)! <= position);
+      }
       const written = addAll(read, events.slice(read.position, position));
       assertEquals([written, textsOf(read)], [[], textsOf(whole)], `position ${position}`);
       const later = events.slice(position);
@@ -115,7 +117,10 @@ Deno.test("firstUnknown() finds the first subject up to a number that is in no b
 Deno.test("addBlock() refuses a content that no column has written", () => {
   const head = '{"position":9,"texts":["1/none"]}\n';
   const column = new Column(PLACES);
-  assert(column.addBlock(1, utf8(`${head}\0\x02`)));
+  const content = utf8(`${head}\0\x02`);
+  assertEquals([1, 3].map((block) => column.addBlock(block, content)), [9, 9]);
+  // Position 9 is in block 3.
+  for (const block of [0, 4, 1.5, NaN]) assertEquals(column.addBlock(block, content), undefined);
   const wrong = [
     "",
     "\n",
@@ -125,5 +130,21 @@ Deno.test("addBlock() refuses a content that no column has written", () => {
     `${head}${"\0\x02".repeat(5)}`,
   ];
   wrong.push('{"position":0,"texts":[]}\n', '{"position":9,"texts":[1]}\n', "[]\n");
-  for (const content of wrong) assert(!column.addBlock(1, utf8(content)), content);
+  for (const content of wrong) assertEquals(column.addBlock(1, utf8(content)), undefined, content);
+});
+
+Deno.test("add() forgets texts that no subject has any more, and keeps the others", () => {
+  const column = new Column(PLACES);
+  const added = addAll(
+    column,
+    Array.from({ length: 20_000 }, (_, index) => ({
+      type: index < 3 ? "PetCreated" : "PetUpdated",
+      position: index + 1,
+      data: { id: 1 + index % 3, name: "Rex", categoryId: BigInt(index) },
+    } as RecordedEvent)),
+  );
+  assertEquals(textsOf(column).slice(0, 4), ["19998/none", "19999/none", "19997/none", undefined]);
+  assertEquals(column.find(["19999/none", "5/none"], { newest: 4, limit: 9 }), [2]);
+  const last = new TextDecoder().decode(added.at(-1)!.content);
+  assertEquals(JSON.parse(last.split("\n")[0]).texts.length, 3);
 });
