@@ -57,8 +57,9 @@ function isShort({ nextPage, order, view }) {
 
 async function loadPage(path, filter) {
   const { position, pets, nextPage } = await requestPage(path);
-  if (filter !== state.filter) return;
+  // The page follows the store from here on, also if the reader has chosen another filter meanwhile.
   state.position ??= position;
+  if (filter !== state.filter) return;
   state.nextPage = nextPage;
   if (nextPage === undefined) state.end = 0;
   else state.end = pets.at(-1)?.id ?? state.end;

@@ -135,6 +135,32 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  "a step back while the page opens shows the list that replaces the first one",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await tab(page, "No status 1").click();
+    await row(page, "Rex").waitFor();
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const gates = [first, second];
+    network.handler = async (request, connection) => {
+      if (request.url.includes("/v1/pets?limit=100")) await gates.shift()?.promise;
+      return await service.handler(request, connection);
+    };
+    await page.reload();
+    await until(() => assertEquals(gates.length, 1));
+    await page.goBack();
+    await until(() => assertEquals(gates.length, 0));
+    first.resolve();
+    await page.waitForTimeout(200);
+    second.resolve();
+    await row(page, "Rex").waitFor();
+    await service.add({ name: "Max", categoryId: 7 });
+    await row(page, "Max").waitFor();
+  },
+);
+
 testInBrowser("the list is where it was after the page of an animal", async ({ service, open }) => {
   for (let id = 1; id <= 90; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);
