@@ -20,7 +20,7 @@ const DEFINITIONS = [
   `${ENGINE}log/line_text.ts`,
 ];
 const PARTS_OF_APPLICATION = [
-  ...["pets", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys", "pet_places"]
+  ...["pets", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys", "pet_locations"]
     .map((name) => `src/animals/${name}.ts`),
   ...["api_key", "key_history", "key_keys", "keys"].map((name) => `src/keys/${name}.ts`),
 ];

@@ -1,5 +1,5 @@
 /**
- * Rebuilds the projections while the service runs, as src/README.md tells. Each step is one commit or a series of
+ * Rebuilds the projections while the service runs, as src/eventstore_less/README.md explains. Each step is one commit or a series of
  * commits that can be restarted, so after a replay was killed, the next one continues where it stopped.
  */
 
@@ -176,7 +176,7 @@ function sealerOf({ log, time, lease: { filling: { generation } } }: Job) {
   return (lines: readonly RecordedLine[]) => {
     const first = lines.at(0)?.event.position ?? 0;
     const filledTo = lines.at(-1)?.event.position ?? 0;
-    const blocks = log.verifier.records.blocksOf(first, filledTo);
+    const blocks = log.verifier.records.blocksWrittenBetween(first, filledTo);
     const records = [...retainedRecords(project(lines), time), ...blocks];
     return {
       mutations: projectionMutations(generation, records),

@@ -69,7 +69,10 @@ export async function restore(
   // By a clock alone that is wrong, records would be left out that are still valid.
   const time = Math.min(runtime.now(), latestMs);
   const recordsOf = (lines: readonly RecordedLine[]) => {
-    const blocks = records.blocksOf(lines[0].event.position, lines.at(-1)!.event.position);
+    const blocks = records.blocksWrittenBetween(
+      lines[0].event.position,
+      lines.at(-1)!.event.position,
+    );
     return [...retainedRecords(project(lines).filter(isLast), time), ...blocks];
   };
   const seal = (lines: readonly RecordedLine[]) => ({

@@ -122,7 +122,7 @@ export class Comparison {
     const { store, log } = this.#deps;
     const recorded = await readEventAt(store, position);
     if (recorded === undefined) return [];
-    const blocks = log.verifier.records.blocksOf(position, position);
+    const blocks = log.verifier.records.blocksWrittenBetween(position, position);
     const written = project([recorded]).filter(({ content }) => content !== undefined);
     return [...written, ...blocks].map(({ key }) => key);
   }
@@ -151,7 +151,9 @@ export class Comparison {
     if (event === undefined) return;
     this.#latestMs = Math.max(this.#latestMs, Date.parse(event.time));
     this.#laterColumns ??= this.#deps.log.verifier.records.copyColumns();
-    const blocks = this.#laterColumns.map((column) => column.add(event));
+    const blocks = this.#laterColumns
+      .filter((column) => column.position + 1 === event.position)
+      .map((column) => column.add(event));
     for (const record of [...project([{ event, line }]), ...blocks]) {
       if (record !== undefined) this.#laterKeys.add(formatKey(record.key));
     }

@@ -11,13 +11,13 @@ import { DigestTable } from "./digest_table.ts";
 
 const COLUMN_KINDS = COLUMNS.map(({ kind }) => kind);
 
-/** The kinds of whose records digests are kept, by the number of the subject or of the block. */
+/** The kinds for which digests are kept, by the number at the end of the key. */
 const KINDS_WITH_DIGESTS = [...KINDS.keys(), ...COLUMN_KINDS].filter(hasDigests);
 
-/** Whether a subject or a block has at most one record of that kind, so that digests are enough. */
+/** Whether each number has at most one record of that kind, so that a digest is enough. */
 export function hasDigests(kind: string | number): boolean {
-  const isOnePerSubject = KINDS.get(kind as string)?.onePerSubject ?? false;
-  return isOnePerSubject || COLUMN_KINDS.includes(kind as string);
+  const name = String(kind);
+  return COLUMN_KINDS.includes(name) || (KINDS.get(name)?.onePerSubject ?? false);
 }
 
 /** A record of a block, and the position of the event that wrote it. */
@@ -27,8 +27,8 @@ interface WrittenBlock {
 }
 
 /**
- * The records that the lines so far make, of the kinds with `onePerSubject`: 16 bytes for each record, because a log may
- * make millions of them. Of the columns, it keeps the texts of all subjects and the last record of each block.
+ * What the lines so far make: a digest of 16 bytes for each block and for each record of a kind with `onePerSubject`,
+ * because there may be millions; and the columns, with the last record of each block.
  */
 export class RecordDigests {
   /** By kind and number. The value is the position of the event that wrote the record last. */
@@ -41,6 +41,8 @@ export class RecordDigests {
   note(recorded: RecordedLine): void {
     const { event } = recorded;
     for (const record of EVENTS[event.type].project(recorded)) this.#note(record, event);
+    // After a line that is not the next one, the log has a fault, so nobody asks for blocks.
+    this.#columns = this.#columns.filter((column) => column.position + 1 === event.position);
     for (const column of this.#columns) {
       const record = column.add(event);
       if (record === undefined) continue;
@@ -72,19 +74,19 @@ export class RecordDigests {
     for (const [kind, table] of this.#tables) yield [kind, table.values()];
   }
 
-  /** The records of blocks that the events from one position to another wrote, if no later event wrote them again. */
-  blocksOf(first: number, last: number): ProjectionRecord[] {
+  /** The records of blocks that the events between two positions stored, if no later event has stored them again. */
+  blocksWrittenBetween(first: number, last: number): ProjectionRecord[] {
     return [...this.#blocks.values()]
       .filter(({ position }) => position >= first && position <= last)
       .map(({ record }) => record);
   }
 
-  /** The columns after the lines so far, to which later events can be added. */
+  /** Copies of the columns after the lines so far. Later events can be added to them. */
   copyColumns(): Column[] {
     return this.#columns.map((column) => column.copy());
   }
 
-  /** Forgets all records. Those of blocks are not known any more, because these depend on all lines. */
+  /** Forgets all records, and stops following the columns: a block depends on all lines, and some are lost. */
   clear(): void {
     this.#tables = newTables();
     this.#columns = [];
@@ -98,7 +100,7 @@ function newTables() {
 
 const encoder = new TextEncoder();
 
-/** The input of the last digest. A new array for each of millions of records would take longer than their digests. */
+/** The input of the last digest. One array serves all, because a new one for each record takes longer than the digest. */
 const scratch = new Uint8Array(2 * VALUE_BYTES_LIMIT);
 
 /**

@@ -1,4 +1,4 @@
-/** Searches pets by a part of their names. There is no index, so it scans the lists, in turns with other work. */
+/** Searches pets by a part of their names. Names have no index, so it reads all pets of the query, in turns with other work. */
 
 import type { Head } from "eventstore-less/definitions.ts";
 import { readEvents } from "eventstore-less/projections/project.ts";
@@ -18,7 +18,7 @@ import {
   soundPets,
 } from "./page_reader.ts";
 import { PET_LISTS, petListOf, type StatusFilter } from "./pet_keys.ts";
-import { findPlaces } from "./pet_places.ts";
+import { findLocations } from "./pet_locations.ts";
 import { lastPetIdOf } from "./pet_counts.ts";
 import { petKeyOf, petOf, type PetRecord } from "./pet_records.ts";
 
@@ -29,7 +29,7 @@ export const SCAN_MS = 2_000;
 /** Pets of one read of a list, and lines of one read of the log. Each takes about a millisecond of the thread. */
 const BATCH = 128;
 
-/** Pets of one read of a list of a category: each needs a further read. */
+/** Pets of one read of a category. Each is a read of its own, so they take longer than those of a list. */
 const CATEGORY_BATCH = 32;
 
 /** A page follows at most so many events that came while it was read, and is read at most so many times. */
@@ -144,8 +144,8 @@ export class NameSearch {
     const { column, store } = this.#deps;
     if (categoryId !== undefined) {
       const query = { categoryId, status: list as StatusFilter };
-      const places = findPlaces(await column.asOf(head), query, { newest: upTo, limit });
-      return await readPetsAt(store, places, categoryId, head);
+      const locations = findLocations(await column.asOf(head), query, { newest: upTo, limit });
+      return await readPetsAt(store, locations, categoryId, head);
     }
     const range = { start: petKeyOf(head, list, 1), end: petKeyOf(head, list, upTo + 1) };
     const entries = await store.list(range, { limit, reverse: true });

@@ -1,6 +1,6 @@
 import type { Head, RecordedEvent } from "eventstore-less/definitions.ts";
 import { PET_LISTS, petListOf } from "./pet_keys.ts";
-import { findPlaces, type PetPlace } from "./pet_places.ts";
+import { findLocations, type PetLocation } from "./pet_locations.ts";
 import { changePositionOf, lastPetIdOf, petCount } from "./pet_counts.ts";
 import {
   expectRemoval,
@@ -205,24 +205,24 @@ export class PageReader {
     const { column, store } = this.#deps;
     const { limit, categoryId } = query;
     const range = { newest: newestOf(query, head), limit: limit + 1 };
-    const places = findPlaces(await column.asOf(head), query, range);
-    const isFull = places.length > limit;
-    const oldest = isFull ? places[limit].id : 1;
-    return { pets: await readPetsAt(store, places, categoryId, head), oldest };
+    const locations = findLocations(await column.asOf(head), query, range);
+    const isFull = locations.length > limit;
+    const oldest = isFull ? locations[limit].id : 1;
+    return { pets: await readPetsAt(store, locations, categoryId, head), oldest };
   }
 }
 
 type CategoryQuery = PageQuery & { categoryId: bigint };
 
-/** The pets at some places, unless they have moved since. */
+/** The pets at some locations, unless they have moved since. */
 export async function readPetsAt(
   store: Store,
-  places: readonly PetPlace[],
+  locations: readonly PetLocation[],
   categoryId: bigint,
   head: Head,
 ): Promise<ReadPet[]> {
-  const found = await getAll(store, places.map(({ id, list }) => petKeyOf(head, list, id)));
-  return places.map(({ id }, index) => {
+  const found = await getAll(store, locations.map(({ id, list }) => petKeyOf(head, list, id)));
+  return locations.map(({ id }, index) => {
     const entry = found[index];
     const pet = entry === null ? undefined : petOf(entry);
     const isInCategory = pet !== undefined && categoryIdIn(pet.text) === String(categoryId);

@@ -27,7 +27,7 @@ import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
 import { faultOfPetCounts, petCount } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";
 import { PET_LISTS, petKey, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
-import { placeAfter } from "./pet_places.ts";
+import { locationAfter } from "./pet_locations.ts";
 
 /** What the events have in common whose data is a pet. */
 const OF_PET = {
@@ -71,7 +71,7 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
   PetRemoved: {
     ...OF_PET,
     isFirst: false,
-    /** The record of a removal tells a removed pet from one whose records are lost. Nothing deletes it. */
+    /** The record of a removal tells a removed pet from one whose record is lost. Nothing deletes it. */
     project({ event: { data, position } }) {
       const removal = { key: removedPetKey(data.id), content: removalContentOf(position) };
       return [{ key: petKey(petListOf(data.status), data.id) }, removal];
@@ -109,7 +109,7 @@ export const PETS: Collection<PetEventBody> = {
   kinds: PET_KINDS,
   column: {
     kind: "block_of_pets",
-    textAfter: placeAfter,
+    textAfter: locationAfter,
   },
   newHistory: () => new PetHistory(),
   faultOfHead: faultOfPetCounts,

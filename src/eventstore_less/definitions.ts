@@ -58,7 +58,7 @@ export interface Head {
   generation: number;
   /** The generation that was served before, while it still has records. */
   removing?: number;
-  /** Whether an instance has appended events without the records of columns that they write, because it found damages. */
+  /** Whether blocks of columns are missing, because an instance that found damage has appended without them. */
   lacksColumns?: true;
 }
 
@@ -159,7 +159,7 @@ export interface KindDefinition {
   describe?(key: ProjectionKey): string;
   /**
    * Whether a subject has at most one record of this kind at a time, whose key ends with the number of the subject. An
-   * audit keeps a digest of such a record, and every other record whole.
+   * audit keeps a digest of such a record. Other records it keeps in full, except those of Idempotency-Keys.
    */
   onePerSubject?: boolean;
 }
@@ -168,7 +168,7 @@ export interface KindDefinition {
 export interface ColumnDefinition<CollectionBody extends Body = Body> {
   /** The kind of its records. */
   kind: string;
-  /** The text of a subject after an event, at most 40 bytes; `undefined` if it has none any more. */
+  /** The text of a subject after an event, at most 40 characters of ASCII; `undefined` if it has none any more. */
   textAfter(event: CollectionBody): string | undefined;
 }
 

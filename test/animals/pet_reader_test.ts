@@ -96,9 +96,11 @@ class History {
       lines.push({ event, line });
       addEvent(next, event, sha256Hex(line));
     }
-    const blocks = lines.map(({ event }) => this.#column.add(event)).filter((it) =>
-      it !== undefined
-    );
+    const blocks = lines.map(({ event }) => event)
+      // A test may commit twice on one head.
+      .filter(({ position }) => position > this.#column.position)
+      .map((event) => this.#column.add(event))
+      .filter((block) => block !== undefined);
     const mutations: Mutation[] = [
       ...logMutations(base.head.position + 1, lines.map(({ line }) => line)),
       ...projectionMutations(generation, [...project(lines), ...blocks]),
@@ -476,7 +478,7 @@ Deno.test("list() answers with a page of a category as of one head, although pet
   }
 });
 
-Deno.test("list() refuses a record of a category whose pet is lost, or has another category", async () => {
+Deno.test("list() refuses a page of a category if the record of a pet on it is missing or has another category", async () => {
   const query = { limit: 4, categoryId: 7n };
   for (const damage of ["lost", "other"]) {
     const history = await History.of([{ patch: { categoryId: 7n } }]);

@@ -35,7 +35,7 @@ async function answersOf(service: TestService) {
   const requests: ((client: ReturnType<typeof otherInstance>) => Promise<Response>)[] = [
     (client) => client.send("/v1/pets"),
     (client) => client.send("/v1/pets?status=pending"),
-    (client) => client.send("/v1/pets?categoryId=1"),
+    (client) => client.send("/v1/pets?categoryId=7"),
     (client) => client.send("/v1/pets/1"),
     (client) => client.send("/v1/pets/3"),
     (client) => client.send("/v1/events"),

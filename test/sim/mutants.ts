@@ -163,11 +163,11 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
     "a page of all pets is read as if ids had no gaps": {
       "isDense = isOfAll(query) && !hasGaps(head)": "isDense = isOfAll(query)",
     },
-    "a page of a category gets pets of others that are changed while it is read": {
+    "a page of a category gets changed pets of other categories": {
       "return hasStatus && hasCategory;": "return hasStatus;",
     },
   },
-  "src/animals/pet_places.ts": {
+  "src/animals/pet_locations.ts": {
     "a removed pet stays in its category": {
       'if (type === "PetRemoved") return undefined;': "",
     },
@@ -180,7 +180,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
       "if (blockOf(number) === block) codes[": "if (false) codes[",
     },
     "a block that is changed again is not stored again": {
-      "    this.#isChanged[stored] = false;\n": "",
+      "      this.#isChanged[stored] = false;\n": "",
     },
     "a block is stored without those that came last": {
       "const count = codes.findLastIndex((code) => code !== UNKNOWN) + 1;":
@@ -189,8 +189,8 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
   },
   "src/eventstore_less/projections/column_reader.ts": {
     "a column does not follow the commits of other instances": {
-      "generation <= this.#generation && position <= (this.#column?.position ?? -1)":
-        "generation <= this.#generation && this.#column !== undefined",
+      "this.#column !== undefined && position <= this.#column.position;":
+        "this.#column !== undefined;",
     },
     "a column is read without the events after its blocks": {
       "Math.max(0, position - BLOCKS.storedAfter)": "position",

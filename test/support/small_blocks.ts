@@ -1,7 +1,6 @@
 import { BLOCKS } from "eventstore-less/projections/column.ts";
 
-/** Makes blocks so small that a short log stores some, in the process or test file that calls it. */
-export function useSmallBlocks({ length = 8, storedAfter = 8 } = {}): void {
-  BLOCKS.length = length;
-  BLOCKS.storedAfter = storedAfter;
+/** Makes blocks small, so that a short log stores several. It holds for the test file or the process that calls it. */
+export function useSmallBlocks(sizes: typeof BLOCKS): void {
+  Object.assign(BLOCKS, sizes);
 }

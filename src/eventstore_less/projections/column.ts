@@ -1,6 +1,6 @@
 /**
- * A column: one short text for each subject of a collection, in the memory of each instance, to find subjects by it.
- * Blocks of it are stored, so that an instance need not read the whole log.
+ * A column: one short text for each subject of a collection, by which subjects are found. It is in the memory of each
+ * instance, and stored in blocks, so that an instance need not read the whole log.
  */
 
 import type { ProjectionRecord, RecordedEvent } from "../definitions.ts";
@@ -8,26 +8,29 @@ import { decodeJson, encodeJson } from "../../encoding/json.ts";
 import { LINE_FEED } from "../../encoding/pack_lines.ts";
 import { type ColumnEntry, EVENTS } from "../tables.ts";
 
-/** The simulation makes both smaller. */
+/** Tests and the simulation make both smaller. */
 export const BLOCKS = {
   /** Number of subjects of a block, with consecutive numbers. */
   length: 1_024,
   /**
-   * A block is stored with the event so many positions after the first one that changed it since it was stored last. So
-   * the blocks and as many events of the log give the whole column.
+   * The first event that changes a stored block makes it due. The event this many positions later stores it. So the
+   * blocks and this many last events give the whole column.
    */
   storedAfter: 1_024,
 };
 
-/** A column keeps at most so many texts that no subject has any more, besides one for each place of a subject. */
+/** A column forgets unused texts when it has this many more texts than it has room for subjects. */
 const UNUSED_TEXTS_LIMIT = 1_024;
 
-/** A subject of which no event is known, and one whose text was removed. Texts have higher codes. */
+/**
+ * The codes of subjects without a text: no event of the subject is known (`UNKNOWN`), or its last event left no text
+ * (`NONE`). Texts have higher codes.
+ */
 const UNKNOWN = 0;
 const NONE = 1;
 
 /** The line of JSON at the start of a record. */
-interface BlockHead {
+interface BlockHeader {
   /** Position of the event that stored the block. */
   position: number;
   texts: string[];
@@ -40,14 +43,13 @@ const CODE_BYTES = 2;
 export class Column {
   #definition: ColumnEntry;
   #position: number;
-  /** The text of each code. */
-  #texts = ["", ""];
-  #codes = new Map<string, number>();
-  /** The codes of the subjects, by their numbers. */
-  #subjects = new Uint32Array(BLOCKS.length);
-  /** By the numbers of the blocks: the position of the event that stored it last; 0 or absent if none did. */
+  #textByCode = ["", ""];
+  #codeByText = new Map<string, number>();
+  /** The code of the subject with number 1 is the first one. */
+  #codeBySubject = new Uint32Array(BLOCKS.length);
+  /** By block: the position of the event that stored it last; absent if none did. */
   #storedAt: number[] = [];
-  /** By the numbers of the blocks: whether an event has changed it since. */
+  /** By block: whether an event has changed it since it was stored. */
   #isChanged: boolean[] = [];
   /** The blocks that the next events store, by their positions modulo `storedAfter`; 0 for an event that stores none. */
   #due = new Uint32Array(BLOCKS.storedAfter);
@@ -63,18 +65,29 @@ export class Column {
     return this.#position;
   }
 
-  /** Adds the next event. Returns the record that it writes. */
+  /** Number of different texts that are in memory. */
+  get textCount(): number {
+    return this.#codeByText.size;
+  }
+
+  /** Adds the next event. Returns the record of the block that it stores, if any. */
   add(event: RecordedEvent): ProjectionRecord | undefined {
+    if (event.position !== this.#position + 1) {
+      throw new Error(`Event ${event.position} does not follow position ${this.#position}`);
+    }
     const [record] = this.recordsAfter([event]);
-    this.#add(event);
+    this.#apply(event);
     return record;
   }
 
-  /** The records that the next events write, which are not added. None if other events are next. */
+  /**
+   * The records that the next events would write. Adds no event. Empty if the column has another next event: it is as of
+   * a later head, so the commit of these events fails.
+   */
   recordsAfter(events: readonly RecordedEvent[]): ProjectionRecord[] {
     const isNext = events.at(0)?.position === this.#position + 1;
     if (!isNext) return [];
-    // So many events may store a block that they are the first to change.
+    // With so many events, one may store a block that another of them has changed first.
     if (events.length > BLOCKS.storedAfter) return this.copy().#addAll(events);
     const records: ProjectionRecord[] = [];
     for (const [index, { position }] of events.entries()) {
@@ -95,25 +108,25 @@ export class Column {
   }
 
   /**
-   * Adds a stored block, before all events. Returns the position of the event that stored it; `undefined` if no column
-   * can have written that content under that number.
+   * Adds a stored block. Call it before `add()`. Returns the position of the event that stored the block; `undefined` if
+   * no column can have written that content under that number.
    */
   addBlock(block: number, content: Uint8Array): number | undefined {
     const decoded = this.#decode(content);
     if (decoded === undefined) return undefined;
     const { position, codes } = decoded;
-    // Each subject has an event of its own.
+    // The subject with number N has at least one event, so N is at most the position.
     const isPossible = Number.isSafeInteger(block) && block >= 1 && block <= blockOf(position);
     if (!isPossible) return undefined;
-    this.#subjects = grown(this.#subjects, block * BLOCKS.length);
-    this.#subjects.set(codes, (block - 1) * BLOCKS.length);
+    this.#codeBySubject = grown(this.#codeBySubject, block * BLOCKS.length);
+    this.#codeBySubject.set(codes, (block - 1) * BLOCKS.length);
     this.#storedAt[block] = position;
     return position;
   }
 
-  /** The first number up to `last` of a subject of which nothing is known. */
+  /** The number of the first subject, up to `last`, that is in no block and in no event; `undefined` if there is none. */
   firstUnknown(last: number): number | undefined {
-    const known = this.#subjects.subarray(0, last);
+    const known = this.#codeBySubject.subarray(0, last);
     const index = known.indexOf(UNKNOWN);
     if (index !== -1) return index + 1;
     return known.length < last ? known.length + 1 : undefined;
@@ -121,41 +134,41 @@ export class Column {
 
   /** The text of a subject, if it has one. */
   textOf(number: number): string | undefined {
-    const code = this.#subjects[number - 1] ?? UNKNOWN;
-    return code === UNKNOWN || code === NONE ? undefined : this.#texts[code];
+    const code = this.#codeBySubject[number - 1] ?? UNKNOWN;
+    return code === UNKNOWN || code === NONE ? undefined : this.#textByCode[code];
   }
 
   /** The highest numbers of subjects with one of some texts, from `newest` down. */
   find(texts: readonly string[], { newest, limit }: { newest: number; limit: number }): number[] {
-    const isWanted = new Uint8Array(this.#texts.length);
+    const isWanted = new Uint8Array(this.#textByCode.length);
     for (const text of texts) {
-      const code = this.#codes.get(text);
+      const code = this.#codeByText.get(text);
       if (code !== undefined) isWanted[code] = 1;
     }
     const found: number[] = [];
     if (!isWanted.includes(1)) return found;
-    const subjects = this.#subjects;
-    for (let number = Math.min(newest, subjects.length); number > 0; number--) {
-      if (isWanted[subjects[number - 1]] === 0) continue;
+    const codes = this.#codeBySubject;
+    for (let number = Math.min(newest, codes.length); number > 0; number--) {
+      if (isWanted[codes[number - 1]] === 0) continue;
       found.push(number);
       if (found.length === limit) break;
     }
     return found;
   }
 
-  /** A copy, to which other events can be added. */
+  /** A copy that can get other events. */
   copy(): Column {
     const copy = new Column(this.#definition, this.#position);
-    copy.#texts = [...this.#texts];
-    copy.#codes = new Map(this.#codes);
-    copy.#subjects = this.#subjects.slice();
+    copy.#textByCode = [...this.#textByCode];
+    copy.#codeByText = new Map(this.#codeByText);
+    copy.#codeBySubject = this.#codeBySubject.slice();
     copy.#storedAt = [...this.#storedAt];
     copy.#isChanged = [...this.#isChanged];
     copy.#due = this.#due.slice();
     return copy;
   }
 
-  #add(event: RecordedEvent): void {
+  #apply(event: RecordedEvent): void {
     const { position } = event;
     const slot = position % BLOCKS.storedAfter;
     const stored = this.#due[slot];
@@ -170,30 +183,38 @@ export class Column {
       this.#storedAt[stored] = position;
       this.#isChanged[stored] = false;
     }
-    if (this.#texts.length > this.#subjects.length + UNUSED_TEXTS_LIMIT) this.#forgetUnused();
+    const room = this.#codeBySubject.length;
+    if (this.#textByCode.length > room + UNUSED_TEXTS_LIMIT) this.#forgetUnused();
   }
 
-  /** Forgets the texts that no subject has any more: clients can change a subject to new ones without end. */
-  #forgetUnused(): void {
-    const texts = this.#texts;
-    this.#texts = ["", ""];
-    this.#codes.clear();
-    for (const [index, code] of this.#subjects.entries()) {
-      if (code !== UNKNOWN && code !== NONE) this.#subjects[index] = this.#codeOf(texts[code]);
-    }
-  }
-
-  /** Changes the text of a subject. Returns the number of its block, unless the block already has the event. */
+  /**
+   * Changes the text of the subject of an event. Returns the number of its block; `undefined` if that changed nothing: the
+   * event is of another collection, the block already has it, or the text is the same.
+   */
   #changeSubject(event: RecordedEvent): number | undefined {
     if (!this.#concerns(event)) return undefined;
     const number = numberOf(event);
     const block = blockOf(number);
     const isInBlock = event.position <= (this.#storedAt[block] ?? 0);
     const code = this.#codeAfter(event);
-    if (isInBlock || this.#subjects[number - 1] === code) return undefined;
-    this.#subjects = grown(this.#subjects, number);
-    this.#subjects[number - 1] = code;
+    if (isInBlock || this.#codeBySubject[number - 1] === code) return undefined;
+    this.#codeBySubject = grown(this.#codeBySubject, number);
+    this.#codeBySubject[number - 1] = code;
     return block;
+  }
+
+  /**
+   * Forgets the texts that no subject has any more. Otherwise a client could fill the memory by changing one subject again
+   * and again.
+   */
+  #forgetUnused(): void {
+    const formerTexts = this.#textByCode;
+    this.#textByCode = ["", ""];
+    this.#codeByText.clear();
+    for (const [index, code] of this.#codeBySubject.entries()) {
+      if (code === UNKNOWN || code === NONE) continue;
+      this.#codeBySubject[index] = this.#codeOf(formerTexts[code]);
+    }
   }
 
   #concerns({ type }: RecordedEvent): boolean {
@@ -205,19 +226,20 @@ export class Column {
     return text === undefined ? NONE : this.#codeOf(text);
   }
 
+  /** The code of a text. Gives it a new one if it has none. */
   #codeOf(text: string): number {
-    const known = this.#codes.get(text);
+    const known = this.#codeByText.get(text);
     if (known !== undefined) return known;
-    const code = this.#texts.push(text) - 1;
-    this.#codes.set(text, code);
+    const code = this.#textByCode.push(text) - 1;
+    this.#codeByText.set(text, code);
     return code;
   }
 
-  /** The record of a block after some events that are not added. */
+  /** The record of a block after events that are not added yet. */
   #recordOf(block: number, events: readonly RecordedEvent[]): ProjectionRecord {
     const first = (block - 1) * BLOCKS.length + 1;
     const codes = new Uint32Array(BLOCKS.length);
-    codes.set(this.#subjects.subarray(first - 1, first - 1 + BLOCKS.length));
+    codes.set(this.#codeBySubject.subarray(first - 1, first - 1 + BLOCKS.length));
     for (const event of events) {
       if (!this.#concerns(event)) continue;
       const number = numberOf(event);
@@ -227,43 +249,49 @@ export class Column {
     return { key: [this.#definition.kind, block], content: this.#encode(position, codes) };
   }
 
-  /** The content of a record: a line of JSON with its own list of texts, and then a code of that list for each subject. */
+  /** The content of a record: a line of JSON with the texts of the block, and then a code for each subject. */
   #encode(position: number, codes: Uint32Array): Uint8Array {
     const count = codes.findLastIndex((code) => code !== UNKNOWN) + 1;
-    const texts: string[] = [];
-    const ownCodes = new Map([[UNKNOWN, UNKNOWN], [NONE, NONE]]);
-    const bytes = new Uint8Array(CODE_BYTES * count);
-    for (let index = 0; index < count; index++) {
-      const code = codes[index];
-      let ownCode = ownCodes.get(code);
-      if (ownCode === undefined) {
-        ownCode = ownCodes.size;
-        ownCodes.set(code, ownCode);
-        texts.push(this.#texts[code]);
-      }
-      bytes[2 * index] = ownCode >>> 8;
-      bytes[2 * index + 1] = ownCode;
-    }
-    const head = encodeJson({ position, texts } satisfies BlockHead);
-    const content = new Uint8Array(head.length + 1 + bytes.length);
-    content.set(head);
-    content[head.length] = LINE_FEED;
-    content.set(bytes, head.length + 1);
+    const { texts, ownCodes } = this.#renumbered(codes.subarray(0, count));
+    const header = encodeJson({ position, texts } satisfies BlockHeader);
+    const start = header.length + 1;
+    const content = new Uint8Array(start + CODE_BYTES * count);
+    content.set(header);
+    content[header.length] = LINE_FEED;
+    const view = new DataView(content.buffer, start);
+    for (const [index, code] of ownCodes.entries()) view.setUint16(CODE_BYTES * index, code);
     return content;
+  }
+
+  /** The texts of some codes, each once, and codes that count these texts. */
+  #renumbered(codes: Uint32Array): { texts: string[]; ownCodes: Uint16Array } {
+    const texts: string[] = [];
+    const ownCodeOf = new Map([[UNKNOWN, UNKNOWN], [NONE, NONE]]);
+    const ownCodes = new Uint16Array(codes.length);
+    for (const [index, code] of codes.entries()) {
+      if (!ownCodeOf.has(code)) {
+        ownCodeOf.set(code, ownCodeOf.size);
+        texts.push(this.#textByCode[code]);
+      }
+      ownCodes[index] = ownCodeOf.get(code)!;
+    }
+    return { texts, ownCodes };
   }
 
   /** The parts of what #encode() made; `undefined` for any other content. */
   #decode(content: Uint8Array): { position: number; codes: Uint32Array } | undefined {
     const end = content.indexOf(LINE_FEED);
-    const head = blockHeadOf(content.subarray(0, Math.max(0, end)));
+    if (end === -1) return undefined;
+    const header = headerOf(content.subarray(0, end));
     const bytes = content.subarray(end + 1);
     const count = bytes.length / CODE_BYTES;
-    if (head === undefined || !Number.isInteger(count) || count > BLOCKS.length) return undefined;
-    const { position, texts } = head;
+    if (header === undefined || !Number.isInteger(count) || count > BLOCKS.length) return undefined;
+    const { position, texts } = header;
     const codeOf = [UNKNOWN, NONE, ...texts.map((text) => this.#codeOf(text))];
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const codes = new Uint32Array(count);
     for (let index = 0; index < count; index++) {
-      const ownCode = bytes[2 * index] << 8 | bytes[2 * index + 1];
+      const ownCode = view.getUint16(CODE_BYTES * index);
       if (ownCode >= codeOf.length) return undefined;
       codes[index] = codeOf[ownCode];
     }
@@ -271,9 +299,10 @@ export class Column {
   }
 }
 
-/** Checked by hand, because a schema takes half of the time of reading a column. */
-function blockHeadOf(bytes: Uint8Array): BlockHead | undefined {
-  const { position, texts } = tryDecodeJson(bytes) as Partial<BlockHead> ?? {};
+/** Checked by hand: a schema would take half of the time of reading a column. */
+function headerOf(bytes: Uint8Array): BlockHeader | undefined {
+  const parsed = tryDecodeJson(bytes) as Partial<BlockHeader> | null | undefined;
+  const { position, texts } = parsed ?? {};
   const isPosition = Number.isSafeInteger(position) && position! >= 1;
   const areTexts = Array.isArray(texts) && texts.every((text) => typeof text === "string");
   return isPosition && areTexts ? { position: position!, texts } : undefined;
@@ -297,10 +326,10 @@ export function blockOf(number: number): number {
   return Math.ceil(number / BLOCKS.length);
 }
 
-/** An array that has place for a length, with what an array has. */
+/** The array itself if it is long enough; otherwise a longer copy of it. */
 function grown(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
   if (length <= array.length) return array;
-  const larger = new Uint32Array(Math.max(length, 2 * array.length));
-  larger.set(array);
-  return larger;
+  const longer = new Uint32Array(Math.max(length, 2 * array.length));
+  longer.set(array);
+  return longer;
 }

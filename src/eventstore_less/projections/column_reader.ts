@@ -11,6 +11,9 @@ import { contentOf, damagedError, readEvents } from "./project.ts";
 /** A column that is behind by more events is read again from its blocks. */
 const FOLLOW_LIMIT = 4_096;
 
+/** A damaged column is read again after so many further events. */
+const RETRY_AFTER = 4_096;
+
 /** Events of one read of the log, which take about a millisecond. */
 const BATCH = 256;
 
@@ -21,7 +24,7 @@ export class ColumnReader {
   #column: Column | undefined;
   /** The generation whose blocks were read last. */
   #generation = 0;
-  /** Why the column cannot be read, since a position in the log. It is not tried again for some time. */
+  /** Why the column could not be read, and the position of the head then. */
   #failure: { error: ServiceError; position: number } | undefined;
   #reading: Promise<void> | undefined;
 
@@ -35,13 +38,13 @@ export class ColumnReader {
     if (head.lacksColumns === true) throw this.#lackingError();
     while (!this.#isAsOf(head)) {
       this.#expectNoFailure(head);
-      this.#reading ??= this.#read(head).finally(() => this.#reading = undefined);
+      if (this.#reading === undefined) this.#reading = this.#readOnce(head);
       await this.#reading;
     }
     return this.#column!;
   }
 
-  /** As asOf(), but `undefined` if the column cannot be known, until a replay repairs its records. */
+  /** As asOf(), but `undefined` if the column is damaged. Then the commit says so in the head. */
   async forCommit(head: Head): Promise<Column | undefined> {
     if (head.lacksColumns === true) return undefined;
     try {
@@ -61,79 +64,86 @@ export class ColumnReader {
   }
 
   #isAsOf({ generation, position }: Head): boolean {
-    // The events are the same in each generation.
-    return generation <= this.#generation && position <= (this.#column?.position ?? -1);
+    // A new generation may repair blocks. The events are those of the old one.
+    const isOfGeneration = generation <= this.#generation;
+    const hasEvents = this.#column !== undefined && position <= this.#column.position;
+    return isOfGeneration && hasEvents;
   }
 
   #expectNoFailure({ generation, position }: Head): void {
     if (this.#failure === undefined || generation > this.#generation) return;
-    if (position < this.#failure.position + FOLLOW_LIMIT) throw this.#failure.error;
+    if (position < this.#failure.position + RETRY_AFTER) throw this.#failure.error;
   }
 
-  async #read(head: Head): Promise<void> {
+  async #readOnce(head: Head): Promise<void> {
     try {
-      const column = this.#column;
-      const isNear = column !== undefined && head.position - column.position <= FOLLOW_LIMIT;
-      if (isNear && head.generation <= this.#generation) {
-        await this.#addEvents(column, head.position);
-        return;
-      }
-      await this.#load(head);
+      await this.#read(head);
     } catch (error) {
       if (!isDamage(error)) throw error;
       this.#column = undefined;
       this.#generation = head.generation;
       this.#failure = { error, position: head.position };
       throw error;
+    } finally {
+      this.#reading = undefined;
     }
+  }
+
+  async #read(head: Head): Promise<void> {
+    const column = this.#column;
+    const isNear = column !== undefined && head.position - column.position <= FOLLOW_LIMIT;
+    if (isNear && head.generation <= this.#generation) await this.#addEvents(column, head.position);
+    else await this.#load(head);
   }
 
   /** Reads all blocks, and the events of the log that they may lack. */
   async #load(head: Head): Promise<void> {
-    const { generation, position } = head;
-    const { collection, kind } = this.#definition;
-    const column = new Column(this.#definition, Math.max(0, position - BLOCKS.storedAfter));
-    let latest = { block: 0, storedAt: 0 };
-    for await (const entries of scan(this.#store, { prefix: kindPrefix(generation, kind) })) {
-      for (const entry of entries) {
-        const block = entry.key.at(-1) as number;
-        const storedAt = column.addBlock(block, contentOf(entry));
-        if (storedAt === undefined) throw damagedError(entry.key, "has another content");
-        if (storedAt > latest.storedAt) latest = { block, storedAt };
-      }
-    }
+    const column = new Column(
+      this.#definition,
+      Math.max(0, head.position - BLOCKS.storedAfter),
+    );
+    const latest = await this.#addBlocks(column, head);
     const { head: newer } = await readHead(this.#store);
-    // A replay removes the records of an earlier generation.
-    if (newer.generation !== generation) return await this.#load(newer);
+    // A replay has ended, so the blocks that were read may be removed.
+    if (newer.generation !== head.generation) return await this.#load(newer);
     if (latest.storedAt > newer.position) {
       throw this.#blockError(head, latest.block, "is of another log");
     }
-    const written = await this.#addEvents(column, newer.position);
-    // Those that were due at the head were read.
-    const lost = written.find((it) => it.position <= position);
-    if (lost !== undefined) throw this.#blockError(head, lost.block, "is an earlier one");
-    const unknown = column.firstUnknown(subjectCount(collection, newer));
-    if (unknown !== undefined) throw this.#blockError(head, blockOf(unknown), "is missing");
+    await this.#addEvents(column, newer.position);
+    const unknown = column.firstUnknown(subjectCount(this.#definition.collection, newer));
+    if (unknown !== undefined) {
+      throw this.#blockError(head, blockOf(unknown), "is missing, or an earlier one");
+    }
     this.#column = column;
-    this.#generation = generation;
+    this.#generation = head.generation;
     this.#failure = undefined;
   }
 
-  /** Adds the events up to a position. Resolves to the blocks that they store, and the positions of these events. */
-  async #addEvents(column: Column, to: number): Promise<{ block: number; position: number }[]> {
-    const written: { block: number; position: number }[] = [];
+  /** Adds the stored blocks. Resolves to the one that was stored last, and the position of the event that stored it. */
+  async #addBlocks(column: Column, { generation }: Head) {
+    const blocks = { prefix: kindPrefix(generation, this.#definition.kind) };
+    let latest = { block: 0, storedAt: 0 };
+    for await (const entries of scan(this.#store, blocks)) {
+      for (const entry of entries) {
+        const block = entry.key.at(-1) as number;
+        const storedAt = column.addBlock(block, contentOf(entry));
+        if (storedAt === undefined) throw damagedError(entry.key, "is not a block");
+        if (storedAt > latest.storedAt) latest = { block, storedAt };
+      }
+    }
+    return latest;
+  }
+
+  /** Adds the events up to a position. */
+  async #addEvents(column: Column, to: number): Promise<void> {
     while (column.position < to) {
       const from = column.position + 1;
       const events = await readEvents(this.#store, from, Math.min(to, from + BATCH - 1));
       for (const event of events) {
-        // A commit of this instance may have added it meanwhile.
-        if (event.position !== column.position + 1) continue;
-        const record = column.add(event);
-        if (record === undefined) continue;
-        written.push({ block: record.key.at(-1) as number, position: event.position });
+        // A commit of this instance may have added others meanwhile.
+        if (event.position === column.position + 1) column.add(event);
       }
     }
-    return written;
   }
 
   #blockError({ generation }: Head, block: number, fault: string): ServiceError {
@@ -141,8 +151,7 @@ export class ColumnReader {
   }
 
   #lackingError(): ServiceError {
-    const { collection } = this.#definition;
-    const message = `The records of blocks of ${collection} are not complete`;
+    const message = `The blocks of ${this.#definition.collection} are not complete`;
     return new ServiceError("projection_damaged", message, { cause: "run deno task replay" });
   }
 }

@@ -1,4 +1,4 @@
-/** A column is the same from its blocks as from all events, and writes the same blocks however these are grouped. */
+/** A column read from its blocks equals a column of all events. It writes the same blocks, however the events are grouped. */
 
 import type { ProjectionRecord, RecordedEvent } from "eventstore-less/definitions.ts";
 import { Column } from "eventstore-less/projections/column.ts";
@@ -13,7 +13,7 @@ const STORED_AFTER = 8;
 
 useSmallBlocks({ length: 4, storedAfter: STORED_AFTER });
 
-const [PLACES] = COLUMNS;
+const [PET_LOCATIONS] = COLUMNS;
 
 /** Additions, changes that keep or move a pet, removals, and events of keys. */
 function randomEvents(random: Random, count: number): RecordedEvent[] {
@@ -47,9 +47,9 @@ function lastOfEach(records: ProjectionRecord[]): Map<unknown, ProjectionRecord>
 for (let seed = 1; seed <= 30; seed++) {
   const events = randomEvents(new Random(seed), 120);
 
-  Deno.test(`seed ${seed}: recordsAfter() knows what add() writes, for any number of next events`, () => {
+  Deno.test(`seed ${seed}: recordsAfter() returns the last record of each block that add() writes`, () => {
     const random = new Random(seed);
-    const column = new Column(PLACES);
+    const column = new Column(PET_LOCATIONS);
     for (let start = 0; start < events.length;) {
       const next = events.slice(start, start + random.integer(1, random.pick([3, 30])));
       assertEquals(column.recordsAfter(events.slice(start + 1)), [], "not the next ones");
@@ -62,13 +62,13 @@ for (let seed = 1; seed <= 30; seed++) {
   });
 
   Deno.test(`seed ${seed}: the blocks at any position and the last events give the column, and what it writes later`, () => {
-    const whole = new Column(PLACES);
+    const whole = new Column(PET_LOCATIONS);
     const blocks = new Map<number, ProjectionRecord>();
     for (const event of events) {
       const { position } = event;
       const record = whole.add(event);
       if (record !== undefined) blocks.set(record.key.at(-1) as number, record);
-      const read = new Column(PLACES, Math.max(0, position - STORED_AFTER));
+      const read = new Column(PET_LOCATIONS, Math.max(0, position - STORED_AFTER));
       for (const [block, { content }] of blocks) {
         assert(read.addBlock(block, content!)! <= position);
       }
@@ -77,13 +77,13 @@ for (let seed = 1; seed <= 30; seed++) {
       const later = events.slice(position);
       assertEquals(addAll(read, later), addAll(whole.copy(), later), `after ${position}`);
     }
-    // Each change is stored after so many events at the latest.
+    // So the blocks were stored several times.
     assert(blocks.size >= 5, `${blocks.size} blocks`);
   });
 }
 
 Deno.test("find() returns the highest numbers with one of the texts, from a number down", () => {
-  const column = new Column(PLACES);
+  const column = new Column(PET_LOCATIONS);
   const categories = [1n, 2n, 1n, 3n, 1n, 2n];
   addAll(
     column,
@@ -102,39 +102,39 @@ Deno.test("find() returns the highest numbers with one of the texts, from a numb
 });
 
 Deno.test("firstUnknown() finds the first subject up to a number that is in no block and no event", () => {
-  const whole = new Column(PLACES);
+  const whole = new Column(PET_LOCATIONS);
   const records = addAll(whole, randomEvents(new Random(1), 120));
   const blocks = lastOfEach(records);
-  const column = new Column(PLACES, 120);
+  const column = new Column(PET_LOCATIONS, 120);
   for (const [block, { content }] of blocks) {
     if (block !== 2) assert(column.addBlock(block as number, content!));
   }
   assertEquals([column.firstUnknown(4), column.firstUnknown(12)], [undefined, 5]);
-  assertEquals(new Column(PLACES).firstUnknown(1_000), 1);
-  assertEquals(new Column(PLACES).firstUnknown(0), undefined);
+  assertEquals(new Column(PET_LOCATIONS).firstUnknown(1_000), 1);
+  assertEquals(new Column(PET_LOCATIONS).firstUnknown(0), undefined);
 });
 
 Deno.test("addBlock() refuses a content that no column has written", () => {
-  const head = '{"position":9,"texts":["1/none"]}\n';
-  const column = new Column(PLACES);
-  const content = utf8(`${head}\0\x02`);
+  const header = '{"position":9,"texts":["1/none"]}\n';
+  const column = new Column(PET_LOCATIONS);
+  const content = utf8(`${header}\0\x02`);
   assertEquals([1, 3].map((block) => column.addBlock(block, content)), [9, 9]);
-  // Position 9 is in block 3.
+  // In a log of 9 events, the last possible subject is 9, which is in block 3.
   for (const block of [0, 4, 1.5, NaN]) assertEquals(column.addBlock(block, content), undefined);
   const wrong = [
     "",
     "\n",
-    head.trim(),
-    `${head}\0`,
-    `${head}\0\x03`,
-    `${head}${"\0\x02".repeat(5)}`,
+    header.trim(),
+    `${header}\0`,
+    `${header}\0\x03`,
+    `${header}${"\0\x02".repeat(5)}`,
   ];
   wrong.push('{"position":0,"texts":[]}\n', '{"position":9,"texts":[1]}\n', "[]\n");
   for (const content of wrong) assertEquals(column.addBlock(1, utf8(content)), undefined, content);
 });
 
 Deno.test("add() forgets texts that no subject has any more, and keeps the others", () => {
-  const column = new Column(PLACES);
+  const column = new Column(PET_LOCATIONS);
   const added = addAll(
     column,
     Array.from({ length: 20_000 }, (_, index) => ({
@@ -143,6 +143,7 @@ Deno.test("add() forgets texts that no subject has any more, and keeps the other
       data: { id: 1 + index % 3, name: "Rex", categoryId: BigInt(index) },
     } as RecordedEvent)),
   );
+  assert(column.textCount < 3_000, `${column.textCount} texts`);
   assertEquals(textsOf(column).slice(0, 4), ["19998/none", "19999/none", "19997/none", undefined]);
   assertEquals(column.find(["19999/none", "5/none"], { newest: 4, limit: 9 }), [2]);
   const last = new TextDecoder().decode(added.at(-1)!.content);

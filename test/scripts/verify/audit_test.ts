@@ -149,7 +149,7 @@ interface Damage {
   firstBadPosition?: number;
 }
 
-useSmallBlocks();
+useSmallBlocks({ length: 8, storedAfter: 8 });
 
 const LINES = sampleLog(33);
 
