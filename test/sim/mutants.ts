@@ -193,11 +193,7 @@ const EDITS: Record<string, Record<string, Record<string, string>>> = {
         "this.#column !== undefined;",
     },
     "a column is read without the events after its blocks": {
-      "Math.max(0, position - BLOCKS.storedAfter)": "position",
-    },
-    "a column gets the commits of its instance without those of others before them": {
-      "if (event.position === this.#column.position + 1) this.#column.add(event);":
-        "this.#column.add(event);",
+      "Math.max(0, head.position - BLOCKS.storedAfter)": "head.position",
     },
   },
   "src/animals/page.ts": {
