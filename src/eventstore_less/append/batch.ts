@@ -7,7 +7,6 @@ import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
 import type { Column } from "../projections/column.ts";
-import type { ColumnReader } from "../projections/column_reader.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, Store } from "../store/store.ts";
@@ -20,7 +19,7 @@ export interface Base extends HeadEntry {
 }
 
 /** What a commit is made from: the head that it replaces, and the columns as of it or later; `undefined` if damaged. */
-interface Foundation {
+export interface Foundation {
   base: Base;
   columns: readonly (Column | undefined)[];
 }
@@ -66,7 +65,6 @@ export interface BatchPlan {
 }
 
 export interface BatchDeps {
-  columns: readonly ColumnReader[];
   store: Store;
   project: (lines: readonly RecordedLine[]) => ProjectionRecord[];
   runtime: Runtime;
@@ -75,17 +73,17 @@ export interface BatchDeps {
 /** Prepares the candidates, and plans a commit with the events of as many as fit. Changes none of them. */
 export async function planBatch(
   deps: BatchDeps,
-  base: Base,
+  foundation: Foundation,
   candidates: readonly QueuedCommand[],
 ): Promise<BatchPlan> {
+  const { base } = foundation;
   const preparations = await Promise.allSettled(
     candidates.map(async ({ command }) => await command.prepare(base)),
   );
-  const columns = await Promise.all(deps.columns.map((column) => column.forCommit(base.head)));
   const decided = decideAll(deps, base, candidates, preparations);
   const { members, settled, deferred, unconfirmed } = decided;
   if (members.length === 0) return { settled, deferred, unconfirmed };
-  const sealed = sealMost(deps, { base, columns }, members);
+  const sealed = sealMost(deps, foundation, members);
   return {
     batch: sealed.batch,
     settled: [...settled, ...sealed.settled],
