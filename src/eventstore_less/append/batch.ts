@@ -186,6 +186,12 @@ function isReliable(queued: QueuedCommand, base: Base, runtime: Runtime): boolea
   return queued.needsFreshHead && areRecordsKept;
 }
 
+/**
+ * Number of members of the first batch that is tried. Of some changes only twenty fit into a commit, because each stores
+ * a block. If all members were tried first, a queue would take more time than its deadlines leave.
+ */
+const FIRST_COUNT = 64;
+
 /** Makes a batch of as many members as fit; the others wait. Refuses those for which no records can be made. */
 function sealMost(
   deps: BatchDeps,
@@ -193,8 +199,12 @@ function sealMost(
   members: readonly Member[],
 ): Pick<BatchPlan, "batch" | "settled" | "deferred"> {
   const sealMembers = (members: readonly Member[]) => seal(deps, foundation, members);
+  const sealUpTo = (most: number) =>
+    sealCommit(members.slice(0, most), sealMembers, deps.store.limits);
   try {
-    const { sealed, count } = sealCommit(members, sealMembers, deps.store.limits);
+    const first = sealUpTo(FIRST_COUNT);
+    const isFull = first.count < FIRST_COUNT || first.next <= FIRST_COUNT;
+    const { sealed, count } = isFull ? first : sealUpTo(first.next);
     return { batch: sealed, settled: [], deferred: queuedOf(members.slice(count)) };
   } catch (reason) {
     return refuseFaulty(deps, members, reason);
