@@ -40,7 +40,9 @@ export function createInstance(options: InstanceOptions): Instance {
   const common = { runtime, report, instrumentation };
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report);
-  const columns = new Map(COLUMNS.map((it) => [it.collection, new ColumnReader(store, it)]));
+  const columns = new Map(
+    COLUMNS.map((it) => [it.collection, new ColumnReader(store, it, report)]),
+  );
   const appender = new Appender({
     ...common,
     appendLimitMs,

@@ -7,7 +7,7 @@ import type { Store } from "eventstore-less/store/store.ts";
 /** A reader of pets without limits, whose clock stands still. */
 export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): PetReader {
   return new PetReader({
-    column: new ColumnReader(store, COLUMNS[0]),
+    column: new ColumnReader(store, COLUMNS[0], () => {}),
     store,
     readNewestHead: () => readHead(store),
     monotonicNow: () => 0,

@@ -19,8 +19,8 @@ export const BLOCKS = {
   storedAfter: 1_024,
 };
 
-/** A column forgets unused texts when it has this many more texts than it has room for subjects. */
-const UNUSED_TEXTS_LIMIT = 1_024;
+/** A column forgets unused texts when it has this many texts, or twice as many as were used the last time. */
+const TEXTS_LIMIT = 65_536;
 
 /**
  * The codes of subjects without a text: no event of the subject is known (`UNKNOWN`), or its last event left no text
@@ -45,6 +45,7 @@ export class Column {
   #position: number;
   #textByCode = ["", ""];
   #codeByText = new Map<string, number>();
+  #textsLimit = TEXTS_LIMIT;
   /** The code of the subject with number 1 is the first one. */
   #codeBySubject = new Uint32Array(BLOCKS.length);
   /** By block: the position of the event that stored it last; absent if none did. */
@@ -161,6 +162,7 @@ export class Column {
     const copy = new Column(this.#definition, this.#position);
     copy.#textByCode = [...this.#textByCode];
     copy.#codeByText = new Map(this.#codeByText);
+    copy.#textsLimit = this.#textsLimit;
     copy.#codeBySubject = this.#codeBySubject.slice();
     copy.#storedAt = [...this.#storedAt];
     copy.#isChanged = [...this.#isChanged];
@@ -183,8 +185,7 @@ export class Column {
       this.#storedAt[stored] = position;
       this.#isChanged[stored] = false;
     }
-    const room = this.#codeBySubject.length;
-    if (this.#textByCode.length > room + UNUSED_TEXTS_LIMIT) this.#forgetUnused();
+    if (this.#codeByText.size >= this.#textsLimit) this.#forgetUnused();
   }
 
   /**
@@ -215,6 +216,7 @@ export class Column {
       if (code === UNKNOWN || code === NONE) continue;
       this.#codeBySubject[index] = this.#codeOf(formerTexts[code]);
     }
+    this.#textsLimit = Math.max(TEXTS_LIMIT, 2 * this.#codeByText.size);
   }
 
   #concerns({ type }: RecordedEvent): boolean {

@@ -1,4 +1,5 @@
 import type { Head, RecordedLine } from "../definitions.ts";
+import { type Logger, reasonOf } from "../../runtime/logger.ts";
 import { kindPrefix, projectionKey } from "../keyspace.ts";
 import { readHead } from "../log/head.ts";
 import { ServiceError } from "../service_error.ts";
@@ -21,6 +22,7 @@ const BATCH = 256;
 export class ColumnReader {
   #store: Store;
   #definition: ColumnEntry;
+  #report: Logger;
   #column: Column | undefined;
   /** The generation whose blocks were read last. */
   #generation = 0;
@@ -28,9 +30,10 @@ export class ColumnReader {
   #failure: { error: ServiceError; position: number } | undefined;
   #reading: Promise<void> | undefined;
 
-  constructor(store: Store, definition: ColumnEntry) {
+  constructor(store: Store, definition: ColumnEntry, report: Logger) {
     this.#store = store;
     this.#definition = definition;
+    this.#report = report;
   }
 
   /** The column as of a head or later. Rejects with `projection_damaged`. */
@@ -83,6 +86,8 @@ export class ColumnReader {
       this.#column = undefined;
       this.#generation = head.generation;
       this.#failure = { error, position: head.position };
+      const { collection } = this.#definition;
+      this.#report("error", "column_damaged", { collection, reason: reasonOf(error) });
       throw error;
     } finally {
       this.#reading = undefined;

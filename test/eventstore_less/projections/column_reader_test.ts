@@ -8,7 +8,8 @@ import { ColumnReader } from "eventstore-less/projections/column_reader.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { COLUMNS } from "eventstore-less/tables.ts";
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import type { Logger } from "../../../src/runtime/logger.ts";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import { faultyStore } from "../../support/faulty_store.ts";
@@ -25,6 +26,10 @@ const LENGTH = 60;
 
 const blockKey = (block: number) => projectionKey(1, [PET_LOCATIONS.kind, block]);
 
+function readerOf(store: Store, report: Logger = () => {}) {
+  return new ColumnReader(store, PET_LOCATIONS, report);
+}
+
 /** The texts of the subjects after the lines of a log up to a position. */
 function textsAfter(lines: string[], position: number) {
   const column = new Column(PET_LOCATIONS);
@@ -40,7 +45,7 @@ Deno.test("asOf() gives the column of logs of several lengths", async () => {
   for (let length = 0; length <= LENGTH; length += 7) {
     using sample = await openSampleStore(length);
     const { lines, store } = sample;
-    const column = await new ColumnReader(store, PET_LOCATIONS).asOf((await readHead(store)).head);
+    const column = await readerOf(store).asOf((await readHead(store)).head);
     assertEquals(textsOf(column), textsAfter(lines, length));
   }
 });
@@ -48,7 +53,7 @@ Deno.test("asOf() gives the column of logs of several lengths", async () => {
 Deno.test("asOf() follows what others append, and gives a column of a later head for an earlier one", async () => {
   using sample = await openSampleStore(0);
   const { runtime, store } = sample;
-  const reader = new ColumnReader(store, PET_LOCATIONS);
+  const reader = readerOf(store);
   const { head } = await readHead(store);
   await reader.asOf(head);
   const lines = sampleLog(LENGTH, runtime.now());
@@ -74,14 +79,14 @@ Deno.test("asOf() gives the column as of its head or a later one, although other
         return await apply();
       };
       const store = faultyStore(inner, { onGet: meanwhile, onList: meanwhile });
-      const reader = new ColumnReader(store, PET_LOCATIONS);
+      const reader = readerOf(store);
       const column = await reader.asOf(head);
       assert(column.position >= 30);
       if (reads < number) continue;
       raced++;
       const newest = await reader.asOf((await readHead(inner)).head);
       assertEquals(newest.position, LENGTH, `read ${number}`);
-      const whole = new ColumnReader(inner, PET_LOCATIONS);
+      const whole = readerOf(inner);
       const expected = await whole.asOf((await readHead(inner)).head);
       assertEquals(textsOf(newest), textsOf(expected));
     }
@@ -125,7 +130,8 @@ for (const [name, { message, damage }] of Object.entries(DAMAGES)) {
     const { lines, runtime } = sample;
     const store = faultyStore(sample.store);
     await damage(store);
-    const reader = new ColumnReader(store, PET_LOCATIONS);
+    const reports: unknown[] = [];
+    const reader = readerOf(store, (_, event, details) => reports.push([event, details]));
     const { head } = await readHead(store);
     const refused = async () => {
       const error = await assertRejects(() => reader.asOf(head), ServiceError);
@@ -139,6 +145,11 @@ for (const [name, { message, damage }] of Object.entries(DAMAGES)) {
     const reads = store.lists.length;
     await refused();
     assertEquals([store.lists.length, await reader.forCommit(head)], [reads, undefined]);
+    assertEquals(reports.length, 1);
+    assertMatch(
+      JSON.stringify(reports),
+      /^\[\["column_damaged",{"collection":"pets","reason":"The record of block/,
+    );
     await replay({ store, runtime }, { graceMs: 0 });
     const repaired = await reader.asOf((await readHead(store)).head);
     assertEquals(textsOf(repaired), textsAfter(lines, LENGTH));

@@ -137,15 +137,15 @@ Deno.test("add() forgets texts that no subject has any more, and keeps the other
   const column = new Column(PET_LOCATIONS);
   const added = addAll(
     column,
-    Array.from({ length: 20_000 }, (_, index) => ({
+    Array.from({ length: 100_000 }, (_, index) => ({
       type: index < 3 ? "PetCreated" : "PetUpdated",
       position: index + 1,
       data: { id: 1 + index % 3, name: "Rex", categoryId: BigInt(index) },
     } as RecordedEvent)),
   );
-  assert(column.textCount < 3_000, `${column.textCount} texts`);
-  assertEquals(textsOf(column).slice(0, 4), ["19998/none", "19999/none", "19997/none", undefined]);
-  assertEquals(column.find(["19999/none", "5/none"], { newest: 4, limit: 9 }), [2]);
+  assert(column.textCount < 65_536, `${column.textCount} texts`);
+  assertEquals(textsOf(column).slice(0, 4), ["99999/none", "99997/none", "99998/none", undefined]);
+  assertEquals(column.find(["99999/none", "5/none"], { newest: 4, limit: 9 }), [1]);
   const last = new TextDecoder().decode(added.at(-1)!.content);
   assertEquals(JSON.parse(last.split("\n")[0]).texts.length, 3);
 });
