@@ -1,7 +1,5 @@
 /** The code under test: the real code or a mutant of it, which has a copy of this file. */
 
-import { useSmallBlocks } from "../support/small_blocks.ts";
-
 export { createService } from "../../src/service.ts";
 export { shutDown } from "../../src/life_cycle/shut_down.ts";
 export { issueKey } from "../../src/keys/write_key.ts";
@@ -11,6 +9,7 @@ export { readLog } from "eventstore-less/log/read_log.ts";
 export { replay } from "../../scripts/replay/replay.ts";
 export { restore, verifyExport } from "../../scripts/restore/restore.ts";
 export { audit } from "../../scripts/verify/audit.ts";
+export { useSmallBlocks } from "../support/small_blocks.ts";
 export {
   ResilientStore,
   RETRY_LIMIT_MS,
@@ -20,8 +19,5 @@ export {
   StoreAwayError,
   UnclearOutcomeError,
 } from "eventstore-less/store/store_errors.ts";
-
-// The logs of a simulation are short.
-useSmallBlocks({ length: 4, storedAfter: 8 });
 
 export type Code = typeof import("./code_under_test.ts");
