@@ -71,9 +71,14 @@ function changeAnimal(id, change) {
 }
 
 function showFailure(id, error) {
-  const isUnknown = error.status === 404;
-  changeAnimal(id, { isUnknown, isLoading: false });
-  if (!isUnknown) showProblem(error);
+  changeAnimal(id, { isLoading: false });
+  if (error.status !== 404) {
+    showProblem(error);
+    return;
+  }
+  // The page of an animal that it knows says that the animal was removed meanwhile.
+  const isKnown = state.animal?.pet !== undefined;
+  changeAnimal(id, isKnown ? { isRemoved: true } : { isUnknown: true });
 }
 
 /** Some events and others, each once, the newest first. If both have an event, that of `more` stays. */

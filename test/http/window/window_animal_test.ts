@@ -161,6 +161,27 @@ testInBrowser(
   },
 );
 
+testInBrowser(
+  "an animal that is removed while its history loads is shown as removed",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    const gate = Promise.withResolvers<void>();
+    network.handler = async (request, connection) => {
+      if (request.url.includes("/v1/pets/1/events")) await gate.promise;
+      return await service.handler(request, connection);
+    };
+    await page.getByRole("link", { name: "Rex", exact: true }).click();
+    await page.getByRole("heading", { name: "Rex" }).waitFor();
+    await service.remove(1);
+    await page.getByText("This animal was removed.").waitFor();
+    gate.resolve();
+    await page.getByText("Loading …").waitFor({ state: "hidden" });
+    assertEquals(await page.getByText("This animal was removed.").count(), 1);
+  },
+);
+
 testInBrowser("the list is where it was after the page of an animal", async ({ service, open }) => {
   for (let id = 1; id <= 90; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);
