@@ -1,6 +1,6 @@
 /**
- * Rebuilds the projections while the service runs, as src/eventstore_less/README.md explains. Each step is one commit or a series of
- * commits that can be restarted, so after a replay was killed, the next one continues where it stopped.
+ * Rebuilds the projections while the service runs, as src/eventstore_less/README.md explains. Each step is one commit or
+ * a series of commits that can be restarted, so after a replay was killed, the next one continues where it stopped.
  */
 
 import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
@@ -176,6 +176,7 @@ function sealerOf({ log, time, lease: { filling: { generation } } }: Job) {
   return (lines: readonly RecordedLine[]) => {
     const first = lines.at(0)?.event.position ?? 0;
     const filledTo = lines.at(-1)?.event.position ?? 0;
+    // Lines are read ahead. A block that one of these stores again is written with that line.
     const blocks = log.verifier.records.blocksWrittenBetween(first, filledTo);
     const records = [...retainedRecords(project(lines), time), ...blocks];
     return {

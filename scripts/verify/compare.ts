@@ -152,7 +152,7 @@ export class Comparison {
     this.#latestMs = Math.max(this.#latestMs, Date.parse(event.time));
     this.#laterColumns ??= this.#deps.log.verifier.records.copyColumns();
     const blocks = this.#laterColumns
-      .filter((column) => column.position + 1 === event.position)
+      .filter((column) => column.isNext(event))
       .map((column) => column.add(event));
     for (const record of [...project([{ event, line }]), ...blocks]) {
       if (record !== undefined) this.#laterKeys.add(formatKey(record.key));

@@ -39,10 +39,10 @@ export interface LineFault {
  * service itself uses an Idempotency-Key again if its record was lost, or if a clock is behind after its record was
  * removed, so that is a note.
  *
- * Of the data that grows with the log, it keeps only 8 bytes of each subject with a number, 16 of each of its records, the columns with their blocks,
- * and what the histories keep of the other subjects. So it finds an id that was used twice only if fewer than
- * {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice within its day only if fewer than
- * {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do.
+ * Of the data that grows with the log, it keeps only 8 bytes of each subject with a number, 16 of each of its records,
+ * the columns with their blocks, and what the histories keep of the other subjects. So it finds an id that was used twice
+ * only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice within its day
+ * only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do.
  */
 export class LogVerifier {
   /** The head that must follow the verified lines, if all are sound. No replay has changed it. */

@@ -1,9 +1,9 @@
 import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
-import { COLUMNS, KINDS } from "eventstore-less/tables.ts";
+import { COLUMN_KINDS, KINDS } from "eventstore-less/tables.ts";
 
 /** A bit for each kind of record: an event writes at most one record of a kind. */
 const KIND_BITS = new Map(
-  [...KINDS.keys(), ...COLUMNS.map(({ kind }) => kind), IDEMPOTENCY_KIND]
+  [...KINDS.keys(), ...COLUMN_KINDS, IDEMPOTENCY_KIND]
     .map((kind, index) => [kind, 1 << index]),
 );
 

@@ -6,10 +6,8 @@ import type {
 } from "eventstore-less/definitions.ts";
 import { Column } from "eventstore-less/projections/column.ts";
 import { VALUE_BYTES_LIMIT } from "eventstore-less/store/store.ts";
-import { COLUMNS, EVENTS, KINDS } from "eventstore-less/tables.ts";
+import { COLUMN_KINDS, COLUMNS, EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { DigestTable } from "./digest_table.ts";
-
-const COLUMN_KINDS = COLUMNS.map(({ kind }) => kind);
 
 /** The kinds for which digests are kept, by the number at the end of the key. */
 const KINDS_WITH_DIGESTS = [...KINDS.keys(), ...COLUMN_KINDS].filter(hasDigests);
@@ -27,14 +25,14 @@ interface WrittenBlock {
 }
 
 /**
- * What the lines so far make: a digest of 16 bytes for each block and for each record of a kind with `onePerSubject`,
- * because there may be millions; and the columns, with the last record of each block.
+ * What the lines so far make. Of each block, and of each record of a kind with `onePerSubject`, it keeps a digest of 16
+ * bytes, because there may be millions. It keeps the columns, and the last record of each block.
  */
 export class RecordDigests {
   /** By kind and number. The value is the position of the event that wrote the record last. */
   #tables = newTables();
   #columns = COLUMNS.map((definition) => new Column(definition));
-  /** By the keys as texts. */
+  /** The last record of each block, by its key as a text. */
   #blocks = new Map<string, WrittenBlock>();
 
   /** Notes what the next event removes and writes. */
@@ -42,7 +40,7 @@ export class RecordDigests {
     const { event } = recorded;
     for (const record of EVENTS[event.type].project(recorded)) this.#note(record, event);
     // After a line that is not the next one, the log has a fault, so nobody asks for blocks.
-    this.#columns = this.#columns.filter((column) => column.position + 1 === event.position);
+    this.#columns = this.#columns.filter((column) => column.isNext(event));
     for (const column of this.#columns) {
       const record = column.add(event);
       if (record === undefined) continue;
@@ -74,7 +72,10 @@ export class RecordDigests {
     for (const [kind, table] of this.#tables) yield [kind, table.values()];
   }
 
-  /** The records of blocks that the events between two positions stored, if no later event has stored them again. */
+  /**
+   * The records of blocks that the events between two positions stored. It leaves out those that a later event, even after
+   * `last`, has stored again.
+   */
   blocksWrittenBetween(first: number, last: number): ProjectionRecord[] {
     return [...this.#blocks.values()]
       .filter(({ position }) => position >= first && position <= last)

@@ -1,6 +1,6 @@
 /**
- * What an audit keeps of a log instead of the records: 8 bytes for each subject; 16 for each of its records and for each
- * Idempotency-Key; 2 for each event; and for each subject in a column 4 there, and about 3 in the record of its block.
+ * What an audit keeps in memory instead of the records. That is 8 bytes for each subject, 16 for each of its records and
+ * for each Idempotency-Key, and 2 for each event. A subject in a column has 4 bytes there, and 3 in its block.
  */
 
 import type { ProjectionKey, ProjectionRecord, RecordedLine } from "eventstore-less/definitions.ts";

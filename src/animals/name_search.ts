@@ -1,4 +1,7 @@
-/** Searches pets by a part of their names. Names have no index, so it reads all pets of the query, in turns with other work. */
+/**
+ * Searches pets by a part of their names. Names have no index, so it reads all pets of the query, in turns with other
+ * work.
+ */
 
 import type { Head } from "eventstore-less/definitions.ts";
 import { readEvents } from "eventstore-less/projections/project.ts";
@@ -107,8 +110,10 @@ export class NameSearch {
     const { limit, status, categoryId } = query;
     const batch = categoryId === undefined ? BATCH : CATEGORY_BATCH;
     const newest = newestOf(query, head);
-    const names = status === undefined ? PET_LISTS : [petListOf(status)];
-    const lists = names.map((name) => ({ name, unreadTo: newest }));
+    // A column has the pets of all lists in one order.
+    const mergesLists = status === undefined && categoryId === undefined;
+    const statuses = mergesLists ? PET_LISTS : [status];
+    const lists = statuses.map((it) => ({ status: it, unreadTo: newest }));
     const deadline = monotonicNow() + SCAN_MS;
     const found: ReadPet[] = [];
     let count = 0;
@@ -122,7 +127,7 @@ export class NameSearch {
       if (oldest <= 1 || isFull || (isOver && hasProgress)) return { found, oldest, count };
       await turn();
       const most = Math.min(batch, Math.max(1, SCAN_LIMIT - count));
-      const pets = await this.#readList(list.name, list.unreadTo, most, query, head);
+      const pets = await this.#readList(list.status, list.unreadTo, most, query, head);
       for (const read of pets) {
         // A long name may take half a millisecond.
         if (isRestDue()) await turn();
@@ -133,9 +138,9 @@ export class NameSearch {
     }
   }
 
-  /** The newest pets of a list up to an id. */
+  /** The newest pets of the list of a status, or of a category, up to an id. */
   async #readList(
-    list: string,
+    status: StatusFilter | undefined,
     upTo: number,
     limit: number,
     { categoryId }: NameQuery,
@@ -143,10 +148,11 @@ export class NameSearch {
   ): Promise<ReadPet[]> {
     const { column, store } = this.#deps;
     if (categoryId !== undefined) {
-      const query = { categoryId, status: list as StatusFilter };
+      const query = { categoryId, status };
       const locations = findLocations(await column.asOf(head), query, { newest: upTo, limit });
       return await readPetsAt(store, locations, categoryId, head);
     }
+    const list = petListOf(status);
     const range = { start: petKeyOf(head, list, 1), end: petKeyOf(head, list, upTo + 1) };
     const entries = await store.list(range, { limit, reverse: true });
     return entries.map((entry) => ({ id: idOf(entry), pet: petOf(entry) }));

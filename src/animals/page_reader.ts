@@ -236,7 +236,7 @@ export interface ReadPet {
   pet: PetRecord | undefined;
 }
 
-/** All pets that the lists or the category of a page had when they were read, from the newest one down to the `oldest` id. */
+/** All pets that the lists or the category of a page had when they were read, down to the `oldest` id. */
 interface ReadLists {
   /** Newest first. A pet that has changed meanwhile may be there twice. */
   pets: ReadPet[];

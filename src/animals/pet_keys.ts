@@ -10,13 +10,13 @@ export function petSubject(id: number): string {
 }
 
 /** The list of the pets without a status, and what clients call it. */
-export const NO_STATUS = "none";
+export const NO_STATUS = "none" as const;
 
 /** The status by which clients choose a list. */
 export type StatusFilter = PetStatus | typeof NO_STATUS;
 
 /** The lists that hold the pets: one for each status, and one for the pets without a status. */
-export const PET_LISTS = [...PET_STATUSES, NO_STATUS].sort();
+export const PET_LISTS: StatusFilter[] = [...PET_STATUSES, NO_STATUS].sort();
 
 export function petListOf(status: StatusFilter | null | undefined): string {
   return status ?? NO_STATUS;

@@ -46,8 +46,8 @@ const IDEMPOTENCY_KEYS: KindDefinition = {
   owner: () => "an Idempotency-Key",
 };
 
-/** The kinds of the records of columns, whose keys have the numbers of blocks. */
-const COLUMN_KINDS = new Map(COLUMNS.map(({ kind, collection }): [string, KindDefinition] => {
+/** What is known of blocks, by their kinds. */
+const BLOCK_KINDS = new Map(COLUMNS.map(({ kind, collection }): [string, KindDefinition] => {
   const owner = ([, block]: ProjectionKey) => `block ${block} of ${collection}`;
   const describe = (key: ProjectionKey) => `The record of ${owner(key)}`;
   return [kind, { key: ["number"], owner, describe }];
@@ -56,7 +56,7 @@ const COLUMN_KINDS = new Map(COLUMNS.map(({ kind, collection }): [string, KindDe
 /** What is known of a kind of records; `undefined` if there is no such kind. */
 export function kindOf(kind: unknown): KindDefinition | undefined {
   if (kind === IDEMPOTENCY_KIND) return IDEMPOTENCY_KEYS;
-  return KINDS.get(kind as string) ?? COLUMN_KINDS.get(kind as string);
+  return KINDS.get(kind as string) ?? BLOCK_KINDS.get(kind as string);
 }
 
 /** The prefix of the keys of all records of a kind in a generation. */

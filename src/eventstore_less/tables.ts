@@ -37,6 +37,9 @@ export const COLUMNS: readonly ColumnEntry[] = COLLECTIONS.flatMap(({ name, colu
   column === undefined ? [] : [{ ...column, collection: name }]
 );
 
+/** The kinds of the records of columns, which are blocks. */
+export const COLUMN_KINDS = COLUMNS.map(({ kind }) => kind);
+
 /** Number of the subjects of a collection that a head has, if its ids are numbers. */
 export function subjectCount(collection: string, { types }: Pick<Head, "types">): number {
   const firstTypes = EVENT_TYPES.filter((type) => {

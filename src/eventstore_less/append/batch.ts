@@ -18,7 +18,7 @@ export interface Base extends HeadEntry {
   readAt: number;
 }
 
-/** What a commit is made from: the head that it replaces, and the columns as of it or later; `undefined` if damaged. */
+/** The head that a commit replaces, and the columns as of that head or later. A damaged column is `undefined`. */
 export interface Foundation {
   base: Base;
   columns: readonly (Column | undefined)[];

@@ -13,8 +13,8 @@ export const BLOCKS = {
   /** Number of subjects of a block, with consecutive numbers. */
   length: 1_024,
   /**
-   * The first event that changes a stored block makes it due. The event this many positions later stores it. So the
-   * blocks and this many last events give the whole column.
+   * The first event that changes a block since it was stored, if it ever was, makes the block due. The event this many
+   * positions later stores it, with its own change. So the blocks and this many last events give the whole column.
    */
   storedAfter: 1_024,
 };
@@ -71,9 +71,14 @@ export class Column {
     return this.#codeByText.size;
   }
 
+  /** Whether an event is the one that add() takes. */
+  isNext({ position }: RecordedEvent): boolean {
+    return position === this.#position + 1;
+  }
+
   /** Adds the next event. Returns the record of the block that it stores, if any. */
   add(event: RecordedEvent): ProjectionRecord | undefined {
-    if (event.position !== this.#position + 1) {
+    if (!this.isNext(event)) {
       throw new Error(`Event ${event.position} does not follow position ${this.#position}`);
     }
     const [record] = this.recordsAfter([event]);
@@ -86,8 +91,7 @@ export class Column {
    * a later head, so the commit of these events fails.
    */
   recordsAfter(events: readonly RecordedEvent[]): ProjectionRecord[] {
-    const isNext = events.at(0)?.position === this.#position + 1;
-    if (!isNext) return [];
+    if (events.length === 0 || !this.isNext(events[0])) return [];
     // With so many events, one may store a block that another of them has changed first.
     if (events.length > BLOCKS.storedAfter) return this.copy().#addAll(events);
     const records: ProjectionRecord[] = [];
@@ -181,6 +185,7 @@ export class Column {
       this.#isChanged[changed] = true;
       this.#due[slot] = changed;
     }
+    // Only now, because the record has the change of this event, too.
     if (stored !== 0) {
       this.#storedAt[stored] = position;
       this.#isChanged[stored] = false;

@@ -24,7 +24,7 @@ export class ColumnReader {
   #definition: ColumnEntry;
   #report: Logger;
   #column: Column | undefined;
-  /** The generation whose blocks were read last. */
+  /** The generation whose blocks were read last, or could not be read. */
   #generation = 0;
   /** Why the column could not be read, and the position of the head then. */
   #failure: { error: ServiceError; position: number } | undefined;
@@ -62,12 +62,12 @@ export class ColumnReader {
   follow(lines: readonly RecordedLine[]): void {
     if (this.#column === undefined) return;
     for (const { event } of lines) {
-      if (event.position === this.#column.position + 1) this.#column.add(event);
+      if (this.#column.isNext(event)) this.#column.add(event);
     }
   }
 
   #isAsOf({ generation, position }: Head): boolean {
-    // A new generation may repair blocks. The events are those of the old one.
+    // A new generation may have repaired blocks, so they must be read again. The log is the same.
     const isOfGeneration = generation <= this.#generation;
     const hasEvents = this.#column !== undefined && position <= this.#column.position;
     return isOfGeneration && hasEvents;
@@ -78,6 +78,7 @@ export class ColumnReader {
     if (position < this.#failure.position + RETRY_AFTER) throw this.#failure.error;
   }
 
+  /** Notes a damage, which concerns a request only if its head is not of a later generation: asOf() tells. */
   async #readOnce(head: Head): Promise<void> {
     try {
       await this.#read(head);
@@ -88,7 +89,6 @@ export class ColumnReader {
       this.#failure = { error, position: head.position };
       const { collection } = this.#definition;
       this.#report("error", "column_damaged", { collection, reason: reasonOf(error) });
-      throw error;
     } finally {
       this.#reading = undefined;
     }
@@ -109,7 +109,7 @@ export class ColumnReader {
     );
     const latest = await this.#addBlocks(column, head);
     const { head: newer } = await readHead(this.#store);
-    // A replay has ended, so the blocks that were read may be removed.
+    // A replay has ended meanwhile, so some blocks may have been removed before they were read.
     if (newer.generation !== head.generation) return await this.#load(newer);
     if (latest.storedAt > newer.position) {
       throw this.#blockError(head, latest.block, "is of another log");
@@ -146,7 +146,7 @@ export class ColumnReader {
       const events = await readEvents(this.#store, from, Math.min(to, from + BATCH - 1));
       for (const event of events) {
         // A commit of this instance may have added others meanwhile.
-        if (event.position === column.position + 1) column.add(event);
+        if (column.isNext(event)) column.add(event);
       }
     }
   }

@@ -94,7 +94,7 @@ Deno.test("asOf() gives the column as of its head or a later one, although other
   assert(raced >= 6, `${raced} reads`);
 });
 
-/** What is wrong with the blocks of a store of 60 events. */
+/** Damages to the blocks of a store of 60 events, and what the reader says of each. */
 const DAMAGES: Record<string, { message: RegExp; damage: (store: Store) => Promise<unknown> }> = {
   "a block is missing": {
     message: /^The record of block 2 of pets is missing, or an earlier one$/,
@@ -155,6 +155,28 @@ for (const [name, { message, damage }] of Object.entries(DAMAGES)) {
     assertEquals(textsOf(repaired), textsAfter(lines, LENGTH));
   });
 }
+
+Deno.test("asOf() reads a generation that a replay has repaired, although it waits for a read of the damaged one", async () => {
+  using sample = await openSampleStore(LENGTH);
+  const { lines, runtime, store: inner } = sample;
+  await putRecord(inner, blockKey(2), "{}\n");
+  const { head: damaged } = await readHead(inner);
+  const gate = Promise.withResolvers<void>();
+  const store = faultyStore(inner, {
+    async onList(apply) {
+      const entries = await apply();
+      await gate.promise;
+      return entries;
+    },
+  });
+  const reader = readerOf(store);
+  const refused = assertRejects(() => reader.asOf(damaged), ServiceError, "is not a block");
+  await replay({ store: inner, runtime }, { graceMs: 0 });
+  const repaired = reader.asOf((await readHead(inner)).head);
+  gate.resolve();
+  await refused;
+  assertEquals(textsOf(await repaired), textsAfter(lines, LENGTH));
+});
 
 Deno.test("an audit finds an earlier copy of a block", async () => {
   using sample = await openSampleStore(0);

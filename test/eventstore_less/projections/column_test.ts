@@ -1,4 +1,4 @@
-/** A column read from its blocks equals a column of all events. It writes the same blocks, however the events are grouped. */
+/** A column read from its blocks equals one of all events. It writes the same blocks, however the events are grouped. */
 
 import type { ProjectionRecord, RecordedEvent } from "eventstore-less/definitions.ts";
 import { Column } from "eventstore-less/projections/column.ts";
