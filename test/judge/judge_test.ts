@@ -5,7 +5,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { MUTANTS } from "../sim/mutants.ts";
+import { PATCHES } from "../sim/mutants.ts";
 import { withMutatedProject } from "../sim/run_mutant.ts";
 import { ServiceProcess } from "../support/service_process.ts";
 import { testNeeding } from "../support/test_needing.ts";
@@ -36,8 +36,8 @@ for (const [name, { needs, open }] of Object.entries(ENGINES)) {
 
 for (const name of MUTANT_NAMES) {
   test(`Porcupine finds a mutant: ${name}`, async () => {
-    const mutant = MUTANTS.find((mutant) => mutant.name === name)!;
-    await withMutatedProject(mutant, async (project) => {
+    const patch = PATCHES.find((patch) => patch.name === name)!;
+    await withMutatedProject(patch, async (project) => {
       const command = ["env", "-C", project, Deno.execPath(), "run", "--allow-all"];
       await using engine = await openFile((path) => ServiceProcess.start(path, {}, command));
       assertEquals((await judge(engine, 0, MUTANT_OPERATIONS)).verdict, "Illegal");

@@ -2,31 +2,18 @@ import { pathToFileURL } from "node:url";
 import { ROOT, withProjectCopy } from "../support/with_project_copy.ts";
 import * as code from "./code_under_test.ts";
 import { type Mutant, MUTANT_SEEDS } from "./mutants.ts";
+import { type Patch, patched } from "./patch.ts";
 import { simulate } from "./simulate.ts";
 
 export function withMutatedProject<T>(
-  mutant: Mutant,
+  patch: Patch,
   use: (project: string) => Promise<T>,
 ): Promise<T> {
   return withProjectCopy(async (folder) => {
-    const source = await Deno.readTextFile(ROOT + mutant.file);
-    await Deno.writeTextFile(`${folder}/${mutant.file}`, mutated(mutant, source));
+    const source = await Deno.readTextFile(ROOT + patch.file);
+    await Deno.writeTextFile(`${folder}/${patch.file}`, patched(patch, source));
     return await use(folder);
   });
-}
-
-function mutated(
-  { name, file, edits }: Pick<Mutant, "name" | "file" | "edits">,
-  source: string,
-): string {
-  for (const [text, instead] of edits) {
-    const places = source.split(text).length - 1;
-    if (places !== 1) {
-      throw new Error(`Mutant "${name}": ${file} has ${JSON.stringify(text)} ${places} times`);
-    }
-    source = source.replace(text, () => instead);
-  }
-  return source;
 }
 
 /**
@@ -36,7 +23,7 @@ function mutated(
 export async function findKillingSeed(
   mutant: Mutant,
 ): Promise<{ seed: number; violation: string } | undefined> {
-  const faulty = await importMutant(mutant);
+  const faulty = mutant.kind === "port" ? mutant.inject(code) : await importPatched(mutant.patch);
   for (let seed = mutant.seed ?? 1, tried = 0; tried <= MUTANT_SEEDS; seed = ++tried) {
     const { violations: [violation] } = await simulate(faulty, seed, { stopsAtViolation: true });
     if (violation === undefined) continue;
@@ -60,19 +47,17 @@ const sources = new Map<string, string>();
 const importers = new Map<string, string[]>();
 
 /** Imports the code with the fault: copies of the faulty module and all that import it, and the real others. */
-export async function importMutant(
-  mutant: Pick<Mutant, "name" | "file" | "edits">,
-): Promise<code.Code> {
+async function importPatched(patch: Patch): Promise<code.Code> {
   if (sources.size === 0) await readSources(CODE);
   const folder = await Deno.makeTempDir();
   try {
-    const faulty = pathToFileURL(ROOT + mutant.file).href;
+    const faulty = pathToFileURL(ROOT + patch.file).href;
     const copies = new Map<string, string>();
     for (const [index, url] of dependentsOf(faulty).entries()) {
       copies.set(url, `${pathToFileURL(folder)}/${index}.ts`);
     }
     for (const [url, copy] of copies) {
-      const source = url === faulty ? mutated(mutant, sources.get(url)!) : sources.get(url)!;
+      const source = url === faulty ? patched(patch, sources.get(url)!) : sources.get(url)!;
       const text = source.replace(SPECIFIER, (_, path) => {
         const href = resolved(path, url);
         return JSON.stringify(copies.get(href) ?? href);
@@ -89,9 +74,9 @@ export async function importMutant(
 export async function importWithColor(): Promise<typeof code> {
   const readme = await Deno.readTextFile(`${ROOT}test/README.md`);
   const [, field] = /`(color: .+?)`/.exec(readme)!;
-  const status = "  status: PetStatus.optional(),\n";
-  const edits: [string, string][] = [[status, `${status}  ${field},\n`]];
-  return await importMutant({ name: "color", file: "events/pet.ts", edits });
+  const status = "status: PetStatus.optional(),";
+  const edits: Patch["edits"] = { NewPet: [status, `${status} ${field},`] };
+  return await importPatched({ name: "color", file: "events/pet.ts", edits });
 }
 
 async function readSources(url: string): Promise<void> {

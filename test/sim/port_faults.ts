@@ -1,0 +1,156 @@
+/** Faults that mutants inject through ports. They name no text of a source, so they survive a change of the code. */
+
+import type { Command } from "eventstore-less/append/command.ts";
+import { GUARD_KEYS, HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
+import { type Key, type Mutation, type Store, STORE_LIMITS } from "eventstore-less/store/store.ts";
+import {
+  NotAppliedError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "eventstore-less/store/store_errors.ts";
+import type { Service, ServiceOptions } from "../../src/service.ts";
+import type { Code } from "./code_under_test.ts";
+
+/** Returns the code with a fault. */
+export type Inject = (code: Code) => Code;
+
+/** The faults, by the names of their mutants. */
+export const PORT_FAULTS: Record<string, Inject> = {
+  "a commit does not check the head": beforeStart(({ store }) => {
+    override(store, { commit: withoutCheck(HEAD_KEY) });
+  }),
+  "a lost commit is not retried": beforeStart(({ store }) => {
+    override(store, {
+      commit: (commit) => async (it) => {
+        const versionstamp = await commit(it);
+        if (versionstamp === null) throw new StoreRefusedError("A check failed");
+        return versionstamp;
+      },
+    });
+  }),
+  "an unclear commit counts as not applied": beforeStart(({ store }) => {
+    override(store, {
+      commit: (commit) => (it) =>
+        commit(it).catch((error) => {
+          throw error instanceof UnclearOutcomeError ? new NotAppliedError(error.message) : error;
+        }),
+    });
+  }),
+  "a commit takes items beyond its limits": beforeStart(({ store }) => {
+    override(store, { limits: () => STORE_LIMITS });
+  }),
+  "the append deadline uses the wall clock": beforeStart(({ runtime }) => {
+    override(runtime, { monotonicNow: () => runtime.now });
+  }),
+  "a request joins a head read that is already in flight": afterStart(({ heads }) => {
+    let reading: ReturnType<typeof heads.fresh> | undefined;
+    override(heads, {
+      fresh: (fresh) => () => reading ??= fresh().finally(() => reading = undefined),
+    });
+  }),
+  "the head is cached and not read again": afterStart(({ heads }) => {
+    override(heads, {
+      fresh: (fresh) => () => heads.latest === undefined ? fresh() : Promise.resolve(heads.latest),
+    });
+  }),
+  "data read from a removed generation is returned": afterStart(({ heads }) => {
+    override(heads, { use: () => (work) => heads.fresh().then(work) });
+  }),
+  "a commit that landed is appended again": afterStart(({ appender }) => {
+    override(appender, {
+      append: (append) => async (command) => {
+        const appended = await append(command);
+        await append(command).catch(() => {});
+        return appended;
+      },
+    });
+  }),
+  "a command is not prepared again after the head changed": withCommands((command) => {
+    let prepared: ReturnType<typeof command.prepare> | undefined;
+    return { ...command, prepare: (base) => prepared ??= command.prepare(base) };
+  }),
+  "a pet is created after a key event within one commit": withCommands((command) => {
+    return { ...command, isLast: undefined };
+  }),
+  "two changes of a pet are decided on the same state": withCommands((command) => {
+    return { ...command, decide: (head, prepared) => command.decide(head, prepared) };
+  }),
+  "two concurrent requests with one Idempotency-Key share a commit": withCommands((command) => {
+    return { ...command, idempotencyKey: undefined };
+  }),
+  "a replay writes without checking its lease": inTool("replay", withoutCheck(REPLAY_KEY)),
+  "a replay overwrites a head that has moved": inTool("replay", withoutCheck(HEAD_KEY)),
+  "a replay counts events before the commit of their records": inTool("replay", inTwoCommits),
+  "a restore counts lines before the commit of their records": inTool("restore", inTwoCommits),
+};
+
+type Commit = Store["commit"];
+
+/** Changes what each instance, and each tool that is one, gets. */
+function beforeStart(change: (options: ServiceOptions) => void): Inject {
+  return (code) => ({
+    ...code,
+    createService(options) {
+      change(options);
+      return code.createService(options);
+    },
+  });
+}
+
+/** Changes each instance. */
+function afterStart(change: (service: Service) => void): Inject {
+  return (code) => ({
+    ...code,
+    createService(options) {
+      const service = code.createService(options);
+      change(service);
+      return service;
+    },
+  });
+}
+
+/** Changes the commands that the appender of each instance gets. */
+function withCommands(change: <Prepared>(command: Command<Prepared>) => Command<Prepared>): Inject {
+  return afterStart(({ appender }) => {
+    override(appender, { append: (append) => (command) => append(change(command)) });
+  });
+}
+
+/** Changes the commits of a tool. */
+function inTool(name: "replay" | "restore", change: (commit: Commit) => Commit): Inject {
+  return (code) => {
+    const tool = code[name] as (deps: { store: Store }, ...rest: unknown[]) => unknown;
+    const faulty: typeof tool = (deps, ...rest) => {
+      override(deps.store, { commit: change });
+      return tool(deps, ...rest);
+    };
+    return { ...code, [name]: faulty };
+  };
+}
+
+function withoutCheck([name]: Key): (commit: Commit) => Commit {
+  return (commit) => ({ checks, mutations }) =>
+    commit({ checks: checks.filter(({ key }) => key[0] !== name), mutations });
+}
+
+/** Commits what guards the records, and then the records. */
+function inTwoCommits(commit: Commit): Commit {
+  const isGuard = ({ key }: Mutation) => GUARD_KEYS.some(([name]) => key[0] === name);
+  return async ({ checks, mutations }) => {
+    const versionstamp = await commit({ checks, mutations: mutations.filter(isGuard) });
+    const records = mutations.filter((mutation) => !isGuard(mutation));
+    if (versionstamp !== null) await commit({ checks: [], mutations: records });
+    return versionstamp;
+  };
+}
+
+/** Replaces members of an object, each by one that is made from it. */
+function override<T extends object>(
+  target: T,
+  replacements: { [Name in keyof T]?: (real: T[Name]) => T[Name] },
+): void {
+  for (const name of Object.keys(replacements) as (keyof T)[]) {
+    const real = target[name];
+    target[name] = replacements[name]!(real instanceof Function ? real.bind(target) : real);
+  }
+}
