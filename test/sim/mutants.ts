@@ -22,6 +22,10 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "an unclear commit counts as landed if the head moved, without comparing the record": {
       "#commitUntilKnown": ["bytesEqual(entry?.value, firstLogRecord.value)", "true"],
     },
+    "the append deadline uses the wall clock": {
+      append: ["runtime.monotonicNow()", "runtime.now()"],
+      "#sweepOverdue": ["runtime.monotonicNow()", "runtime.now()"],
+    },
     "commands are acknowledged before the commit": {
       "#commitUntilKnown": [
         "this.#inFlight = batch;",
@@ -312,6 +316,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "an Idempotency-Key never expires": {
       findEarlierEvent: ["Date.parse(decodeRecord(entry).expiresAt) <= timeMs", "false"],
     },
+  },
+  "src/eventstore_less/store/commit_size.ts": {
+    "a commit takes items beyond its limits": { sealCommit: ["fill <= 1 ||", "true ||"] },
   },
   "src/eventstore_less/keyspace.ts": {
     "idempotency records are removed without a margin for wrong clocks": {

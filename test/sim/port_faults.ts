@@ -2,7 +2,7 @@
 
 import type { Command } from "eventstore-less/append/command.ts";
 import { GUARD_KEYS, HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
-import { type Key, type Mutation, type Store, STORE_LIMITS } from "eventstore-less/store/store.ts";
+import type { Key, Mutation, Store } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
   StoreRefusedError,
@@ -35,12 +35,6 @@ export const PORT_FAULTS: Record<string, Inject> = {
           throw error instanceof UnclearOutcomeError ? new NotAppliedError(error.message) : error;
         }),
     });
-  }),
-  "a commit takes items beyond its limits": beforeStart(({ store }) => {
-    override(store, { limits: () => STORE_LIMITS });
-  }),
-  "the append deadline uses the wall clock": beforeStart(({ runtime }) => {
-    override(runtime, { monotonicNow: () => runtime.now });
   }),
   "a request joins a head read that is already in flight": afterStart(({ heads }) => {
     let reading: ReturnType<typeof heads.fresh> | undefined;
