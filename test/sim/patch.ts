@@ -10,10 +10,9 @@ export interface Patch {
 /** Returns a source with the edits of a patch. Throws unless each of them names exactly one place. */
 export function patched({ name, file, edits }: Patch, source: string): string {
   const expectOnce = (found: RegExpMatchArray | null, place: string) => {
-    if (found?.length === 1) return;
-    throw new Error(
-      `Mutant "${name}": ${file} has ${found?.length ?? 0} times, not once, ${place}`,
-    );
+    const count = found?.length ?? 0;
+    if (count === 1) return;
+    throw new Error(`Mutant "${name}": ${file} has ${count} places, not 1, with ${place}`);
   };
   for (const [declaration, [text, instead]] of Object.entries(edits)) {
     const pattern = declarationPattern(declaration);

@@ -47,13 +47,13 @@ Deno.test("patched() changes a text of a declaration in any layout, and nothing 
 });
 
 Deno.test("patched() names the mutant and the declaration that is missing", () => {
-  const message = 'Mutant "it fails": reader.ts has 0 times, not once, a declaration of write';
+  const message = 'Mutant "it fails": reader.ts has 0 places, not 1, with a declaration of write';
   assertThrows(() => patch("write", "id", ""), Error, message);
 });
 
 Deno.test("patched() shows the body in which a text is missing, or several times", () => {
-  const missing = 'Mutant "it fails": reader.ts has 0 times, not once, "1_000" in read:\n' +
+  const missing = 'Mutant "it fails": reader.ts has 0 places, not 1, with "1_000" in read:\n' +
     "  async read(\n    id: number,";
   assertThrows(() => patch("read", "1_000", ""), Error, missing);
-  assertThrows(() => patch("#next", "id", ""), Error, 'has 2 times, not once, "id"');
+  assertThrows(() => patch("#next", "id", ""), Error, 'has 2 places, not 1, with "id"');
 });

@@ -138,7 +138,7 @@ function inTwoCommits(commit: Commit): Commit {
   };
 }
 
-/** Replaces members of an object, each by one that is made from it. */
+/** Replaces methods of an object, each by one that may call it. */
 function override<T extends object>(
   target: T,
   replacements: { [Name in keyof T]?: (real: T[Name]) => T[Name] },

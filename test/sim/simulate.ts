@@ -33,7 +33,7 @@
  * A failing seed prints its violations and its fault profile. `deno task sim --seed N --trace` repeats it, as
  * long as neither the service nor the simulator changes.
  *
- * A mutant is the service with one deliberate fault in its code (`mutants.ts`). The simulator must find every
+ * A mutant is the service with one deliberate fault, in a port or in its code (`mutants.ts`). The simulator must find every
  * mutant, which proves that its checks work: `deno task sim --mutants`.
  */
 
