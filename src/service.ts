@@ -2,19 +2,19 @@ import { BodyReader } from "./api/requests/request_body.ts";
 import { type PublicDeps, publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
 import { LargePages } from "./animals/large_pages.ts";
-import { PETS_COLLECTION } from "./animals/pet_keys.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { IdempotencyKeySweep } from "eventstore-less/idempotency/idempotency_key_sweep.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
-import { createInstance, type Instance } from "eventstore-less/instance.ts";
+import { createInstance } from "eventstore-less/instance.ts";
 import { secondsSinceEvent } from "eventstore-less/log/read_log.ts";
 import { EventFeed } from "eventstore-less/feed/event_feed.ts";
 import { Followers } from "eventstore-less/feed/followers.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
 import { NextKeyExpiry } from "./keys/next_key_expiry.ts";
+import { PetIndexReader } from "./animals/pet_index_reader.ts";
 import { PetReader } from "./animals/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
 import type { Logger } from "./runtime/logger.ts";
@@ -25,7 +25,7 @@ import { NO_INSTRUMENTATION, shielded } from "./runtime/instrumentation.ts";
 /** One instance of the service. Production, tools and tests wire the same parts. */
 export interface Service {
   appender: Appender;
-  columns: Instance["columns"];
+  index: PetIndexReader;
   /** Ends what clients could hold open: bodies that are still arriving, streams of events and waits for them. */
   endWaiting(): void;
   handler: RequestHandler;
@@ -65,24 +65,27 @@ export function createService(options: ServiceOptions): Service {
     ? NO_INSTRUMENTATION
     : shielded(options.instrumentation, report);
   const common = { runtime, report, instrumentation };
-  const { appender, columns, heads, store } = createInstance({
+  const { appender, heads, store } = createInstance({
     ...common,
     appendLimitMs,
     store: options.store,
     onCommitted(committed) {
+      index.follow(committed.lines);
       pets.follow(committed);
       followers.onCommitted();
     },
   });
   const background = new BackgroundWork(runtime);
   const largePages = new LargePages(background);
+  const turn = () => background.turn("pages");
+  const index = new PetIndexReader({ heads, store, runtime, report, turn });
   const pets = new PetReader({
-    column: columns.get(PETS_COLLECTION)!,
+    heads,
+    index,
     store,
-    readNewestHead: () => heads.read(),
     monotonicNow: () => runtime.monotonicNow(),
     beforeRead: largePages.beforeRead,
-    turn: largePages.turn,
+    turn,
     isRestDue: () => background.isRestDue,
   });
   const feed = new EventFeed(store, background);
@@ -98,6 +101,7 @@ export function createService(options: ServiceOptions): Service {
   const operations = publicOperations({
     appender,
     heads,
+    index,
     isDurable,
     publicUrl,
     report,
@@ -131,6 +135,7 @@ export function createService(options: ServiceOptions): Service {
     "queue.length": () => appender.queueLength,
     "head.position": () => heads.latest?.head.position,
     "event.age.seconds": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
+    "index.fill.seconds": () => index.fillSeconds,
     "ready": async () => Number((await operations.checkReadiness()).status === 200),
     "key.expiry.time.seconds": () => keyExpiry.read(),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
@@ -148,10 +153,10 @@ export function createService(options: ServiceOptions): Service {
   const noteDamage = (damage: StoreDamagedError) => store.noteDamage(damage);
   return {
     appender,
-    columns,
     endWaiting,
     handler,
     heads,
+    index,
     noteDamage,
     runtime,
     report,

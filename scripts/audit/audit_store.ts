@@ -3,10 +3,11 @@ import { EMPTY_HEAD } from "eventstore-less/log/head.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
-import { expectRisingVersions } from "eventstore-less/store/deno_kv/store_file.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import type { SqliteReader } from "eventstore-less/store/deno_kv/sqlite_reader.ts";
+import { expectRisingVersions } from "eventstore-less/store/sqlite/store_file.ts";
+import type { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import { openFileToRead, OpenStoreError } from "eventstore-less/store/open_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
+import { NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
 import type { FileLocation } from "eventstore-less/store/store_location.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { StoreDamagedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
@@ -38,7 +39,7 @@ async function auditFile(location: FileLocation, options: AuditOptions): Promise
     const damage = await damageOfFile(location, reader);
     if (damage !== undefined) return await audit({ ...deps, store: reader, damage }, options);
     try {
-      const store = retryingStore(new KvStore(undefined, reader));
+      const store = retryingStore(new SqliteStore(reader, NO_WRITER));
       await expectAcceptable(store, location);
       return await audit({ ...deps, store }, options);
     } catch (error) {

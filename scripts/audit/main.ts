@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { asCalled, jsonAsCalled } from "this-runtime/as_called.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
-import { statOf } from "eventstore-less/store/deno_kv/store_file.ts";
+import { statOf } from "eventstore-less/store/sqlite/store_file.ts";
 import { formatCounted } from "../cli/format.ts";
 import { withLog } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";

@@ -1,4 +1,4 @@
-import { SqliteReader } from "eventstore-less/store/deno_kv/sqlite_reader.ts";
+import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import type { StoreLocation } from "eventstore-less/store/store_location.ts";
 import type { AuditDeps } from "../verify/audit.ts";
 

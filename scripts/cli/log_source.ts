@@ -5,7 +5,7 @@ import { splitLines } from "eventstore-less/log/lines.ts";
 import { followLog, type FollowRange } from "./follow_log.ts";
 import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
 import type { Instance } from "eventstore-less/instance.ts";
-import { statOf } from "eventstore-less/store/deno_kv/store_file.ts";
+import { statOf } from "eventstore-less/store/sqlite/store_file.ts";
 import { say, withRetryingStore } from "./run_command.ts";
 
 /** Reads the lines from a position to the last one, in order. */

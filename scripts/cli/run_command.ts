@@ -15,7 +15,7 @@ import type { Runtime } from "../../src/runtime/runtime.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { type OpenOptions, openStore } from "eventstore-less/store/open_store.ts";
 import { storeName } from "eventstore-less/store/store_location.ts";
-import { isMissingFile } from "eventstore-less/store/deno_kv/store_file.ts";
+import { isMissingFile } from "eventstore-less/store/sqlite/store_file.ts";
 import {
   ResilientStore,
   RETRY_LIMIT_MS,

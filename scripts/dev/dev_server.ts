@@ -18,7 +18,7 @@ import { reasonOf } from "../../src/runtime/logger.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
 import { hostName } from "eventstore-less/store/postgres/database_url.ts";
-import { isMissingFile } from "eventstore-less/store/deno_kv/store_file.ts";
+import { isMissingFile } from "eventstore-less/store/sqlite/store_file.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { OpenStoreError } from "eventstore-less/store/open_store.ts";
 import { type StoreLocation, storeName } from "eventstore-less/store/store_location.ts";

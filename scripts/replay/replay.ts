@@ -172,15 +172,11 @@ async function* linesToFill({ store, lease, log, progress }: Job, to: number) {
 }
 
 /** Makes the commits that fill the new generation. Each also stores how far it fills the generation. */
-function sealerOf({ log, time, lease: { filling: { generation } } }: Job) {
+function sealerOf({ time, lease: { filling: { generation } } }: Job) {
   return (lines: readonly RecordedLine[]) => {
-    const first = lines.at(0)?.event.position ?? 0;
     const filledTo = lines.at(-1)?.event.position ?? 0;
-    // Lines are read ahead. A block that one of these stores again is written with that line.
-    const blocks = log.verifier.records.blocksWrittenBetween(first, filledTo);
-    const records = [...retainedRecords(project(lines), time), ...blocks];
     return {
-      mutations: projectionMutations(generation, records),
+      mutations: projectionMutations(generation, retainedRecords(project(lines), time)),
       filling: { generation, filledTo },
     };
   };
@@ -199,8 +195,7 @@ async function flip(job: Job): Promise<void> {
     const { sealed: { mutations }, count } = sealCommit(lines, seal, store.limits);
     const fitsOneCommit = count === lines.length;
     if (fitsOneCommit) {
-      const { lacksColumns: _, ...rest } = head;
-      const next = { ...rest, generation, removing: head.generation };
+      const next = { ...head, generation, removing: head.generation };
       const change = { next, mutations, filling: NO_FILLING };
       const hasLanded = await replaceHead(job, versionstamp, change);
       if (hasLanded) return;

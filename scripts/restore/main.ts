@@ -6,7 +6,7 @@ import { makeTempFile } from "this-runtime/temp_file.ts";
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { type Export, restore, verifyExport } from "./restore.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
-import { expectFolder } from "eventstore-less/store/deno_kv/store_file.ts";
+import { expectFolder } from "eventstore-less/store/sqlite/store_file.ts";
 import { OpenStoreError } from "eventstore-less/store/open_store.ts";
 import { formatCounted } from "../cli/format.ts";
 import { openInput } from "../cli/log_source.ts";

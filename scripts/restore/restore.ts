@@ -68,13 +68,8 @@ export async function restore(
   };
   // By a clock alone that is wrong, records would be left out that are still valid.
   const time = Math.min(runtime.now(), latestMs);
-  const recordsOf = (lines: readonly RecordedLine[]) => {
-    const blocks = records.blocksWrittenBetween(
-      lines[0].event.position,
-      lines.at(-1)!.event.position,
-    );
-    return [...retainedRecords(project(lines).filter(isLast), time), ...blocks];
-  };
+  const recordsOf = (lines: readonly RecordedLine[]) =>
+    retainedRecords(project(lines).filter(isLast), time);
   const seal = (lines: readonly RecordedLine[]) => ({
     restored: lines.at(-1)!.event.position,
     mutations: [

@@ -13,7 +13,6 @@ import {
 import { readHead } from "eventstore-less/log/head.ts";
 import { eventOf } from "eventstore-less/log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "eventstore-less/log/read_log.ts";
-import type { Column } from "eventstore-less/projections/column.ts";
 import { project } from "eventstore-less/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { checkedContent } from "eventstore-less/store/checksum.ts";
@@ -50,8 +49,6 @@ export class Comparison {
   /** The keys of the records that events after those of the log have written or removed, up to a position. */
   #laterKeys = new Set<string>();
   #laterTo: number;
-  /** The columns after these events, if there are any. */
-  #laterColumns: Column[] | undefined;
   /** The latest time of an event of the log, or after it up to that position. */
   #latestMs: number;
 
@@ -119,12 +116,10 @@ export class Comparison {
 
   /** The keys of the records that the event at a position writes; none if it cannot be read any more. */
   async #keysWrittenAt(position: number): Promise<ProjectionKey[]> {
-    const { store, log } = this.#deps;
-    const recorded = await readEventAt(store, position);
+    const recorded = await readEventAt(this.#deps.store, position);
     if (recorded === undefined) return [];
-    const blocks = log.verifier.records.blocksWrittenBetween(position, position);
-    const written = project([recorded]).filter(({ content }) => content !== undefined);
-    return [...written, ...blocks].map(({ key }) => key);
+    return project([recorded]).filter(({ content }) => content !== undefined)
+      .map(({ key }) => key);
   }
 
   #markFound(key: ProjectionKey): void {
@@ -150,13 +145,7 @@ export class Comparison {
     const event = eventOf(line);
     if (event === undefined) return;
     this.#latestMs = Math.max(this.#latestMs, Date.parse(event.time));
-    this.#laterColumns ??= this.#deps.log.verifier.records.copyColumns();
-    const blocks = this.#laterColumns
-      .filter((column) => column.isNext(event))
-      .map((column) => column.add(event));
-    for (const record of [...project([{ event, line }]), ...blocks]) {
-      if (record !== undefined) this.#laterKeys.add(formatKey(record.key));
-    }
+    for (const { key } of project([{ event, line }])) this.#laterKeys.add(formatKey(key));
   }
 
   #addUnlessLater(difference: Difference, key: Key): void {

@@ -1,10 +1,9 @@
 import { IDEMPOTENCY_KIND } from "eventstore-less/keyspace.ts";
-import { COLUMN_KINDS, KINDS } from "eventstore-less/tables.ts";
+import { KINDS } from "eventstore-less/tables.ts";
 
 /** A bit for each kind of record: an event writes at most one record of a kind. */
 const KIND_BITS = new Map(
-  [...KINDS.keys(), ...COLUMN_KINDS, IDEMPOTENCY_KIND]
-    .map((kind, index) => [kind, 1 << index]),
+  [...KINDS.keys(), IDEMPOTENCY_KIND].map((kind, index) => [kind, 1 << index]),
 );
 
 /** The bits of some kinds. */

@@ -4,49 +4,30 @@ import type {
   RecordedEvent,
   RecordedLine,
 } from "eventstore-less/definitions.ts";
-import { Column } from "eventstore-less/projections/column.ts";
 import { VALUE_BYTES_LIMIT } from "eventstore-less/store/store.ts";
-import { COLUMN_KINDS, COLUMNS, EVENTS, KINDS } from "eventstore-less/tables.ts";
+import { EVENTS, KINDS } from "eventstore-less/tables.ts";
 import { DigestTable } from "./digest_table.ts";
 
 /** The kinds for which digests are kept, by the number at the end of the key. */
-const KINDS_WITH_DIGESTS = [...KINDS.keys(), ...COLUMN_KINDS].filter(hasDigests);
+const KINDS_WITH_DIGESTS = [...KINDS.keys()].filter(hasDigests);
 
 /** Whether each number has at most one record of that kind, so that a digest is enough. */
 export function hasDigests(kind: string | number): boolean {
-  const name = String(kind);
-  return COLUMN_KINDS.includes(name) || (KINDS.get(name)?.onePerSubject ?? false);
-}
-
-/** A record of a block, and the position of the event that wrote it. */
-interface WrittenBlock {
-  record: ProjectionRecord;
-  position: number;
+  return KINDS.get(String(kind))?.onePerSubject ?? false;
 }
 
 /**
- * What the lines so far make. Of each block, and of each record of a kind with `onePerSubject`, it keeps a digest of 16
- * bytes, because there may be millions. It keeps the columns, and the last record of each block.
+ * What the lines so far make. Of each record of a kind with `onePerSubject`, it keeps a digest of 16 bytes, because there
+ * may be millions.
  */
 export class RecordDigests {
   /** By kind and number. The value is the position of the event that wrote the record last. */
   #tables = newTables();
-  #columns = COLUMNS.map((definition) => new Column(definition));
-  /** The last record of each block, by its key as a text. */
-  #blocks = new Map<string, WrittenBlock>();
 
   /** Notes what the next event removes and writes. */
   note(recorded: RecordedLine): void {
     const { event } = recorded;
     for (const record of EVENTS[event.type].project(recorded)) this.#note(record, event);
-    // After a line that is not the next one, the log has a fault, so nobody asks for blocks.
-    this.#columns = this.#columns.filter((column) => column.isNext(event));
-    for (const column of this.#columns) {
-      const record = column.add(event);
-      if (record === undefined) continue;
-      this.#note(record, event);
-      this.#blocks.set(record.key.join(), { record, position: event.position });
-    }
   }
 
   #note({ key, content }: ProjectionRecord, { position }: RecordedEvent): void {
@@ -72,26 +53,9 @@ export class RecordDigests {
     for (const [kind, table] of this.#tables) yield [kind, table.values()];
   }
 
-  /**
-   * The records of blocks that the events between two positions stored. It leaves out those that a later event, even after
-   * `last`, has stored again.
-   */
-  blocksWrittenBetween(first: number, last: number): ProjectionRecord[] {
-    return [...this.#blocks.values()]
-      .filter(({ position }) => position >= first && position <= last)
-      .map(({ record }) => record);
-  }
-
-  /** Copies of the columns after the lines so far. Later events can be added to them. */
-  copyColumns(): Column[] {
-    return this.#columns.map((column) => column.copy());
-  }
-
-  /** Forgets all records, and stops following the columns: a block depends on all lines, and some are lost. */
+  /** Forgets all records. */
   clear(): void {
     this.#tables = newTables();
-    this.#columns = [];
-    this.#blocks.clear();
   }
 }
 

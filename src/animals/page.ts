@@ -2,7 +2,7 @@
 
 import type { Head } from "eventstore-less/definitions.ts";
 import { petListOf, type StatusFilter } from "./pet_keys.ts";
-import { countOf, lastPetIdOf, petCount } from "./pet_counts.ts";
+import { countOf, petCount } from "./pet_counts.ts";
 import type { PetRecord } from "./pet_records.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
@@ -14,14 +14,16 @@ export interface PageQuery {
   categoryId?: bigint;
   /** A part of the name, without regard to case. */
   name?: string;
-  /** Only pets with a smaller id than this one. */
+  /** `asc` is oldest first; by default, newest first. */
+  order?: "asc" | "desc";
+  /** Only pets with a smaller id than this one; with `order` `asc`, with a larger one. */
   cursor?: number;
   /** Only these, 1 to 100; without any other condition. */
   ids?: readonly number[];
 }
 
 export interface Page {
-  /** A JSON array of Pet, newest first. */
+  /** A JSON array of Pet. */
   text: string;
   /** The cursor of the page after this one; absent on the last. */
   next?: number;
@@ -40,21 +42,15 @@ export interface Page {
 /** A page is large from so many UTF-16 code units on. */
 export const LARGE_PAGE_LENGTH = 64 * 1024;
 
-/**
- * A page of pets that match a query, newest first. If there is one pet more than its limit, another page follows.
- * Otherwise, `rest` is the cursor of the next page, if there is one.
- */
+/** The page that shows pets of a query. `next` is the cursor of the page after it. */
 export function pageOf(
   pets: readonly PetRecord[],
   query: PageQuery,
   head: Head,
-  rest?: number,
+  next?: number,
 ): Page {
-  const { limit, cursor } = query;
-  const shown = pets.slice(0, limit);
-  const text = `[${shown.map((pet) => pet.text).join(",")}]`;
-  const next = pets.length > limit ? shown.at(-1)!.id : rest;
-  const isWhole = next === undefined && cursor === undefined;
+  const text = `[${pets.map((pet) => pet.text).join(",")}]`;
+  const isWhole = next === undefined && query.cursor === undefined;
   const total = isWhole && !isCountedByHead(query) ? pets.length : undefined;
   return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head, total };
 }
@@ -78,9 +74,13 @@ export function countFor({ status }: PageQuery, head: Head): number {
   return status === undefined ? petCount(head) : countOf(head, petListOf(status));
 }
 
-/** The id of the newest pet that a page may have at a head. */
-export function newestOf({ cursor = Infinity }: PageQuery, head: Head): number {
-  return Math.min(cursor - 1, lastPetIdOf(head));
+/** The ids that a page may have if `last` is the id of the newest pet, from the oldest to the newest of the page. */
+export function idsOf(
+  { cursor, order }: PageQuery,
+  last: number,
+): { oldest: number; newest: number } {
+  if (order === "asc") return { oldest: (cursor ?? 0) + 1, newest: last };
+  return { oldest: 1, newest: Math.min((cursor ?? Infinity) - 1, last) };
 }
 
 /** Whether a page may have every pet. */
@@ -88,6 +88,22 @@ export function isOfAll({ status, categoryId, ids }: PageQuery): boolean {
   return status === undefined && categoryId === undefined && ids === undefined;
 }
 
-export function newestFirst(pets: readonly PetRecord[]): PetRecord[] {
-  return pets.toSorted((one, other) => other.id - one.id);
+/** Pets of a query, in its order, which were read together with that head. */
+export interface PetsOfHead {
+  pets: PetRecord[];
+  head: Head;
+  /** The cursor from which there may be more; absent if there are no more. */
+  next?: number;
+}
+
+/** So many of the pets that were read, with the cursor of the others. */
+export function endedAt(limit: number, pets: readonly PetRecord[], head: Head): PetsOfHead {
+  const shown = pets.slice(0, limit);
+  return { pets: shown, head, next: pets.length > limit ? shown.at(-1)!.id : undefined };
+}
+
+/** Pets in the order of a query. */
+export function inOrder(pets: readonly PetRecord[], { order }: PageQuery): PetRecord[] {
+  const sign = order === "asc" ? 1 : -1;
+  return pets.toSorted((one, other) => sign * (one.id - other.id));
 }

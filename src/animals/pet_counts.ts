@@ -29,6 +29,16 @@ export function petCount({ counts }: Pick<Head, "counts">): number {
   return sum;
 }
 
+/** Whether pets were removed, so that ids are missing. */
+export function hasGaps(head: Pick<Head, "types" | "counts">): boolean {
+  return petCount(head) < lastPetIdOf(head);
+}
+
+/** Whether most pets were removed, so that most ids are missing. */
+export function isSparse(head: Pick<Head, "types" | "counts">): boolean {
+  return 2 * petCount(head) < lastPetIdOf(head);
+}
+
 /** What is wrong with the numbers of a head. A wrong one could give the id of a pet again. */
 export function faultOfPetCounts(
   head: Head,

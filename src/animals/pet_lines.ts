@@ -4,13 +4,13 @@ import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
 import { encodePet, patchPet } from "../../events/pet.ts";
 import { petAfter, type PetUpdatedData } from "../../events/pet_event.ts";
 import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
-import { damagedError, readProof } from "eventstore-less/projections/project.ts";
+import { readProof } from "eventstore-less/projections/project.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { assertNever } from "../encoding/assert_never.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
-import { petKeyOf, type PetRecord } from "./pet_records.ts";
+import { damagedPetError, type PetRecord } from "./pet_records.ts";
 
 /** A line of the log with an event of a pet. */
 export interface PetLine extends RecordedLine {
@@ -23,7 +23,7 @@ export interface PetLine extends RecordedLine {
 export async function lastLineOf(store: Store, head: Head, pet: PetRecord): Promise<PetLine> {
   const line = petLineOf(await readProof(store, pet.position), pet.id);
   if (line !== undefined && textAfter(line.event) === pet.text) return line;
-  throw damagedError(petKeyOf(head, "", pet.id), "does not follow from its event");
+  throw damagedPetError(pet.id, head, "does not follow from its event");
 }
 
 /**

@@ -85,7 +85,7 @@ function listPets(
   if (isSearch) exchange.measuredAs = "listPetsByName";
   const listed = pets.list(query, entry);
   if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
-  if (isSearch || largePages.expects(query.limit)) largePages.leave(exchange);
+  if (pets.isSlow(query) || largePages.expects(query.limit)) largePages.leave(exchange);
   return listed.then((page) => {
     // A page of a search may be short, or empty.
     if (!isSearch) largePages.noteRead(page, query.limit);

@@ -3,23 +3,25 @@ import { isPetEvent, type PetEvent } from "./pet_event.ts";
 import type { Committed } from "eventstore-less/append/appender.ts";
 import { assertNever } from "../encoding/assert_never.ts";
 import { changePositionOf, lastPetIdOf } from "./pet_counts.ts";
-import {
-  expectRemoval,
-  petKeyOf,
-  type PetRecord,
-  readPet,
-  readRemovals,
-  readUnremovedPet,
-} from "./pet_records.ts";
+import { damagedPetError, keysOfPet, onlyPetOf, type PetRecord } from "./pet_records.ts";
 import { encodePet } from "../../events/pet.ts";
 import { petAfter } from "../../events/pet_event.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
-import { LARGE_PAGE_LENGTH, newestOf, type Page, type PageQuery } from "./page.ts";
+import {
+  idsOf,
+  inOrder,
+  LARGE_PAGE_LENGTH,
+  type Page,
+  pageOf,
+  type PageQuery,
+  type PetsOfHead,
+} from "./page.ts";
 import { NameSearch, type NameSearchDeps } from "./name_search.ts";
 import { PageReader } from "./page_reader.ts";
-import { damagedError, readProof } from "eventstore-less/projections/project.ts";
+import type { PetIndexReader } from "./pet_index_reader.ts";
+import { readProof } from "eventstore-less/projections/project.ts";
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
 const PAGES_LIMIT = 20_000;
@@ -46,6 +48,8 @@ function newCaches(generation: number, changePosition: number) {
 type Caches = ReturnType<typeof newCaches>;
 
 export interface PetReaderDeps extends NameSearchDeps {
+  index: Pick<PetIndexReader, "asOf" | "isFilled">;
+  store: Store;
   /** Resolves when a page of so many pets may be read, or returns `undefined`. */
   beforeRead: (limit: number) => Promise<void> | undefined;
 }
@@ -53,20 +57,22 @@ export interface PetReaderDeps extends NameSearchDeps {
 /** A pet that the line of its last event has proven. */
 export type ProvenPet = PetRecord & Required<Pick<PetRecord, "proven">>;
 
-/** Reads pets and pages of pets as of a head, or as of a later moment. Any change of a pet begins new caches. */
+/** Some pets by their ids, as of a head; `undefined` for one that does not exist. */
+interface PetsById {
+  pets: (PetRecord | undefined)[];
+  head: Head;
+}
+
+/** Reads pets and pages of pets as of a head, or as of a later one. Any change of a pet begins new caches. */
 export class PetReader {
-  #store: Store;
   #deps: PetReaderDeps;
   #pages: PageReader;
   #names: NameSearch;
   #caches = newCaches(0, 0);
 
   constructor(deps: PetReaderDeps) {
-    const findPet = (id: number, head: Head) =>
-      this.#cachesFor(head).pets.get(id) ?? this.#findPet(id, head);
     this.#deps = deps;
-    this.#store = deps.store;
-    this.#pages = new PageReader({ ...deps, findPet });
+    this.#pages = new PageReader(deps);
     this.#names = new NameSearch(deps);
   }
 
@@ -77,24 +83,19 @@ export class PetReader {
   }
 
   /**
-   * Returns the pet as get() does, for a change: proven by the line at the position that its record names. No record may
-   * say that the pet was removed. A proven pet stays proven until another instance changes a pet.
+   * Returns the pet as get() does, for a change: proven by the line at the position that its record names. A proven pet
+   * stays proven until another instance changes a pet.
    */
-  async getProven(id: number, { head }: { head: Head }): Promise<ProvenPet | undefined> {
-    if (id < 1 || id > lastPetIdOf(head)) return undefined;
-    const caches = this.#cachesFor(head);
-    const known = caches.pets.get(id);
-    if (known?.proven !== undefined) return known as ProvenPet;
-    const pet = await readUnremovedPet(this.#store, head, id) ?? await this.#readPet(id, head);
-    if (pet === undefined) return undefined;
-    const { event } = await readProof(this.#store, pet.position);
+  async getProven(id: number, entry: { head: Head }): Promise<ProvenPet | undefined> {
+    const pet = await this.get(id, entry);
+    if (pet === undefined || pet.proven !== undefined) return pet as ProvenPet | undefined;
+    const { event } = await readProof(this.#deps.store, pet.position);
     const proven = isPetEvent(event) ? petAfter(event) : undefined;
     if (proven === undefined || encodePet(proven) !== pet.text) {
-      throw damagedError(petKeyOf(head, "", id), "does not follow from its event");
+      throw damagedPetError(id, entry.head, "does not follow from its event");
     }
-    const provenPet: ProvenPet = { ...pet, proven };
-    if (this.#areCurrent(caches, head)) caches.pets.replace(id, provenPet);
-    return provenPet;
+    pet.proven = proven;
+    return pet as ProvenPet;
   }
 
   /**
@@ -112,19 +113,16 @@ export class PetReader {
     this.#caches = { ...newCaches(generation, changePositionOf(next)), pets };
   }
 
-  /** Whether what was read with these caches and as of that head may be added to them. */
-  #areCurrent(caches: Caches, { generation }: Head): boolean {
-    // A record of an earlier generation may be outdated.
-    return caches === this.#caches && caches.generation === generation;
+  /** Whether a page takes long: it reads many records, or waits for the index. */
+  isSlow({ name, categoryId }: PageQuery): boolean {
+    const waitsForIndex = categoryId !== undefined && !this.#deps.index.isFilled;
+    return name !== undefined || waitsForIndex;
   }
 
-  /** A page of pets, all as of one moment. Rejects with `projection_damaged`, and if they are changed during each attempt. */
+  /** A page of pets, all as of one head. Rejects as {@linkcode PageReader.read} and {@linkcode NameSearch.read} do. */
   list(query: PageQuery, { head }: HeadEntry): Page | Promise<Page> {
     const { pages, reading } = this.#cachesFor(head);
-    // An addition outdates only the pages that begin with the newest pets.
-    const { limit, status, categoryId, cursor, ids, name: petName } = query;
-    const name = `${head.generation}/${status}/${categoryId}/${limit}/${cursor}/${ids}/` +
-      `${newestOf(query, head)}/${petName ?? ""}`;
+    const name = pageName(query, head);
     // Node 24 has no Map.getOrInsertComputed().
     const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;
@@ -135,15 +133,26 @@ export class PetReader {
     return page;
   }
 
-  async #readPage({ name, ...query }: PageQuery, head: Head): Promise<Page> {
+  async #readPage(query: PageQuery, head: Head): Promise<Page> {
+    const read = await this.#readPetsOf(query, head);
+    return pageOf(read.pets, query, read.head, read.next);
+  }
+
+  async #readPetsOf(query: PageQuery, head: Head): Promise<PetsOfHead> {
+    const { ids, name } = query;
     if (name !== undefined) return await this.#names.read({ ...query, name }, head);
+    if (ids !== undefined) {
+      const read = await this.#readIds(ids, head);
+      const pets = read.pets.filter((pet) => pet !== undefined);
+      return { pets: inOrder(pets, query), head: read.head };
+    }
     const turn = this.#deps.beforeRead(query.limit);
     if (turn !== undefined) await turn;
     return await this.#pages.read(query, head);
   }
 
   /** Returns the caches, after it has replaced those of an older head. A request may see a later state than its head. */
-  #cachesFor(head: Head) {
+  #cachesFor(head: Head): Caches {
     const { generation, changePosition } = this.#caches;
     const isOlder = generation < head.generation ||
       generation === head.generation && changePosition < changePositionOf(head);
@@ -152,25 +161,51 @@ export class PetReader {
   }
 
   async #readPet(id: number, head: Head): Promise<PetRecord | undefined> {
-    const pet = await this.#findPet(id, head);
-    if (pet !== undefined) return pet;
-    // A pet that was removed between the two reads has the record of its removal by now.
-    const [position] = await readRemovals(this.#store, head, [id]);
-    if (position !== undefined && position <= changePositionOf(head)) return undefined;
-    const { head: now } = await this.#deps.readNewestHead();
-    // A replay removes the records of an earlier generation.
-    if (now.generation !== head.generation) return await this.#readPet(id, now);
-    expectRemoval(id, position, now);
-    return undefined;
-  }
-
-  /** Resolves to `undefined` if the pet is in none of the lists. */
-  async #findPet(id: number, head: Head): Promise<PetRecord | undefined> {
-    const caches = this.#cachesFor(head);
-    const pet = await readPet(this.#store, head, id);
-    if (pet !== undefined && this.#areCurrent(caches, head)) caches.pets.set(id, pet);
+    const { pets: [pet] } = await this.#readIds([id], head);
     return pet;
   }
+
+  /** Takes from the caches what is there, and reads the others: all as of the given head, or all as of a later one. */
+  async #readIds(ids: readonly number[], head: Head): Promise<PetsById> {
+    const caches = this.#cachesFor(head);
+    // The caches may already be those of a later head.
+    if (!isCurrent(caches, head)) return await this.#readUncached(ids, caches);
+    const cached = ids.map((id) => caches.pets.get(id));
+    const missing = ids.filter((_, index) => cached[index] === undefined);
+    if (missing.length === 0) return { pets: cached, head };
+    const read = await this.#readUncached(missing, caches);
+    if (missing.length === ids.length) return read;
+    if (!isCurrent(caches, read.head)) return await this.#readUncached(ids, caches);
+    const pets = read.pets.values();
+    return { pets: cached.map((pet) => pet ?? pets.next().value), head: read.head };
+  }
+
+  async #readUncached(ids: readonly number[], caches: Caches): Promise<PetsById> {
+    const keys = ids.map(keysOfPet);
+    const { head, entries } = await this.#deps.heads.readWith(keys.flat());
+    const pets = ids.map((id, index) => {
+      if (id < 1 || id > lastPetIdOf(head)) return undefined;
+      const { length } = keys[index];
+      return onlyPetOf(id, entries.slice(length * index, length * (index + 1)), head);
+    });
+    const mayBeCached = caches === this.#caches && isCurrent(caches, head);
+    for (const pet of pets) {
+      if (mayBeCached && pet !== undefined) caches.pets.set(pet.id, pet);
+    }
+    return { pets, head };
+  }
+}
+
+/** The name of a page in the caches. An addition outdates only the pages that the newest pets are on. */
+function pageName(query: PageQuery, head: Head): string {
+  const { limit, status, categoryId, order, cursor, ids, name } = query;
+  const { newest } = idsOf(query, lastPetIdOf(head));
+  return `${status}/${categoryId}/${limit}/${order}/${cursor}/${ids}/${newest}/${name ?? ""}`;
+}
+
+/** Whether what was read together with a head is what the caches hold. */
+function isCurrent({ generation, changePosition }: Caches, head: Head): boolean {
+  return generation === head.generation && changePosition === changePositionOf(head);
 }
 
 /** Replaces what is cached of a pet by its last event. An addition does not need a place in the caches. */

@@ -27,7 +27,6 @@ import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
 import { faultOfPetCounts, petCount } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";
 import { PET_LISTS, petKey, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
-import { locationAfter } from "./pet_locations.ts";
 
 /** What the events have in common whose data is a pet. */
 const OF_PET = {
@@ -107,10 +106,6 @@ export const PETS: Collection<PetEventBody> = {
   exampleId: "7",
   events: PET_EVENTS,
   kinds: PET_KINDS,
-  column: {
-    kind: "block_of_pets",
-    textAfter: locationAfter,
-  },
   newHistory: () => new PetHistory(),
   faultOfHead: faultOfPetCounts,
   summaryOf: (head) => ({ pets: petCount(head) }),

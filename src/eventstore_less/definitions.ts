@@ -58,8 +58,6 @@ export interface Head {
   generation: number;
   /** The generation that was served before, while it still has records. */
   removing?: number;
-  /** Whether blocks of columns are missing, because an instance that found damage has appended without them. */
-  lacksColumns?: true;
 }
 
 /** The events of one type. */
@@ -82,8 +80,6 @@ export interface Collection<CollectionBody extends Body = Body> {
   events: EventDefinitions<CollectionBody>;
   /** The kinds of its records, by the first element of their keys. */
   kinds: Record<string, KindDefinition>;
-  /** A text for each subject, by which subjects can be found. Their ids must be numbers that count them. */
-  column?: ColumnDefinition<CollectionBody>;
   /** The rules by which an audit and a restore check a log from its beginning. */
   newHistory(): History;
   /** What is wrong with a head, as far as the last event of each type tells. */
@@ -162,14 +158,6 @@ export interface KindDefinition {
    * audit keeps a digest of such a record. Other records it keeps in full, except those of Idempotency-Keys.
    */
   onePerSubject?: boolean;
-}
-
-/** A column of short texts, which `projections/column.ts` explains. */
-export interface ColumnDefinition<CollectionBody extends Body = Body> {
-  /** The kind of its records. */
-  kind: string;
-  /** The text of a subject after an event, at most 40 characters of ASCII; `undefined` if it has none any more. */
-  textAfter(event: CollectionBody): string | undefined;
 }
 
 /** The rules of a history. Each one gets all events of the log, in order. */

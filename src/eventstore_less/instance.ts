@@ -4,17 +4,13 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import { HeadReader } from "./log/head_reader.ts";
-import { ColumnReader } from "./projections/column_reader.ts";
 import { project } from "./projections/project.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
-import { COLUMNS } from "./tables.ts";
 
 /** An instance of the engine on a store. Others may work on the same store, in this process or in another one. */
 export interface Instance {
   appender: Appender;
-  /** The columns, by the names of their collections. */
-  columns: ReadonlyMap<string, ColumnReader>;
   heads: HeadReader;
   runtime: Runtime;
   /** The store, with a time limit on every call. */
@@ -40,20 +36,13 @@ export function createInstance(options: InstanceOptions): Instance {
   const common = { runtime, report, instrumentation };
   const store = new ResilientStore(options.store, { ...common, probeKey: HEAD_KEY });
   const heads = new HeadReader(store, runtime, report);
-  const columns = new Map(
-    COLUMNS.map((it) => [it.collection, new ColumnReader(store, it, report)]),
-  );
   const appender = new Appender({
     ...common,
     appendLimitMs,
-    columns: [...columns.values()],
     store,
     heads,
     project,
-    onCommitted(committed) {
-      for (const column of columns.values()) column.follow(committed.lines);
-      options.onCommitted?.(committed);
-    },
+    onCommitted: options.onCommitted,
   });
-  return { appender, columns, heads, runtime, store };
+  return { appender, heads, runtime, store };
 }

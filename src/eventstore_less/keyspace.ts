@@ -2,7 +2,7 @@
 
 import { packLines } from "../encoding/pack_lines.ts";
 import type { KeyElement, KindDefinition, ProjectionKey, ProjectionRecord } from "./definitions.ts";
-import { COLUMNS, KINDS } from "./tables.ts";
+import { KINDS } from "./tables.ts";
 import { withChecksum } from "./store/checksum.ts";
 import type { Key, Mutation, SetMutation } from "./store/store.ts";
 
@@ -46,17 +46,10 @@ const IDEMPOTENCY_KEYS: KindDefinition = {
   owner: () => "an Idempotency-Key",
 };
 
-/** What is known of blocks, by their kinds. */
-const BLOCK_KINDS = new Map(COLUMNS.map(({ kind, collection }): [string, KindDefinition] => {
-  const owner = ([, block]: ProjectionKey) => `block ${block} of ${collection}`;
-  const describe = (key: ProjectionKey) => `The record of ${owner(key)}`;
-  return [kind, { key: ["number"], owner, describe }];
-}));
-
 /** What is known of a kind of records; `undefined` if there is no such kind. */
 export function kindOf(kind: unknown): KindDefinition | undefined {
   if (kind === IDEMPOTENCY_KIND) return IDEMPOTENCY_KEYS;
-  return KINDS.get(kind as string) ?? BLOCK_KINDS.get(kind as string);
+  return KINDS.get(kind as string);
 }
 
 /** The prefix of the keys of all records of a kind in a generation. */

@@ -2,6 +2,7 @@
 
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
+import type { PetIndexReader } from "../animals/pet_index_reader.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
@@ -15,6 +16,7 @@ import { windowAssets } from "./window/window_page.ts";
 export interface PublicDeps {
   appender: Appender;
   heads: HeadReader;
+  index: Pick<PetIndexReader, "isSettled">;
   /** Whether the store outlives the process. */
   isDurable: boolean;
   /** The address of the interface for clients; by default, the one that a client called. */
@@ -81,13 +83,14 @@ class ReadinessLog {
   }
 }
 
-/** Resolves to the reason if the service cannot read a store that lasts. */
-async function readFaultOf({ heads, isDurable, storeDamage }: PublicDeps) {
+/** Resolves to the reason if the service cannot read a store that lasts, or has not filled the index of the animals. */
+async function readFaultOf({ heads, index, isDurable, storeDamage }: PublicDeps) {
   if (!isDurable) return "The store is in memory and is lost when the process ends";
   const damage = storeDamage();
   if (damage !== undefined) return damage.message;
   try {
-    await heads.fresh();
+    const { head } = await heads.fresh();
+    if (!await index.isSettled(head)) return "The index of the animals is still being filled";
   } catch (error) {
     const isOurs = serviceErrorCode(error) !== undefined;
     return isOurs ? (error as Error).message : "The store does not belong to the service";

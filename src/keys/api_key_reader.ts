@@ -122,7 +122,8 @@ export async function findApiKey(store: Store, head: Head, keyId: string) {
 /** Reads the key with that token hash. Both of its records must be there, and follow from their events. */
 async function readProvenKey(store: Store, { generation }: Head, tokenHash: string) {
   const keys = [issuedKeyKey(tokenHash), keyStateKey(tokenHash)];
-  const [issued, state] = await store.getMany(keys.map((key) => projectionKey(generation, key)));
+  const storeKeys = keys.map((key) => projectionKey(generation, key));
+  const { entries: [issued, state] } = await store.snapshot(storeKeys, [], { limit: 0 });
   if (issued === null && state === null) return undefined;
   const key = keyOf(generation, issued, state);
   await Promise.all([issued!, state!].map((entry) => {

@@ -1,6 +1,6 @@
 import { reasonOf } from "../runtime/logger.ts";
 import type { Service } from "../service.ts";
-import { checkFile } from "eventstore-less/store/deno_kv/check_file.ts";
+import { checkFile } from "eventstore-less/store/sqlite/check_file.ts";
 
 /** Checks the file of a store next to the service, which is not ready any more if the file is damaged. Never rejects. */
 export async function checkStoreFile(

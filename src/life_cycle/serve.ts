@@ -15,7 +15,7 @@ import { Server, type ServerOptions } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
 import { logAsProcess, stderrLogger } from "../runtime/stderr_logger.ts";
-import { isMissingFile, watchFile } from "eventstore-less/store/deno_kv/store_file.ts";
+import { isMissingFile, watchFile } from "eventstore-less/store/sqlite/store_file.ts";
 import { openStore, OpenStoreError } from "eventstore-less/store/open_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { sleep } from "../runtime/runtime.ts";
@@ -47,8 +47,7 @@ export async function serve(
   const { server, portShare } = servers;
   keepOnFileSizeLimit();
   checkOwner(config, service, onRefused);
-  // For a million pets, that takes 50 ms. What fails here is reported by the request that needs it.
-  readColumns(service).catch(() => {});
+  beginToFillIndex(service).catch(() => {});
   const stopWatch = await watchStore(config, service);
   const stopped = stopOnSignal(config, service, servers, stopWatch);
   // The supervisor starts a successor, which listens once it is ready.
@@ -184,9 +183,10 @@ function portShareOf(config: ServiceConfig, { handler, runtime, report }: Servic
   });
 }
 
-async function readColumns({ columns, heads }: Service): Promise<void> {
+/** Begins to fill the index of categories. If the store is away, a probe or a request does so later. */
+async function beginToFillIndex({ index, heads }: Service): Promise<void> {
   const { head } = await heads.fresh();
-  for (const column of columns.values()) await column.asOf(head);
+  await index.isSettled(head);
 }
 
 /**

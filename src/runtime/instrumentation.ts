@@ -7,7 +7,7 @@ export interface Instrumentation {
   count(what: Counter, attributes?: Record<string, string>): void;
   /** A call of the store ended after so many seconds: a read of that key or range of keys, or a commit. */
   onStoreCall(
-    operation: "get" | "list" | "commit",
+    operation: "get" | "list" | "snapshot" | "commit",
     key: readonly unknown[] | undefined,
     seconds: number,
   ): void;
@@ -33,6 +33,7 @@ export const GAUGES = {
   "queue.length": "Commands that wait for a commit",
   "head.position": "Position of the newest event that this instance knows of",
   "event.age.seconds": "Time since the newest event that this instance knows of",
+  "index.fill.seconds": "Time that the last fill of the index of categories took",
   "ready": "Whether /readyz gets 200",
   "key.expiry.time.seconds": "Unix time when the first live key without a successor expires",
   "storage.full": "Whether commits fail because the disk is full",

@@ -288,9 +288,9 @@ Deno.test("Of many removals at once, one succeeds; a repeated one finds the firs
   // The other instance does not know the pet yet, so it prepares the removal twice, the second time on a fresh head.
   await all([here.add()]);
   const again = { petId: 2, idempotencyKey: "removal" };
-  const { onGetMany } = faulty;
-  faulty.onGetMany = async (apply) => {
-    faulty.onGetMany = onGetMany;
+  const { onSnapshot } = faulty;
+  faulty.onSnapshot = async (apply) => {
+    faulty.onSnapshot = onSnapshot;
     assertEquals(await here.remove(again), adaAt(2, false));
     return await apply();
   };

@@ -7,7 +7,7 @@ import { readHead } from "eventstore-less/log/head.ts";
 import { newToken } from "../../src/keys/token.ts";
 import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
-import { type KeyRange, STORE_LIMITS } from "eventstore-less/store/store.ts";
+import { STORE_LIMITS, type StoreEntry } from "eventstore-less/store/store.ts";
 import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
 import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
@@ -199,7 +199,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
 
   "400 invalid_parameter": [
     ...UNKNOWN_PARAMETERS.map(([name, query]): [string, ...Send[]] => [
-      `Query parameter "${name}" is not known: use limit, status, categoryId, cursor, ids, name`,
+      `Query parameter "${name}" is not known: use limit, status, categoryId, order, cursor, ids, name`,
       ...list(query, `limit=5&${query}`),
     ]),
     ...["offset", "page"].map((name): [string, ...Send[]] => [
@@ -436,17 +436,10 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
     await add(REX);
     return await change(1, { name: "Mia" }, { "if-match": '"a"' });
   },
-  internal_error: ({ send }, store) => {
-    // Reads of the log, which prove the key, are as they should be.
-    store.onList = (apply, range) =>
-      isOfPets(range) ? Promise.resolve([undefined as never]) : apply();
-    return send("/v1/pets");
-  },
-  projection_damaged: ({ send }, store) => {
+  internal_error: (service, store) => listOf(undefined as never, service, store),
+  projection_damaged: (service, store) => {
     const key = projectionKey(1, petKey("sold", 2));
-    store.onList = (apply, range) =>
-      isOfPets(range) ? Promise.resolve([{ key, value: "{}", versionstamp: "1" }]) : apply();
-    return send("/v1/pets");
+    return listOf({ key, value: "{}", versionstamp: "1" }, service, store);
   },
   store_unavailable: ({ send }, store) => {
     store.onList = () => Promise.reject(new Error("secret"));
@@ -475,8 +468,14 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
   },
 };
 
-function isOfPets({ start }: KeyRange): boolean {
-  return start?.[2] === "pet";
+/** Lists the pets of a store that reads such an entry. */
+async function listOf(entry: StoreEntry, { add, send }: TestService, store: FaultyStore) {
+  await add(REX);
+  store.onSnapshot = async (apply, _keys, ranges) => {
+    const read = await apply();
+    return ranges.length === 0 ? read : { ...read, lists: [[entry]] };
+  };
+  return await send("/v1/pets");
 }
 
 for (const [code, scenario] of Object.entries(SCENARIOS)) {

@@ -8,7 +8,7 @@ import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
 import { readHead } from "eventstore-less/log/head.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { linesToBytes } from "../support/sample_log.ts";
@@ -67,7 +67,7 @@ Deno.test("every field of NewPet is returned, changed, removed, listed, logged, 
   assertEquals(differences.total, 0);
   await assertServed(service, pets);
 
-  const store = new KvStore(await Deno.openKv(":memory:"));
+  const store = await SqliteStore.open(":memory:");
   try {
     const source = () => ReadableStream.from([linesToBytes(lines)]);
     const { runtime } = service;

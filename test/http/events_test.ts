@@ -8,6 +8,7 @@ import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
 import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
+import type { StoreEntry } from "eventstore-less/store/store.ts";
 import { StoreAwayError } from "eventstore-less/store/store_errors.ts";
 import { isDescribed } from "../support/assert_described.ts";
 import { hold } from "../support/faulty_store.ts";
@@ -390,10 +391,11 @@ Deno.test("A key whose record is damaged holds up nobody else", async () => {
   const hash = sha256Hex(damaged.token);
   const waiting = ask({ ...service, token: damaged.token }, "lastEventId=now&timeout=30000");
   const stream = await openStream(service, "lastEventId=now");
-  service.faults.onGetMany = async (apply, keys) => {
-    const entries = await apply();
-    if (!keys[0].includes(hash)) return entries;
-    return entries.map((entry) => entry && { ...entry, value: Uint8Array.of(1) });
+  service.faults.onSnapshot = async (apply, keys) => {
+    const { entries, lists } = await apply();
+    if (!keys.some((key) => key.includes(hash))) return { entries, lists };
+    const damage = (entry: StoreEntry | null) => entry && { ...entry, value: Uint8Array.of(1) };
+    return { entries: entries.map(damage), lists };
   };
   await issueKey(service, { label: "a key event" });
   await service.add(REX);

@@ -40,7 +40,8 @@ Deno.test("authorize() reads a key once until the next key event, and cached() r
   const key = await authorize();
   assertEquals([key.id, key.label], [service.keyId, "test"]);
   await (await service.add({ name: "Rex", categoryId: 1 })).body?.cancel();
-  const readsOfKeys = () => store.gets.filter((key) => key[2] === "key_state").length;
+  const readsOfKeys = () =>
+    store.snapshots.filter(({ keys }) => keys.some((key) => key[2] === "key_state")).length;
   const reads = readsOfKeys();
   assertEquals([await cached(), await authorize()], [key, key]);
   assertEquals(readsOfKeys(), reads);
@@ -70,10 +71,10 @@ Deno.test("authorize() ends a cached key in time, although a slower read ended a
   const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
   const head = await headNow();
   const slow = hold("after");
-  store.onGetMany = slow.fault;
+  store.onSnapshot = slow.fault;
   const reading = authorize(token, head);
   await slow.reached;
-  store.onGetMany = (apply) => apply();
+  store.onSnapshot = (apply) => apply();
   await authorize(token, head);
   runtime.jumpClock(-24 * 60 * 60_000);
   slow.release();
@@ -87,7 +88,7 @@ Deno.test("authorize() rejects a mistyped token without reading the store", asyn
   const { service, store, keys, headNow, authorize } = opened;
   const head = await headNow();
   let reads = 0;
-  store.onGetMany = (apply) => {
+  store.onSnapshot = (apply) => {
     reads++;
     return apply();
   };

@@ -1,6 +1,9 @@
 /** The lines between a test and {@link serve_store.ts}: JSON, with bytes, and with the numbers that JSON lacks. */
 
-export type StoreCall = { name: "get" | "getMany" | "list" | "commit" | "close"; args: unknown[] };
+export interface StoreCall {
+  name: "get" | "list" | "snapshot" | "commit" | "close";
+  args: unknown[];
+}
 export type StoreOutcome = { result?: unknown; error?: { name: string; message: string } };
 
 export function toLine(message: StoreCall | StoreOutcome): string {

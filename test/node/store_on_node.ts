@@ -35,8 +35,8 @@ export class StoreOnNode implements Store {
   }
 
   get: Store["get"] = (...args) => this.#call({ name: "get", args });
-  getMany: Store["getMany"] = (...args) => this.#call({ name: "getMany", args });
   list: Store["list"] = (...args) => this.#call({ name: "list", args });
+  snapshot: Store["snapshot"] = (...args) => this.#call({ name: "snapshot", args });
   commit: Store["commit"] = (...args) => this.#call({ name: "commit", args });
 
   close(): void {

@@ -2,8 +2,9 @@
 
 import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import { SqliteReader } from "eventstore-less/store/deno_kv/sqlite_reader.ts";
+import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import { scan } from "eventstore-less/store/scan.ts";
 import type { Store, StoreEntry } from "eventstore-less/store/store.ts";
 import { NotAppliedError, StoreClosedError } from "eventstore-less/store/store_errors.ts";
@@ -47,7 +48,7 @@ const test = testNeeding(BUILT_PROGRAM);
 
 test("A Deno KV and a store on Node write one file at the same time, and kill -9 of Node loses nothing acknowledged", async () => {
   await using temp = await TempStore.make();
-  const kvStore = new KvStore(await Deno.openKv(temp.kvPath));
+  const kvStore = new KvStore(await Deno.openKv(temp.kvPath), HEAD_KEY);
   /** The writer and the versionstamp of each acknowledged entry. */
   const acknowledged = new Map<number, [writer: string, versionstamp: string]>();
   const outcomes = { conflicts: 0, locked: 0 };

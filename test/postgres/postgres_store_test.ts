@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { CREATE_SCHEMA, grantTo } from "eventstore-less/store/postgres/schema.ts";
-import type { Key, Store } from "eventstore-less/store/store.ts";
+import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -36,33 +36,54 @@ testStoreContract({
   open: async () => ({ store: await openNew() }),
 });
 
-test("get() of the head waits for the synchronous standby with strict reads, else two seconds after the last commit", async () => {
+/** Reads of the head: all prove that the server is the primary when this is due. */
+const READS_OF_HEAD: ((store: Store) => Promise<StoreEntry | null>)[] = [
+  (store) => store.get(HEAD_KEY),
+  ...[false, true].map((reverse) => async (store: Store) => {
+    const range = { start: ["a"], end: HEAD_KEY };
+    const { entries } = await store.snapshot([["other"], HEAD_KEY], [range], { limit: 1, reverse });
+    return entries[1];
+  }),
+];
+
+test("A read of the head waits for the synchronous standby with strict reads, else two seconds after the last commit", async () => {
   await using pair = await startPair();
   const { primary, standby } = pair;
   let passedMs = 0;
   const runtime = { ...systemRuntime, monotonicNow: () => passedMs };
-  const open = async (strictReads: boolean) =>
-    await openDatabase(primary.url(await primary.createDatabase()), { strictReads }, { runtime });
-  const plain = await open(false);
-  const strict = await open(true);
-  for (const store of [plain, strict]) {
-    assertEquals(await store.get(HEAD_KEY), null);
-    await put(store, HEAD_KEY, "head");
+  const openAll = async (strictReads: boolean) => {
+    const url = primary.url(await primary.createDatabase());
+    return await Promise.all(
+      READS_OF_HEAD.map(() => openDatabase(url, { strictReads }, { runtime })),
+    );
+  };
+  const plain = await openAll(false);
+  const strict = await openAll(true);
+  const readAll = (stores: Store[]) =>
+    Promise.all(READS_OF_HEAD.map((read, index) => read(stores[index])));
+  for (const stores of [plain, strict]) {
+    assertEquals(await readAll(stores), READS_OF_HEAD.map(() => null));
+    for (const store of stores) await put(store, HEAD_KEY, "head");
   }
   // A read that proves the primary counts like a commit.
   passedMs = 2_000;
-  for (const store of [plain, strict]) await store.get(HEAD_KEY);
+  for (const stores of [plain, strict]) await readAll(stores);
   await standby.kill();
   passedMs = 3_999;
-  assertEquals((await plain.get(HEAD_KEY))?.value, utf8("head"));
-  const waits = async (store: Store, expected: number) => {
-    store.get(HEAD_KEY).catch(() => {});
-    await untilSome(primary, `select 1 from (${WAITING}) as waiting having count(*) = ${expected}`);
+  const heads = await readAll(plain);
+  assertEquals(heads.map((entry) => entry?.value), READS_OF_HEAD.map(() => utf8("head")));
+  const withoutHead = () => strict[0].snapshot([["other"]], [{ prefix: [] }], { limit: 1 });
+  assertEquals((await withoutHead()).lists[0].map(({ key }) => key), [HEAD_KEY]);
+  let waiting = 0;
+  const allWait = async (stores: Store[]) => {
+    readAll(stores).catch(() => {});
+    waiting += stores.length;
+    await untilSome(primary, `select 1 from (${WAITING}) as waiting having count(*) = ${waiting}`);
   };
-  await waits(strict, 1);
+  await allWait(strict);
   passedMs = 4_000;
-  await waits(plain, 2);
-  for (const store of [plain, strict]) store.close();
+  await allWait(plain);
+  for (const store of [...plain, ...strict]) store.close();
 });
 
 /** The processes of a server that wait for its standby. */
@@ -411,16 +432,22 @@ test("commits that wait for a lock on the head land only if it stays the same", 
   for (const store of stores) store.close();
 });
 
-test("the head is a record like others for getMany(), list() and a delete", async () => {
+test("the head is a record like others for list(), snapshot() and a delete", async () => {
   const store = await openNew();
-  const keysOf = async (start: Key, end: Key, reverse = false) =>
-    (await store.list({ start, end }, { limit: 2, reverse })).map(({ key }) => key[0]);
+  const keysOf = async (start: Key, end: Key, reverse = false) => {
+    const options = { limit: 2, reverse };
+    const listed = await store.list({ start, end }, options);
+    const { lists } = await store.snapshot([["a"]], [{ start, end }], options);
+    assertEquals(lists, [listed]);
+    return listed.map(({ key }) => key[0]);
+  };
   for (const key of ["a", "head", "z"]) await put(store, [key], key);
   assertEquals(await keysOf(["a"], ["zz"]), ["a", "head"]);
   assertEquals(await keysOf(["a"], ["zz"], true), ["z", "head"]);
   assertEquals(await keysOf(["b"], ["head"]), []);
   assertEquals(await keysOf(["head"], ["z"]), ["head"]);
-  const [head, missing, other] = await store.getMany([HEAD_KEY, ["b"], ["z"]]);
+  const { entries } = await store.snapshot([HEAD_KEY, ["b"], ["z"]], [], { limit: 0 });
+  const [head, missing, other] = entries;
   assertEquals([head, missing], [await store.get(HEAD_KEY), null]);
   assertEquals([head?.value, other?.value], [utf8("head"), utf8("z")]);
   const checks = [{ key: HEAD_KEY, versionstamp: head!.versionstamp }, {

@@ -5,7 +5,7 @@ import {
   type ListOperation,
   nextCursor,
 } from "./history.ts";
-import { type CommittedLine, feedIdOf, type Oracle, shortened } from "./oracle.ts";
+import { type CommittedLine, feedIdOf, type Oracle, type PetState, shortened } from "./oracle.ts";
 import { checkAttempts, checkWrite, isCurrent, isWriteExchange } from "./write_checker.ts";
 
 /**
@@ -102,13 +102,54 @@ function* checkList(exchange: Exchange, operation: ListOperation, oracle: Oracle
   if (!heads.includes(position) || id !== feedIdOf(oracle.lines[position - 1] ?? { position })) {
     yield `The list names ${id}, which is none of the heads ${heads[0]} to ${heads.at(-1)}`;
   }
-  const page = pageOf(oracle, position, operation);
   const next = nextCursor(content.link);
+  if (operation.name !== undefined) {
+    yield* checkSearch(content.body, next, operation, oracle, {
+      from: position,
+      to: heads.at(-1)!,
+    });
+    return;
+  }
+  const page = pageOf(oracle, position, operation);
   if (content.body !== page.body || next !== page.next) {
     yield `The store did not hold this page (cursor ${next}) at ${position}`;
   }
   const total = headers.get("x-total-count") ?? undefined;
   if (total !== page.total?.toString()) yield `The total is ${total}, not ${page.total}`;
+}
+
+/**
+ * A page of a search is read in parts, each as of one of the heads from the one that it names on. So it shows a pet as it
+ * was at one of these heads, and leaves out only a pet that was not there or did not match at one of them.
+ */
+function* checkSearch(
+  body: string,
+  next: number | undefined,
+  operation: ListOperation,
+  oracle: Oracle,
+  { from, to }: { from: number; to: number },
+) {
+  const { limit = 20, cursor, order } = operation;
+  const isAscending = order === "asc";
+  const shown: { id: number }[] = JSON.parse(body);
+  const ids = shown.map(({ id }) => id);
+  const inOrder = ids.toSorted((one, other) => isAscending ? one - other : other - one);
+  if (ids.join() !== inOrder.join() || ids.length > limit) yield "The search has another order";
+  for (const index of oracle.pets.keys()) {
+    const id = index + 1;
+    const isInPage = isAscending
+      ? id > (cursor ?? 0) && id <= (next ?? Infinity)
+      : id < (cursor ?? Infinity) && id >= (next ?? 1);
+    const isShown = ids.includes(id);
+    const text = isShown ? textOfPet(shown, id) : undefined;
+    const states = oracle.statesBetween(id, from, to);
+    const texts = states.map((state) =>
+      isInPage && state !== undefined && matches(state, operation) ? state.petText : undefined
+    );
+    if (!texts.includes(text)) {
+      yield `The search shows pet ${id} as ${text}, not as one of ${texts}`;
+    }
+  }
 }
 
 function* checkGet(exchange: Exchange, { petId }: GetOperation, oracle: Oracle) {
@@ -158,19 +199,32 @@ function keyLifetimes({ lines }: Oracle): Map<string, KeyLifetime> {
   return lifetimes;
 }
 
+/** The text of a pet on a page, in the form of the log: the body is an array of such texts. */
+function textOfPet(shown: readonly { id: number }[], id: number): string {
+  return JSON.stringify(shown.find((pet) => pet.id === id));
+}
+
+function matches({ id, event: { data } }: PetState, operation: ListOperation): boolean {
+  const { ids, status, categoryId, name } = operation;
+  return (status ?? data.status) === data.status &&
+    (categoryId ?? data.categoryId) === data.categoryId && (ids?.includes(id) ?? true) &&
+    data.name.includes(name ?? "");
+}
+
 function pageOf(oracle: Oracle, position: number, operation: ListOperation) {
-  const { ids, limit = ids?.length ?? 20, status, categoryId, cursor = Infinity } = operation;
-  const pets = oracle.pets.map((_, index) => oracle.stateAt(index + 1, position))
-    .filter((pet) => pet !== undefined).reverse()
-    .filter(({ id, event: { data } }) =>
-      (status ?? data.status) === data.status &&
-      (categoryId ?? data.categoryId) === data.categoryId && (ids?.includes(id) ?? true)
-    );
-  const after = pets.filter(({ id }) => id < cursor);
+  const { ids, limit = ids?.length ?? 20, categoryId, cursor, order } = operation;
+  const isAscending = order === "asc";
+  const oldestFirst = oracle.pets.map((_, index) => oracle.stateAt(index + 1, position))
+    .filter((pet) => pet !== undefined)
+    .filter((pet) => matches(pet, operation));
+  const pets = isAscending ? oldestFirst : oldestFirst.toReversed();
+  const after = pets.filter(({ id }) =>
+    isAscending ? id > (cursor ?? 0) : id < (cursor ?? Infinity)
+  );
   const shown = after.slice(0, limit);
   const next = after.length > limit ? shown.at(-1)!.id : undefined;
   // The pets of a category are not counted, but some pages have all of them.
-  const isCounted = categoryId === undefined || next === undefined && cursor === Infinity;
+  const isCounted = categoryId === undefined || next === undefined && cursor === undefined;
   const body = `[${shown.map(({ petText }) => petText).join(",")}]`;
   return { body, next, total: isCounted ? pets.length : undefined };
 }

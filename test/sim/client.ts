@@ -141,6 +141,8 @@ class Client {
     if (random.chance(0.6)) operation.limit = random.pick([1, 2, 5, 100]);
     if (random.chance(0.5)) operation.status = random.pick(PET_STATUSES);
     if (random.chance(0.3)) operation.cursor = random.integer(1, newestPetId + 3);
+    if (random.chance(0.2)) operation.order = random.pick(["asc", "desc"]);
+    if (random.chance(0.15)) operation.name = String(random.integer(0, 9));
     return operation;
   }
 

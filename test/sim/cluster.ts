@@ -247,7 +247,7 @@ function died(node: Node): Promise<undefined> {
 }
 
 const QUERY_NAMES = ["lastEventId", "limit", "timeout", "cursor"]
-  .concat("type", "status", "categoryId", "ids");
+  .concat("type", "status", "categoryId", "order", "ids", "name");
 
 function requestOf(operation: Operation, { token }: KeyInUse): Request {
   const isFeed = operation.kind === "events";

@@ -9,7 +9,6 @@ export { readLog } from "eventstore-less/log/read_log.ts";
 export { replay } from "../../scripts/replay/replay.ts";
 export { restore, verifyExport } from "../../scripts/restore/restore.ts";
 export { audit } from "../../scripts/verify/audit.ts";
-export { useSmallBlocks } from "../support/small_blocks.ts";
 export {
   ResilientStore,
   RETRY_LIMIT_MS,

@@ -57,8 +57,11 @@ export interface ListOperation {
   limit?: number;
   status?: string;
   categoryId?: number;
+  order?: "asc" | "desc";
   cursor?: number;
   ids?: number[];
+  /** A part of the name: the list is a search. */
+  name?: string;
 }
 
 export interface GetOperation {

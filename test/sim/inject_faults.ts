@@ -60,6 +60,9 @@ export async function injectFaults(
   }
 }
 
+/** The service looks at its clock once a minute, so it notices a clock that is right for so long, in milliseconds. */
+const NOTICED_MS = 2 * 60_000;
+
 function jumpClock(cluster: Cluster, slot: number, random: Random): void {
   const node = cluster.nodeOf(slot);
   const ms = random.pick(CLOCK_JUMPS_MS) * random.between(-1, 1);
@@ -79,9 +82,12 @@ export function jumpClockByDay(
   const { simulation } = cluster;
   const node = cluster.nodeOf(slot);
   const ms = random.pick([-1, 1, 1]) * DAY_JUMP_MS;
-  // Two jumps could keep a clock wrong for longer than the service distrusts it.
-  const isRight = node !== undefined &&
-    Math.abs(node.now() - simulation.now) < CLOCK_OFFSET_LIMIT_MS;
+  if (node === undefined) return;
+  // Two jumps could keep a clock wrong for longer than the service distrusts it, if it does not notice the time between.
+  const from = simulation.now - NOTICED_MS;
+  const { earliest, latest } = node.clockBetween(from, simulation.now);
+  const isRight = from - earliest < CLOCK_OFFSET_LIMIT_MS &&
+    latest - simulation.now < CLOCK_OFFSET_LIMIT_MS;
   if (!isRight) return;
   node.jumpClock(ms);
   simulation.after(backAfterMs, () => node.jumpClock(-ms));

@@ -2,9 +2,11 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { decodeKey, encodeKey, encodeRange } from "eventstore-less/store/key_encoding.ts";
 import {
   type Commit,
+  expectListLimit,
   type Key,
   type KeyRange,
   type ListOptions,
+  type Snapshot,
   type Store,
   STORE_LIMITS,
   type StoreEntry,
@@ -39,12 +41,16 @@ export class ModelStore implements Store {
     return Promise.try(() => this.read(key));
   }
 
-  getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
-    return Promise.try(() => keys.map((key) => this.read(key)));
-  }
-
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
     return Promise.try(() => this.scan(range, options));
+  }
+
+  snapshot(
+    keys: readonly Key[],
+    ranges: readonly KeyRange[],
+    options: ListOptions,
+  ): Promise<Snapshot> {
+    return Promise.try(() => this.view(keys, ranges, options));
   }
 
   commit(commit: Commit): Promise<string | null> {
@@ -60,10 +66,17 @@ export class ModelStore implements Store {
   }
 
   scan(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
-    if (limit > this.limits.listEntries) throw new StoreRefusedError("Too many entries");
+    expectListLimit({ limit });
     const { start, end } = encodeRange(range);
     const order = reverse ? "desc" : "asc";
     return this.#entries(`key >= ? and key < ? order by key ${order} limit ?`, start, end, limit);
+  }
+
+  view(keys: readonly Key[], ranges: readonly KeyRange[], options: ListOptions): Snapshot {
+    expectListLimit(options);
+    const entries = keys.map((key) => this.read(key));
+    const lists = ranges.map((range) => this.scan(range, options));
+    return { entries, lists };
   }
 
   all(prefix: Key): StoreEntry[] {

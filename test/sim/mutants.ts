@@ -82,15 +82,12 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
         "...this.#caches, changePosition: changePositionOf(next)",
       ],
     },
-    "the cached newest page is used after pets were added": {
-      list: ["${newestOf(query, head)}/", ""],
-    },
+    "the cached newest page is used after pets were added": { pageName: ["${newest}/", ""] },
     "a cached page below a cursor is used although the cursor was beyond the newest pet": {
-      list: [
-        "${newestOf(query, head)}/",
-        "${(cursor ?? Infinity) < Infinity || lastPetIdOf(head)}/",
-      ],
+      pageName: ["${newest}/", "${(cursor ?? Infinity) < Infinity || newest}/"],
     },
+    "pages of both orders share the cache": { pageName: ["${order}/", ""] },
+    "searches for all names share the cache": { pageName: ['${name ?? ""}', ""] },
     "a pet beyond the head is read": { get: ["id > lastPetIdOf(head)", "false"] },
     "an instance does not follow the changes of others": {
       "#cachesFor": ["changePosition < changePositionOf(head)", "false"],
@@ -107,82 +104,72 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
         "{ ...newCaches(head.generation, changePositionOf(head)), pets: this.#caches.pets }",
       ],
     },
-    "pages of all categories share the cache": { list: ["${categoryId}/", ""] },
+    "pages of all categories share the cache": { pageName: ["${categoryId}/", ""] },
+    "a page of some ids has cached pets beside those of a later head": {
+      "#readIds": ["if (!isCurrent(caches, read.head))", "if (false)"],
+    },
+    "a pet of a later head is cached": { "#readUncached": ["&& isCurrent(caches, head)", ""] },
+    "a page names the head of its request": {
+      "#readPage": ["pageOf(read.pets, query, read.head", "pageOf(read.pets, query, head"],
+    },
   },
   "src/animals/page_reader.ts": {
-    "a pet that was removed after the head counts as lost": {
-      "#tryIds": ["removals[index], newerHead", "removals[index], head"],
-    },
-    "a page that was changed while it was read is not read again": {
-      consecutiveCount: ["|| position > head.position", ""],
-    },
-    "a page with gaps is of its head although pets were removed after it": {
-      "#tryLists": ["hasNoChangeAfter(head, newerHead)", "true"],
-    },
-    "a page is compared with the count of a later head": {
-      "#tryLists": ["#wholePage(pets, query, head)", "#wholePage(pets, query, newerHead)"],
-    },
-    "what is left of a list is not counted again after a change": {
-      remainingName: ["${changePositionOf(head)}/", ""],
-    },
-    "a page of some ids does not follow the changes while it is read": {
-      "#tryIds": ["hasNoChangeAfter(head, newerHead)", "true"],
-    },
-    "a page shows a pet that was removed while it is read": {
-      petsAfter: ['type === "PetRemoved"', "false"],
-    },
-    "a page with gaps that follows changes is of the head of its request": {
-      "#tryLists": [
-        "#wholePage(shown, query, newerHead)",
-        "#wholePage(shown, query, " +
-        "{ ...newerHead, position: head.position, lastHash: head.lastHash })",
-      ],
-    },
-    "a page does not get the pets that enter it while it is read": {
-      "#tryLists": ["newestFirst([...unchanged, ...entered])", "unchanged"],
-    },
-    "a page that pets have left while it was read ends too early": {
-      "#tryLists": ["if (isShort)", "if (false)"],
-    },
     "a page of all pets is read as if ids had no gaps": {
-      "#readLists": ["&& !hasGaps(head)", ""],
+      PageReader: ["&& !hasGaps(head)", ""],
     },
-    "a page of a category gets changed pets of other categories": {
-      matches: ["&& hasCategory", ""],
+    "a page that was read as if ids had no gaps is kept although a pet was removed before": {
+      PageReader: ["if (hasLost)", "if (false)"],
     },
   },
-  "src/animals/pet_locations.ts": {
+  "src/animals/category_reader.ts": {
+    "a page of a category is not read again after pets moved": {
+      readCategory: ["changedAt <= position", "true"],
+    },
+    "a page of a category lacks pets that the index has before its head": {
+      readCategory: ["idsOf(query, Infinity)", "idsOf(query, head.types.PetCreated?.count ?? 0)"],
+    },
+  },
+  "src/animals/name_search.ts": {
+    "a search leaves out what follows its page": {
+      "#scan": ["hasMore ? shown.at(-1)!.id : part.next", "part.next"],
+    },
+    "a search ends with its first part": {
+      "#scan": ["part.next !== undefined && found.length < query.limit", "false"],
+    },
+    "a search names the head of its last part": {
+      "#scan": ["first ??= part.head", "first = part.head"],
+    },
+  },
+  "src/animals/pet_index.ts": {
     "a removed pet stays in its category": {
-      locationAfter: ['if (type === "PetRemoved") return undefined;', ""],
+      add: ['type === "PetRemoved" ? undefined :', ""],
     },
-    "pages of a category show all statuses": { findLocations: ["status === undefined", "true"] },
-  },
-  "src/eventstore_less/projections/column.ts": {
-    "a block is stored without the events of its own commit": {
-      "#recordOf": ["blockOf(number) === block", "false"],
+    "pages of a category show all statuses": { find: ["status === undefined ? 0 :", "true ? 0 :"] },
+    "an index does not note that a pet leaves a category": {
+      add: ["this.#changedAt[bucketOf(formerCategory)] = position;", ""],
     },
-    "a block that is changed again is not stored again": {
-      "#apply": ["this.#isChanged[stored] = false;", ""],
-    },
-    "a block is stored without those that came last": {
-      "#encode": ["code !== UNKNOWN) + 1", "code !== UNKNOWN)"],
+    "an index does not note that a pet comes to a category": {
+      add: ["this.#changedAt[bucketOf(categoryId)] = position;", ""],
     },
   },
-  "src/eventstore_less/projections/column_reader.ts": {
-    "a column does not follow the commits of other instances": {
-      "#isAsOf": ["&& position <= this.#column.position", ""],
+  "src/animals/pet_index_reader.ts": {
+    "an index does not follow the commits of other instances": {
+      "#followTo": ["index.position < position", "false"],
     },
-    "a column is read without the events after its blocks": {
-      "#load": ["Math.max(0, head.position - BLOCKS.storedAfter)", "head.position"],
+    "an index is filled without the events that come meanwhile": {
+      "#fill": ["await this.#addEvents(index, now.position);", "index.position = now.position;"],
     },
   },
   "src/animals/page.ts": {
-    "a page starts with the pet of its cursor": { newestOf: ["cursor - 1", "cursor"] },
+    "a page skips the pet that follows its last one": { endedAt: ["shown.at(-1)", "pets.at(-1)"] },
+    "a page starts with the pet of its cursor": {
+      idsOf: ["(cursor ?? Infinity) - 1", "(cursor ?? Infinity)"],
+    },
+    "a page in the order of addition starts with the pet of its cursor": {
+      idsOf: ["(cursor ?? 0) + 1", "(cursor ?? 1)"],
+    },
     "a page that does not show all pets of a category counts those that it shows": {
       pageOf: ["isWhole && !", "!"],
-    },
-    "a page does not stop at the newest pet of its head": {
-      newestOf: ["lastPetIdOf(head)", "Number.MAX_SAFE_INTEGER - 1"],
     },
   },
   "src/eventstore_less/feed/event_feed.ts": {
@@ -369,7 +356,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "scripts/verify/compare.ts": {
     "an audit takes changes during the audit for differences": {
-      "#followLine": ["this.#laterKeys.add(formatKey(record.key))", "void record"],
+      "#followLine": ["this.#laterKeys.add(formatKey(key))", "void key"],
     },
   },
   "src/life_cycle/shut_down.ts": {

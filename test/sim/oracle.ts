@@ -94,6 +94,14 @@ export class Oracle {
     return last?.isRemoved ? undefined : last;
   }
 
+  /** The states that a pet had at the heads from one position to another; `undefined` if it was not there. */
+  statesBetween(id: number, from: number, to: number): (PetState | undefined)[] {
+    const later = (this.pets[id - 1] ?? []).filter(({ position }) =>
+      position > from && position <= to
+    );
+    return [this.stateAt(id, from), ...later.map((state) => state.isRemoved ? undefined : state)];
+  }
+
   /** Receives every commit that the store has applied. */
   observe({ mutations }: Commit, node: Node): void {
     const before = this.lines.length;

@@ -36,6 +36,15 @@ export const PORT_FAULTS: Record<string, Inject> = {
         }),
     });
   }),
+  "a snapshot is read part by part": beforeStart(({ store }) => {
+    override(store, {
+      snapshot: () => async (keys, ranges, options) => {
+        const entries = await Promise.all(keys.map((key) => store.get(key)));
+        const lists = await Promise.all(ranges.map((range) => store.list(range, options)));
+        return { entries, lists };
+      },
+    });
+  }),
   "a request joins a head read that is already in flight": afterStart(({ heads }) => {
     let reading: ReturnType<typeof heads.fresh> | undefined;
     override(heads, {

@@ -104,8 +104,6 @@ export async function simulate(
     hasColor?: boolean;
   } = {},
 ): Promise<SimulationResult> {
-  // The log of a simulation is short.
-  code.useSmallBlocks({ length: 4, storedAfter: 8 });
   const simulation = new Simulation(seed, onTrace);
   const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
   const { exchanges, oracle, violations } = cluster;

@@ -3,6 +3,7 @@ import {
   type Key,
   type KeyRange,
   type ListOptions,
+  type Snapshot,
   type Store,
   STORE_LIMITS,
   type StoreEntry,
@@ -15,7 +16,7 @@ import type { Random } from "./random.ts";
 import type { Simulation } from "./simulation.ts";
 
 /** Limits of commits that a few events reach. */
-const SMALL_LIMITS = { ...STORE_LIMITS, commitMutations: 20 };
+const SMALL_LIMITS = { ...STORE_LIMITS, commitMutations: 12 };
 
 /** Maximum delay of a slow response, in milliseconds. It exceeds the time that the service waits. */
 const SLOW_MS = 4_000;
@@ -65,14 +66,18 @@ export class StoreClient implements Store {
     return this.#read(`get ${key.join("/")}`, () => this.#store.model.read(key));
   }
 
-  getMany(keys: Key[]): Promise<(StoreEntry | null)[]> {
-    const name = keys.map((key) => key.join("/")).join(" and ");
-    return this.#read(`get ${name}`, () => keys.map((key) => this.#store.model.read(key)));
+  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
+    return this.#read(`list ${nameOf(range)}`, () => this.#store.model.scan(range, options));
   }
 
-  list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]> {
-    const name = Object.values(range).map((key) => key.join("/")).join(" to ");
-    return this.#read(`list ${name}`, () => this.#store.model.scan(range, options));
+  snapshot(
+    keys: readonly Key[],
+    ranges: readonly KeyRange[],
+    options: ListOptions,
+  ): Promise<Snapshot> {
+    const names = [...keys.map((key) => key.join("/")), ...ranges.map(nameOf)];
+    const read = () => this.#store.model.view(keys, ranges, options);
+    return this.#read(`snapshot ${names.join(" and ")}`, read);
   }
 
   commit(commit: Commit): Promise<string | null> {
@@ -168,6 +173,10 @@ export class StoreClient implements Store {
     const scale = this.#random.chance(tailProbability) ? 100 : 1;
     return latencyMs * scale * this.#random.between(0.2, 2);
   }
+}
+
+function nameOf(range: KeyRange): string {
+  return Object.values(range).map((key) => key.join("/")).join(" to ");
 }
 
 /** Performs a call. Returns the function that settles it, and its outcome as text. */

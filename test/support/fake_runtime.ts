@@ -70,8 +70,12 @@ export class FakeRuntime implements Runtime {
   /** Decorates a store, so that its calls finish before time advances. */
   awaited(store: Store): Store {
     const during = <T>(apply: () => Promise<T>) => this.during(apply());
-    const faults = { onGet: during, onGetMany: during, onList: during, onCommit: during };
-    return faultyStore(store, faults);
+    return faultyStore(store, {
+      onGet: during,
+      onList: during,
+      onSnapshot: during,
+      onCommit: during,
+    });
   }
 
   /** Registers pending work. Time does not advance until it has finished. */

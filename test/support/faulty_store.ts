@@ -17,8 +17,8 @@ export type CommitFault = Fault<Store["commit"], [number: number]>;
 
 export interface Faults {
   onGet: Fault<Store["get"]>;
-  onGetMany: Fault<Store["getMany"]>;
   onList: Fault<Store["list"]>;
+  onSnapshot: Fault<Store["snapshot"]>;
   onCommit: CommitFault;
 }
 
@@ -26,8 +26,10 @@ export interface Faults {
 export interface FaultyStore extends Store, Faults {
   /** Faults of the next commits, in order. A commit beyond them goes through `onCommit`. */
   nextCommits: CommitFault[];
+  /** The keys of get() and snapshot(), and the ranges of list() and snapshot(). */
   readonly gets: Key[];
   readonly lists: KeyRange[];
+  readonly snapshots: { keys: readonly Key[]; ranges: readonly KeyRange[] }[];
   readonly commits: Commit[];
   /** The store without faults. */
   readonly inner: Store;
@@ -41,24 +43,27 @@ export function faultyStore(inner: Store, faults: Partial<Faults> = {}): FaultyS
     nextCommits: [],
     gets: [],
     lists: [],
+    snapshots: [],
     commits: [],
     inner,
     onGet: passOn,
-    onGetMany: passOn,
     onList: passOn,
+    onSnapshot: passOn,
     onCommit: passOn,
     ...faults,
     get(key: Key) {
       own.gets.push(key);
       return own.onGet(() => inner.get(key), key);
     },
-    getMany(keys: Key[]) {
-      own.gets.push(...keys);
-      return own.onGetMany(() => inner.getMany(keys), keys);
-    },
     list(range: KeyRange, options: ListOptions) {
       own.lists.push(range);
       return own.onList(() => inner.list(range, options), range, options);
+    },
+    snapshot(keys: readonly Key[], ranges: readonly KeyRange[], options: ListOptions) {
+      own.snapshots.push({ keys, ranges });
+      own.gets.push(...keys);
+      own.lists.push(...ranges);
+      return own.onSnapshot(() => inner.snapshot(keys, ranges, options), keys, ranges, options);
     },
     commit(commit: Commit) {
       const number = own.commits.push(commit);

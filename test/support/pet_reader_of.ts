@@ -1,18 +1,21 @@
-import { readHead } from "eventstore-less/log/head.ts";
 import { PetReader, type PetReaderDeps } from "../../src/animals/pet_reader.ts";
-import { ColumnReader } from "eventstore-less/projections/column_reader.ts";
-import { COLUMNS } from "eventstore-less/tables.ts";
+import { PetIndexReader } from "../../src/animals/pet_index_reader.ts";
+import { HeadReader } from "eventstore-less/log/head_reader.ts";
 import type { Store } from "eventstore-less/store/store.ts";
+import { FakeRuntime } from "./fake_runtime.ts";
 
 /** A reader of pets without limits, whose clock stands still. */
 export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): PetReader {
+  const runtime = new FakeRuntime();
+  const heads = new HeadReader(store, runtime);
+  const turn = () => Promise.resolve();
   return new PetReader({
-    column: new ColumnReader(store, COLUMNS[0], () => {}),
+    heads,
+    index: new PetIndexReader({ heads, store, runtime, report: () => {}, turn }),
     store,
-    readNewestHead: () => readHead(store),
     monotonicNow: () => 0,
     beforeRead: () => undefined,
-    turn: () => Promise.resolve(),
+    turn,
     isRestDue: () => false,
     ...deps,
   });

@@ -1,3 +1,4 @@
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import type { Mutation, Store } from "eventstore-less/store/store.ts";
 import { liveKeyOf, sampleLog } from "./sample_log.ts";
@@ -27,7 +28,7 @@ export async function withSampleFile(use: (parts: SampleFile) => Promise<void>):
 
 /** Changes the store file without the service. */
 export async function changeFile(kvPath: string, mutations: Mutation[]): Promise<void> {
-  const store = new KvStore(await Deno.openKv(kvPath));
+  const store = new KvStore(await Deno.openKv(kvPath), HEAD_KEY);
   await store.commit({ checks: [], mutations });
   store.close();
 }

@@ -3,7 +3,7 @@ import { decodeEvent } from "eventstore-less/log/event.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { createService } from "../../src/service.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
 import { liveKeyOf, sampleLog } from "./sample_log.ts";
@@ -14,7 +14,7 @@ const GROUP_SIZES: readonly number[] = [1, 4, 2, 7];
 /** Opens a new store in memory with the sample log of that length, as after commits of these sizes. */
 export async function openSampleStore(length: number, groupSizes = GROUP_SIZES) {
   const runtime = new FakeRuntime();
-  const store = runtime.awaited(new KvStore(await Deno.openKv(":memory:")));
+  const store = runtime.awaited(await SqliteStore.open(":memory:"));
   const lines = sampleLog(length, runtime.now());
   // The sample has used the first ids of the runtime, so skip them.
   for (let used = 0; used < length; used++) runtime.newId();

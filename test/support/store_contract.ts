@@ -1,14 +1,18 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { scan } from "eventstore-less/store/scan.ts";
 import {
   type Key,
   type KeyRange,
   type Mutation,
   type SetMutation,
+  type Snapshot,
   type Store,
+  type StoreEntry,
   VALUE_BYTES_LIMIT,
 } from "eventstore-less/store/store.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { NotAppliedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
 import { faultyStore } from "./faulty_store.ts";
 import { utf8 } from "./utf8.ts";
 import { type Need, testNeeding } from "./test_needing.ts";
@@ -18,12 +22,16 @@ export interface StoreUnderTest {
   /** The subject in the names of the tests. */
   name: string;
   needs?: Need[];
+  /** Number of snapshots that are taken beside commits (default: 300). */
+  snapshots?: number;
   /** Opens an empty store. The contract closes it, and then calls `dispose`. */
   open(): Promise<{ store: Store; dispose?: () => Promise<void> | void }>;
 }
 
 /** Declares the tests that every implementation of {@linkcode Store} passes. */
-export function testStoreContract({ name, needs = [], open }: StoreUnderTest): void {
+export function testStoreContract(
+  { name, needs = [], snapshots = 300, open }: StoreUnderTest,
+): void {
   const test = testNeeding(...needs);
   for (const [criterion, check] of Object.entries(CONTRACT)) {
     test(`${name}: ${criterion}`, async () => {
@@ -31,7 +39,7 @@ export function testStoreContract({ name, needs = [], open }: StoreUnderTest): v
       // One criterion closes it itself.
       const store = faultyStore(opened);
       try {
-        await check(store);
+        await check(store, snapshots);
       } finally {
         store.close();
         await dispose?.();
@@ -40,22 +48,13 @@ export function testStoreContract({ name, needs = [], open }: StoreUnderTest): v
   }
 }
 
-const CONTRACT: Record<string, (store: Store) => Promise<void>> = {
+const CONTRACT: Record<string, (store: Store, snapshots: number) => Promise<void>> = {
   "every call after close() rejects": async (store) => {
     store.close();
     await assertRejects(() => store.get(["key"]), Error);
-    await assertRejects(() => store.getMany([["key"]]), Error);
     await assertRejects(() => keysOf(store, { prefix: [] }), Error);
+    await assertRejects(() => store.snapshot([["key"]], [{ prefix: [] }], { limit: 1 }), Error);
     await assertRejects(() => put(store, ["key"], "value"), Error);
-  },
-
-  "getMany() returns the entries of its keys, in their order": async (store) => {
-    const keys: Key[] = Array.from({ length: 10 }, (_, index) => ["key", 9 - index, "ä"]);
-    for (const key of keys.slice(0, 5)) await put(store, key, key.join());
-    const entries = await store.getMany([...keys.slice(3), ...keys.slice(0, 3)]);
-    const expected = [...keys.slice(3), ...keys.slice(0, 3)].map((key) => store.get(key));
-    assertEquals(entries, await Promise.all(expected));
-    assertEquals(entries.filter((entry) => entry === null).length, 5);
   },
 
   "get() returns bytes exactly": async (store) => {
@@ -96,7 +95,7 @@ const CONTRACT: Record<string, (store: Store) => Promise<void>> = {
       const mutations = [set(["one"], `${round}`), set(["other"], `${round}`)];
       const versionstamp = await commit(store, mutations);
       assert(versionstamp > before, `${versionstamp} follows ${before}`);
-      const entries = await store.getMany([["one"], ["other"]]);
+      const { entries } = await store.snapshot([["one"], ["other"]], [], { limit: 0 });
       assertEquals(entries.map((entry) => entry?.versionstamp), [versionstamp, versionstamp]);
       before = versionstamp;
     }
@@ -243,7 +242,176 @@ const CONTRACT: Record<string, (store: Store) => Promise<void>> = {
     }
     assert(seen.size >= 3, "the lists fell between commits");
   },
+
+  "snapshot() returns the entries of any number of keys, in their order": async (store) => {
+    const there: Key[] = Array.from({ length: 300 }, (_, index) => ["there", index, "ä"]);
+    const missing: Key[] = Array.from({ length: 200 }, (_, index) => ["missing", index]);
+    await commit(store, there.map((key) => set(key, key.join())));
+    await put(store, HEAD_KEY, "head");
+    const expected = new Map<Key, StoreEntry | null>(missing.map((key) => [key, null]));
+    for (const key of [...there, HEAD_KEY]) expected.set(key, await store.get(key));
+    const keys = [HEAD_KEY, ...missing, ...there.toReversed(), HEAD_KEY, ...there.slice(0, 20)];
+    const { entries, lists } = await store.snapshot(keys, [], { limit: 0 });
+    assertEquals(entries, keys.map((key) => expected.get(key)));
+    assertEquals(lists, []);
+    assertEquals(await store.snapshot([], [], { limit: 0 }), { entries: [], lists: [] });
+  },
+
+  "snapshot() returns what list() does, of ranges that overlap, are empty or have the head": async (
+    store,
+  ) => {
+    await commit(store, [set(HEAD_KEY, "head"), set(["a"], "a"), set(["z"], "z"), ...numbered(9)]);
+    const ranges: KeyRange[] = [
+      { prefix: ["number"], start: ["number", 3] },
+      { start: ["number", 2], end: ["number", 5] },
+      { prefix: [] },
+      { prefix: ["missing"] },
+      { start: HEAD_KEY, end: ["number", 2] },
+      { start: ["number", 5], end: ["number", 5] },
+      ...Array.from({ length: 9 }, (_, index) => ({
+        start: ["number", index],
+        end: ["number", index + 2],
+      })),
+      { prefix: ["number"], start: ["number", 3] },
+    ];
+    for (const limit of [1, 2, 100, store.limits.listEntries]) {
+      for (const reverse of [false, true]) {
+        const options = { limit, reverse };
+        const { entries, lists } = await store.snapshot([], ranges, options);
+        assertEquals(entries, []);
+        assertEquals(lists, await Promise.all(ranges.map((range) => store.list(range, options))));
+      }
+    }
+    const { lists } = await store.snapshot([], ranges, { limit: 100 });
+    assertEquals(lists.map(({ length }) => length), [7, 3, 12, 0, 2, 0, 1, ...Array(8).fill(2), 7]);
+  },
+
+  "snapshot() returns the entries of keys beside those of ranges, and refuses too large a limit":
+    async (store) => {
+      await commit(store, [set(HEAD_KEY, "head"), ...numbered(9)]);
+      const keys = [["number", 7], HEAD_KEY, ["missing"], ["number", 7]];
+      const ranges = [{ prefix: ["number"], start: ["number", 7] }, { prefix: ["missing"] }];
+      const { entries, lists } = await store.snapshot(keys, ranges, { limit: 2, reverse: true });
+      const [seven, head] = await Promise.all(keys.map((key) => store.get(key)));
+      const [nine, eight] = await Promise.all([9, 8].map((it) => store.get(["number", it])));
+      assertEquals(entries, [seven, head, null, seven]);
+      assertEquals(lists, [[nine, eight], []]);
+      const limit = store.limits.listEntries + 1;
+      await assertRejects(() => store.snapshot(keys, ranges, { limit }), StoreRefusedError);
+    },
+
+  "snapshot() reads keys and ranges at one moment beside constant commits": expectOneMoment,
 };
+
+/** Records that a writer moves between two lists, one with each commit. */
+const MOVED = 40;
+
+/**
+ * Takes snapshots while a writer moves records from one list to another and replaces the head, which counts its commits.
+ * Rejects unless each snapshot has each record in the list where it was at the commit that the head names.
+ */
+export async function expectOneMoment(store: Store, snapshots: number): Promise<void> {
+  const numbers = Array.from({ length: MOVED }, (_, index) => index + 1);
+  const start = numbers.map((number) => set(["one", number], "0"));
+  let versionstamp = await commit(store, [set(HEAD_KEY, "0"), ...start]);
+  let isOver = false;
+  let restMs = 0;
+  const write = async () => {
+    for (let count = 1; !isOver; count++) {
+      const number = movedBy(count);
+      const [from, to] = placeOf(number, count) === "other" ? ["one", "other"] : ["other", "one"];
+      const moving = {
+        checks: [{ key: HEAD_KEY, versionstamp }],
+        mutations: [
+          set(HEAD_KEY, `${count}`),
+          { type: "delete" as const, key: [from, number] },
+          set([to, number], `${count}`),
+        ],
+      };
+      const landed = await untilApplied(() => store.commit(moving));
+      assert(landed !== null, "nobody else commits");
+      versionstamp = landed;
+      // A store in memory answers without a turn of the event loop, which others need.
+      await nextTurn();
+      if (restMs > 0) await sleep(Math.random() * restMs);
+    }
+  };
+  const writing = write();
+  const ranges = ["one", "other"].map((list) => ({ prefix: [list] }));
+  const few: Key[] = [["one", 1], ["other", 1]];
+  const many: Key[] = numbers.flatMap((number) => [["one", number], ["other", number]]);
+  const heads = new Set<number>();
+  try {
+    // They must see many heads, or the commits came before or after them.
+    for (let taken = 0; taken < snapshots || heads.size < snapshots / 6; taken++) {
+      const keys = taken % 2 === 0 ? few : many;
+      const reverse = taken % 3 === 0;
+      const snapshot = await untilApplied(
+        () => store.snapshot([...keys, HEAD_KEY], ranges, { limit: MOVED, reverse }),
+        // A store without such snapshots may need moments without a commit.
+        () => restMs = Math.min(2 * restMs + 5, 200),
+      );
+      heads.add(expectStateOfHead(snapshot, keys, reverse));
+      await nextTurn();
+    }
+  } finally {
+    isOver = true;
+    await writing;
+  }
+}
+
+/** The number of the record that a commit moves. */
+function movedBy(count: number): number {
+  return (count - 1) % MOVED + 1;
+}
+
+/** The list of a record after so many commits. */
+function placeOf(number: number, count: number): "one" | "other" {
+  const moves = Math.floor((count + MOVED - number) / MOVED);
+  return moves % 2 === 0 ? "one" : "other";
+}
+
+/** The value of a record after so many commits: the last one that moved it, or 0. */
+function valueOf(number: number, count: number): string {
+  const moves = Math.floor((count + MOVED - number) / MOVED);
+  return moves === 0 ? "0" : `${(moves - 1) * MOVED + number}`;
+}
+
+/** Asserts that a snapshot has what the store had after the commit that its head names, and returns the number of this. */
+function expectStateOfHead(
+  { entries, lists }: Snapshot,
+  keys: readonly Key[],
+  reverse: boolean,
+): number {
+  const textOf = (entry: StoreEntry) => new TextDecoder().decode(entry.value as Uint8Array);
+  const count = Number(textOf(entries.at(-1)!));
+  const expectedAt = ([list, number]: Key) =>
+    placeOf(number as number, count) === list ? valueOf(number as number, count) : null;
+  const found = entries.slice(0, -1).map((entry) => entry === null ? null : textOf(entry));
+  assertEquals(found, keys.map(expectedAt));
+  for (const [index, list] of ["one", "other"].entries()) {
+    const expected: [Key, string][] = [];
+    for (let number = 1; number <= MOVED; number++) {
+      if (placeOf(number, count) === list) expected.push([[list, number], valueOf(number, count)]);
+    }
+    if (reverse) expected.reverse();
+    assertEquals(lists[index].map((entry) => [entry.key, textOf(entry)]), expected);
+  }
+  return count;
+}
+
+/** Repeats a call until it is applied. */
+async function untilApplied<T>(call: () => Promise<T>, onBusy = () => {}): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof NotAppliedError)) throw error;
+      onBusy();
+      await nextTurn();
+    }
+  }
+}
 
 /** Commits one record without checks, and resolves to the versionstamp. */
 export function put(store: Store, key: Key, value: string | Uint8Array): Promise<string> {

@@ -2,7 +2,7 @@ import { issueKey } from "../../src/keys/write_key.ts";
 import type { RequestHandler } from "../../src/http/handler.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
@@ -36,7 +36,7 @@ export interface Client {
 
 /** Opens the stores of test services. Tests of another engine replace it. */
 export const TEST_STORES = {
-  open: async (): Promise<Store> => new KvStore(await Deno.openKv(":memory:")),
+  open: (): Promise<Store> => SqliteStore.open(":memory:"),
 };
 
 export async function openTestService(

@@ -8,7 +8,6 @@ import { backoffMs, sleep } from "../../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
-import type { ColumnReader } from "../projections/column_reader.ts";
 import type { Instrumentation } from "../../runtime/instrumentation.ts";
 import { type Base, type Batch, type BatchDeps, planBatch, type Settlement } from "./batch.ts";
 import { type Appended, type Command, QueuedCommand } from "./command.ts";
@@ -30,7 +29,6 @@ export type Committed = Pick<Batch, "base" | "next" | "lines">;
 
 export interface AppenderDeps extends BatchDeps {
   appendLimitMs: number;
-  columns: readonly ColumnReader[];
   heads: HeadReader;
   instrumentation: Instrumentation;
   report: Logger;
@@ -173,12 +171,10 @@ export class Appender {
   /** Plans a batch of the commands that wait, and gives those their outcome that need no commit. */
   async #planNext(): Promise<Batch | undefined> {
     const base = await this.#base();
-    // Before the commands are taken: if the store cannot be read, they wait.
-    const columns = await Promise.all(this.deps.columns.map((it) => it.forCommit(base.head)));
     const candidates = this.#waiting.filter(({ isSettled }) => !isSettled);
     this.#waiting = [];
     this.#inWork = candidates;
-    const plan = await planBatch(this.deps, { base, columns }, candidates);
+    const plan = await planBatch(this.deps, base, candidates);
     const { batch, settled, deferred, unconfirmed } = plan;
     for (const settlement of settled) settleWithoutCommit(settlement);
     for (const queued of unconfirmed) queued.needsFreshHead = true;

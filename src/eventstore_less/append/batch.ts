@@ -6,7 +6,6 @@ import { HEAD_KEY, logMutations, projectionMutations } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
 import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
-import type { Column } from "../projections/column.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import { sealCommit } from "../store/commit_size.ts";
 import type { Mutation, SetMutation, Store } from "../store/store.ts";
@@ -16,12 +15,6 @@ import type { Command, QueuedCommand } from "./command.ts";
 export interface Base extends HeadEntry {
   /** Monotonic time in milliseconds before that read, if there was one. */
   readAt: number;
-}
-
-/** The head that a commit replaces, and the columns as of that head or later. A damaged column is `undefined`. */
-export interface Foundation {
-  base: Base;
-  columns: readonly (Column | undefined)[];
 }
 
 /** An event, its line, and the SHA-256 (hex) of that. */
@@ -73,17 +66,16 @@ export interface BatchDeps {
 /** Prepares the candidates, and plans a commit with the events of as many as fit. Changes none of them. */
 export async function planBatch(
   deps: BatchDeps,
-  foundation: Foundation,
+  base: Base,
   candidates: readonly QueuedCommand[],
 ): Promise<BatchPlan> {
-  const { base } = foundation;
   const preparations = await Promise.allSettled(
     candidates.map(async ({ command }) => await command.prepare(base)),
   );
   const decided = decideAll(deps, base, candidates, preparations);
   const { members, settled, deferred, unconfirmed } = decided;
   if (members.length === 0) return { settled, deferred, unconfirmed };
-  const sealed = sealMost(deps, foundation, members);
+  const sealed = sealMost(deps, base, members);
   return {
     batch: sealed.batch,
     settled: [...settled, ...sealed.settled],
@@ -186,25 +178,15 @@ function isReliable(queued: QueuedCommand, base: Base, runtime: Runtime): boolea
   return queued.needsFreshHead && areRecordsKept;
 }
 
-/**
- * Number of members of the first batch that is tried. Of some changes only twenty fit into a commit, because each stores
- * a block. If all members were tried first, a queue would take more time than its deadlines leave.
- */
-const FIRST_COUNT = 64;
-
 /** Makes a batch of as many members as fit; the others wait. Refuses those for which no records can be made. */
 function sealMost(
   deps: BatchDeps,
-  foundation: Foundation,
+  base: Base,
   members: readonly Member[],
 ): Pick<BatchPlan, "batch" | "settled" | "deferred"> {
-  const sealMembers = (members: readonly Member[]) => seal(deps, foundation, members);
-  const sealUpTo = (most: number) =>
-    sealCommit(members.slice(0, most), sealMembers, deps.store.limits);
+  const sealMembers = (members: readonly Member[]) => seal(deps, base, members);
   try {
-    const first = sealUpTo(FIRST_COUNT);
-    const isFull = first.count < FIRST_COUNT || first.next <= FIRST_COUNT;
-    const { sealed, count } = isFull ? first : sealUpTo(first.next);
+    const { sealed, count } = sealCommit(members, sealMembers, deps.store.limits);
     return { batch: sealed, settled: [], deferred: queuedOf(members.slice(count)) };
   } catch (reason) {
     return refuseFaulty(deps, members, reason);
@@ -232,23 +214,16 @@ function queuedOf(members: readonly Member[]): QueuedCommand[] {
   return members.map(({ queued }) => queued);
 }
 
-function seal(
-  { project }: BatchDeps,
-  { base, columns }: Foundation,
-  members: readonly Member[],
-): Batch {
+function seal({ project }: BatchDeps, base: Base, members: readonly Member[]): Batch {
   const { position, generation } = base.head;
   const lines = members.flatMap(({ lines }) => lines);
   expectToFollow(base.head, lines);
   const next = draftOf(base.head);
   for (const { event, hash } of lines) addEvent(next, event, hash);
-  const events = lines.map(({ event }) => event);
-  const blocks = columns.flatMap((column) => column?.recordsAfter(events) ?? []);
-  if (columns.includes(undefined)) next.lacksColumns = true;
   const logRecords = logMutations(position + 1, lines.map(({ line }) => line));
   const mutations: Mutation[] = [
     ...logRecords,
-    ...projectionMutations(generation, [...project(lines), ...blocks]),
+    ...projectionMutations(generation, project(lines)),
     { type: "set", key: HEAD_KEY, value: encodeHead(next) },
   ];
   return { base, members, next, lines, firstLogRecord: logRecords[0], mutations };

@@ -33,7 +33,6 @@ const HeadRecord = z.strictObject({
   counts: z.record(z.string(), z.int()),
   generation: Count,
   removing: Count.optional(),
-  lacksColumns: z.literal(true).optional(),
 }) satisfies z.ZodType<Head>;
 
 /** The record that replaces the head while a log is restored into a store. */

@@ -1,9 +1,9 @@
-import type { Head } from "../definitions.ts";
+import type { Head, ProjectionKey } from "../definitions.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { HEAD_KEY } from "../keyspace.ts";
-import type { Store } from "../store/store.ts";
+import { HEAD_KEY, projectionKey } from "../keyspace.ts";
+import type { ListOptions, Snapshot, Store, StoreEntry } from "../store/store.ts";
 import { type HeadEntry, headEntryOf } from "./head.ts";
 
 /** Time for which a head may be used after it was read: shorter than `GRACE_MS` of a replay. */
@@ -19,6 +19,17 @@ export class HeadLostError extends ServiceError {}
 const REMEDY =
   "Stop the service, write the value of checkpoint into seen.json, and run deno task audit --checkpoint seen.json. " +
   "If the log does not extend it, restore the newest backup that does: with --file BACKUP, the audit exits with 0";
+
+/** The records of a generation from one key to another (exclusive). */
+export interface ProjectionRange {
+  start: ProjectionKey;
+  end: ProjectionKey;
+}
+
+/** Records that were read together with a head. They are as of that head. */
+export interface HeadSnapshot extends Snapshot {
+  head: Head;
+}
 
 /** Reads the head, and shares fresh reads between callers, as `src/README.md` explains. */
 export class HeadReader {
@@ -85,7 +96,40 @@ export class HeadReader {
   /** Reads the head, unshared. Rejects with `HeadLostError`, and with the errors of {@linkcode headEntryOf}. */
   async read(): Promise<HeadEntry> {
     const known = this.#latest;
-    const entry = await this.#store.get(HEAD_KEY);
+    return this.#accept(await this.#store.get(HEAD_KEY), known);
+  }
+
+  /**
+   * Reads records and ranges of the generation that the head names, together with the head, all at one moment. If a replay
+   * has ended since the latest head was read, it reads them again in the new generation. Rejects as {@linkcode read}.
+   */
+  async readWith(
+    keys: readonly ProjectionKey[],
+    ranges: readonly ProjectionRange[] = [],
+    options: ListOptions = { limit: 0 },
+  ): Promise<HeadSnapshot> {
+    let known = this.#latest ?? await this.read();
+    for (;;) {
+      const { generation } = known.head;
+      const read = await this.#store.snapshot(
+        [HEAD_KEY, ...keys.map((key) => projectionKey(generation, key))],
+        ranges.map(({ start, end }) => ({
+          start: projectionKey(generation, start),
+          end: projectionKey(generation, end),
+        })),
+        options,
+      );
+      const [headEntry, ...entries] = read.entries;
+      const accepted = this.#accept(headEntry, known);
+      if (accepted.head.generation === generation) {
+        return { head: accepted.head, entries, lists: read.lists };
+      }
+      known = accepted;
+    }
+  }
+
+  /** `known` is the latest head from before the read, because a commit may move the head meanwhile. */
+  #accept(entry: StoreEntry | null, known: HeadEntry | undefined): HeadEntry {
     if (entry !== null && entry.versionstamp === this.#latest?.versionstamp) {
       this.#latestSeenAt = this.#runtime.monotonicNow();
       this.#noteFound();
@@ -97,7 +141,6 @@ export class HeadReader {
     return read;
   }
 
-  /** `known` is the latest head from before the read, because a commit may move the head meanwhile. */
   #expectToFollow(read: HeadEntry, known: HeadEntry): void {
     const reason = whyNotAfter(read, known);
     if (reason === undefined) return this.#noteFound();

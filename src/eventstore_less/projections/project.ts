@@ -17,7 +17,7 @@ import type { Key, Store, StoreEntry } from "../store/store.ts";
 
 /**
  * The only projection function: the records that consecutive events write or remove, each once, as it is after the last
- * event. It depends on nothing but the events. `Column` makes the blocks of columns.
+ * event. It depends on nothing but the events.
  */
 export function project(lines: readonly RecordedLine[]): ProjectionRecord[] {
   const records: ProjectionRecord[] = [];

@@ -1,13 +1,14 @@
 import { reasonOf } from "../../runtime/logger.ts";
 import { openKv } from "this-runtime/kv.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
-import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./deno_kv/store_file.ts";
-import { damageOf, SqliteReader } from "./deno_kv/sqlite_reader.ts";
+import { KvWriter } from "./deno_kv/kv_writer.ts";
+import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./sqlite/store_file.ts";
+import { damageOf, SqliteReader } from "./sqlite/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
 import { writeFaultOf } from "./sqlite/sqlite_errors.ts";
 import { SqliteStore } from "./sqlite/sqlite_store.ts";
-import { type Store, WRITE_PROBE } from "./store.ts";
+import { type Key, type Store, WRITE_PROBE } from "./store.ts";
 import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
 import {
   NotAppliedError,
@@ -81,7 +82,9 @@ async function openLocalStore(
       expectUsableIndexes(location.path);
       await expectRisingVersions(location.path, guardKeys);
     }
-    store = await openEngine(location, service !== undefined);
+    // A wait for a lock would block the thread, so the service retries instead.
+    const timeout = service === undefined ? undefined : 0;
+    store = await openTables(storeName(location), timeout);
     await accept(store);
     if (service !== undefined) await expectWritable(store);
     return store;
@@ -91,16 +94,11 @@ async function openLocalStore(
   }
 }
 
-/** Opens a file or a store in memory with Deno KV, or without it on a runtime that has none. */
-async function openEngine(location: StoreLocation, isOfService: boolean): Promise<Store> {
-  const name = storeName(location);
-  // A wait for a lock would block the thread, so the service retries instead.
-  const timeout = isOfService ? 0 : undefined;
-  if (openKv === undefined) return await SqliteStore.open(name, timeout);
-  const kv = await openKv(name);
-  // Reads of a service do not wait for commits. Without a reader, the scans of a tool take less processor time.
-  const hasReader = location.kind === "file" && isOfService;
-  return hasReader ? new KvStore(kv, new SqliteReader(name, timeout)) : new KvStore(kv);
+/** Opens a file or a store in memory. Deno KV writes a file on a runtime that has it. */
+async function openTables(path: string, timeout: number | undefined): Promise<Store> {
+  if (path === ":memory:" || openKv === undefined) return await SqliteStore.open(path, timeout);
+  const kv = await openKv(path);
+  return new SqliteStore(new SqliteReader(path, timeout), new KvWriter(kv));
 }
 
 /** Rejects if a commit fails. A lock is not a fault: another process writes. */
@@ -137,10 +135,11 @@ async function connectorOf(
   location: StoreLocation,
   options: OpenOptions,
 ): Promise<Connect | undefined> {
-  if (location.kind === "attached") return openAttachedStore;
+  const [headKey] = options.guardKeys;
+  if (location.kind === "attached") return () => openAttachedStore(headKey);
   if (location.kind === "kv_connect") {
     const { openKvConnectStore } = await import("./deno_kv/kv_connect_store.ts");
-    return (signal) => openKvConnectStore(location.address, signal);
+    return (signal) => openKvConnectStore(location.address, headKey, signal);
   }
   if (location.kind === "postgres") {
     const { PostgresStore } = await import("./postgres/postgres_store.ts");
@@ -152,11 +151,11 @@ async function connectorOf(
 const ATTEMPTS_LIMIT = 16;
 let attempts = 0;
 
-async function openAttachedStore(): Promise<Store> {
+async function openAttachedStore(headKey: Key): Promise<Store> {
   if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
   attempts++;
   try {
-    return new KvStore(await openKv!());
+    return new KvStore(await openKv!(), headKey);
   } catch (error) {
     // The client's errors have no type of their own.
     const { message } = error as Error;

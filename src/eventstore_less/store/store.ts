@@ -1,11 +1,20 @@
+import { StoreRefusedError } from "./store_errors.ts";
+
 /** The port to a key-value store: strongly consistent, ordered by key. `store_errors.ts` has its errors. */
 export interface Store {
   readonly limits: StoreLimits;
   get(key: Key): Promise<StoreEntry | null>;
-  /** Reads at most {@linkcode GET_MANY_LIMIT} records of one snapshot. */
-  getMany(keys: Key[]): Promise<(StoreEntry | null)[]>;
   /** Reads at most `limit` entries of one snapshot, in key order or reversed. */
   list(range: KeyRange, options: ListOptions): Promise<StoreEntry[]>;
+  /**
+   * Reads any number of records, and of each range what list() would, all at one moment. Rejects with `NotAppliedError`
+   * if commits come between the parts of a large snapshot over KV Connect, or of any snapshot of an attached Deno KV.
+   */
+  snapshot(
+    keys: readonly Key[],
+    ranges: readonly KeyRange[],
+    options: ListOptions,
+  ): Promise<Snapshot>;
   /**
    * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed. `null` may also
    * mean that an earlier copy of this commit landed and changed the checked record. After a rejection, `mayHaveLanded()`
@@ -33,9 +42,6 @@ export const STORE_LIMITS = {
 };
 export type StoreLimits = typeof STORE_LIMITS;
 
-/** Maximum number of keys of one {@linkcode Store.getMany}, as of Deno KV. */
-export const GET_MANY_LIMIT = 10;
-
 /** Size of a value that every store accepts. It limits the lines of the log, because an export must fit into any store. */
 export const VALUE_BYTES_LIMIT = 65_536;
 
@@ -59,10 +65,24 @@ export interface StoreEntry {
   versionstamp: string;
 }
 
+/** What a store had at one moment. */
+export interface Snapshot {
+  /** The entry of each key, in the order of the keys. */
+  entries: (StoreEntry | null)[];
+  /** The entries in each range, in the order of the ranges. */
+  lists: StoreEntry[][];
+}
+
 export interface ListOptions {
-  /** At most `listEntries` of the limits. */
+  /** Maximum number of entries in each range, at most `listEntries` of the limits. */
   limit: number;
   reverse?: boolean;
+}
+
+/** Throws `StoreRefusedError` if a list may be longer than any store allows. */
+export function expectListLimit({ limit }: ListOptions): void {
+  const { listEntries } = STORE_LIMITS;
+  if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
 }
 
 export interface Commit {

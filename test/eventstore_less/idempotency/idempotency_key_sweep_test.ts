@@ -13,8 +13,9 @@ import {
 import { readHead } from "eventstore-less/log/head.ts";
 import { shutDown } from "../../../src/life_cycle/shut_down.ts";
 import { createService } from "../../../src/service.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import { SqliteReader } from "eventstore-less/store/deno_kv/sqlite_reader.ts";
+import { KvWriter } from "eventstore-less/store/deno_kv/kv_writer.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
+import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import { NotAppliedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
@@ -318,7 +319,7 @@ testNeeding(permissions("read", "write"))(
     const runtime = new FakeRuntime();
     const openFile = async () => {
       const kv = await Deno.openKv(temp.kvPath);
-      return new KvStore(kv, new SqliteReader(temp.kvPath));
+      return new SqliteStore(new SqliteReader(temp.kvPath), new KvWriter(kv));
     };
     const store = runtime.awaited(await openFile());
     const service = createService({ store, runtime, report: () => {} });

@@ -9,7 +9,7 @@ import {
   HeadLostError,
   HeadReader,
 } from "eventstore-less/log/head_reader.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import type { Mutation } from "eventstore-less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
@@ -18,7 +18,7 @@ import { faultyStore, hold } from "../../support/faulty_store.ts";
 /** A reader of a store in memory, and a way to replace the head of the store. */
 async function open() {
   const runtime = new FakeRuntime();
-  const store = faultyStore(runtime.awaited(new KvStore(await Deno.openKv(":memory:"))));
+  const store = faultyStore(runtime.awaited(await SqliteStore.open(":memory:")));
   const report = spy();
   const heads = new HeadReader(store, runtime, report);
   const write = async (head: Partial<Head>) => {

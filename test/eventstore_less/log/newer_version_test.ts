@@ -127,7 +127,7 @@ async function withNewer(
   const folder = `${project}/store`;
   await Deno.mkdir(folder);
   const kvPath = `${folder}/pets.sqlite3`;
-  const store = faultyStore(new KvStore(await Deno.openKv(kvPath)));
+  const store = faultyStore(new KvStore(await Deno.openKv(kvPath), HEAD_KEY));
   try {
     const options = { store, runtime: systemRuntime, report: () => {} };
     const [older, newer] = [createService(options), createNewer(options)];
@@ -240,7 +240,7 @@ test(
   async (newer) => {
     const { folder, project } = newer;
     const path = `${folder}/other.sqlite3`;
-    const store = new KvStore(await Deno.openKv(path));
+    const store = new KvStore(await Deno.openKv(path), HEAD_KEY);
     const { createService: createNewer } = await importFromCopy<ServiceModule>(project, SERVICE);
     const options = { store, runtime: systemRuntime, report: () => {} };
     const older = createService(options);

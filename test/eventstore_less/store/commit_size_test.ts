@@ -1,5 +1,6 @@
 import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
 import { fillOf, groupIntoCommits } from "eventstore-less/store/commit_size.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import { type Mutation, STORE_LIMITS } from "eventstore-less/store/store.ts";
 import { set } from "../../support/store_contract.ts";
@@ -30,7 +31,7 @@ Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit 
       using kv = await Deno.openKv(":memory:");
       // Deno KV checks its limits.
       const mutations = [...commit, head];
-      assertNotEquals(await new KvStore(kv).commit({ checks: [], mutations }), null);
+      assertNotEquals(await new KvStore(kv, HEAD_KEY).commit({ checks: [], mutations }), null);
     }
     // The first commit shows how large the items are.
     for (const commit of commits.slice(1, -1)) {

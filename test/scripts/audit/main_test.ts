@@ -4,6 +4,7 @@ import { projectionKey } from "eventstore-less/keyspace.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { HeadLostError, HeadReader } from "eventstore-less/log/head_reader.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
@@ -106,7 +107,7 @@ test("audit: a sound log replaces the checkpoint, and a log that was cut off doe
 test("audit --checkpoint: with the checkpoint that an instance logs after a roll-back, the lost events are found", () =>
   withSampleFile(async ({ folder, store, lines }) => {
     const kvPath = `${folder}/rolled_back.sqlite3`;
-    const older = new KvStore(await Deno.openKv(kvPath));
+    const older = new KvStore(await Deno.openKv(kvPath), HEAD_KEY);
     await writeLog(older, systemRuntime, lines.slice(0, 33));
     let logged: Record<string, unknown> = {};
     const heads = new HeadReader(older, systemRuntime, (_, event, details) => {

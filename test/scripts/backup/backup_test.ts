@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { assertEquals, assertRejects } from "@std/assert";
 import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import { logKey } from "eventstore-less/keyspace.ts";
 import { Backup } from "../../../scripts/backup/backup.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
@@ -88,7 +88,7 @@ test("Backup refuses a file that is not an export of this log, and does not chan
 test("Backup refuses a torn file if the log is empty, and does not change it", async ({ sample, path }) => {
   const torn = linesToBytes(sample.lines).subarray(0, 20);
   await Deno.writeFile(path, torn);
-  const store = new KvStore(await Deno.openKv(":memory:"));
+  const store = await SqliteStore.open(":memory:");
   await using file = await open(path, "a+");
   const refusal = "The file has the beginning of an event, but the log is empty: ";
   await assertRejects(() => Backup.open(file, store, 0), RefusedError, refusal);

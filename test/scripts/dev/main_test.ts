@@ -85,7 +85,7 @@ test("dev waits for a change while the store is of a newer version; --reset move
     await using dev = startDev(project, "", "--reset", "--seed", "3");
     const [kept] = await dev.reports(/^Moved the old store to (\.data\/\S+)$/);
     await dev.serves((pets) => assertEquals(pets.map(({ id }) => id), [3, 2, 1]));
-    const old = new KvStore(await Deno.openKv(`${project}/${kept}/pets.sqlite3`));
+    const old = new KvStore(await Deno.openKv(`${project}/${kept}/pets.sqlite3`), HEAD_KEY);
     assertEquals(decodeHeadRecord((await old.get(HEAD_KEY))!.value).kind, "other_format");
     old.close();
   }));

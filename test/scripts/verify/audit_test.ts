@@ -29,7 +29,6 @@ import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
 import type { Key, Mutation, Store } from "eventstore-less/store/store.ts";
 import { linesOf, linesToBytes, rewritten, sampleId, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../../support/sample_store.ts";
-import { useSmallBlocks } from "../../support/small_blocks.ts";
 import { openTestService } from "../../support/test_service.ts";
 import { faultyStore } from "../../support/faulty_store.ts";
 import { putRecord } from "../../support/set_record.ts";
@@ -149,12 +148,9 @@ interface Damage {
   firstBadPosition?: number;
 }
 
-useSmallBlocks({ length: 8, storedAfter: 8 });
-
 const LINES = sampleLog(33);
 
 const pet = (list: string, id: number) => projectionKey(1, petKey(list, id));
-const block = (number: number) => projectionKey(1, ["block_of_pets", number]);
 const removal = (id: number) => projectionKey(1, removedPetKey(id));
 const isExtra = (record: string) => `${record} is there, but does not follow from the log`;
 
@@ -232,19 +228,6 @@ const DAMAGES: Damage[] = [
     messages: [
       isExtra("Pet 3 in the list none of generation 1"),
       "Pet 3 in the list sold of generation 1 is missing",
-    ],
-  },
-  {
-    name: "a block is missing",
-    changes: [[block(2), undefined]],
-    messages: ["The record of block 2 of pets of generation 1 is missing"],
-  },
-  {
-    name: "a block has another content, and there is one more",
-    changes: [[block(2), "{}\n"], [block(30), "{}\n"]],
-    messages: [
-      "The record of block 2 of pets of generation 1 is not what the log says",
-      isExtra("The record of block 30 of pets of generation 1"),
     ],
   },
   {

@@ -5,36 +5,68 @@
  */
 
 import { Buffer } from "node:buffer";
-import type { Kv } from "this-runtime/kv.ts";
 import { connectKv, fetcherUntil } from "this-runtime/kv_connect.ts";
 import { reasonOf } from "../../../runtime/logger.ts";
-import { encodeKey } from "../key_encoding.ts";
-import { type Commit, type Store, VALUE_BYTES_LIMIT } from "../store.ts";
+import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import {
+  type Commit,
+  expectListLimit,
+  type Key,
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
+  VALUE_BYTES_LIMIT,
+} from "../store.ts";
+import {
+  NotAppliedError,
   StoreAwayError,
   StoreError,
   StoreRefusedError,
   UnclearOutcomeError,
 } from "../store_errors.ts";
 import { withTypedErrors } from "../sqlite/sqlite_errors.ts";
-import { KvStore } from "./kv_store.ts";
 
-/** The part of the client, not in its interface, that finds where a commit is sent. */
-interface RemoteKv extends Kv {
+/** The parts of the client that are not in its interface: they find where a commit is sent, and read several ranges. */
+interface RemoteKv {
   /** Renews the metadata if they are about to expire. */
   locateEndpointUrl(consistency: "strong"): Promise<string>;
   metadata: { version: number; databaseId: string; token: string };
+  /** Reads ranges of one snapshot, at most {@linkcode READ_RANGES_LIMIT}, with {@linkcode READ_ENTRIES_LIMIT} in total. */
+  snapshotRead(
+    request: { ranges: ReadRange[] },
+    consistency: "strong",
+  ): Promise<{ ranges: { values: WireEntry[] }[] }>;
+  decodeV8(value: Uint8Array): unknown;
+  close(): void;
 }
+
+type ReadRange = { start: Uint8Array; end: Uint8Array; limit: number; reverse: boolean };
+
+interface WireEntry {
+  key: Uint8Array;
+  value: Uint8Array;
+  encoding: "VE_V8" | "VE_LE64" | "VE_BYTES";
+  versionstamp: Uint8Array;
+}
+
+/** The limits of a server for one request (https://github.com/denoland/denokv, proto/limits.rs). */
+const READ_RANGES_LIMIT = 10;
+const READ_ENTRIES_LIMIT = 1_000;
+
+/** How often the parts of a large snapshot are read until no commit comes between. */
+const SNAPSHOT_ATTEMPTS = 30;
 
 /** The messages of the client's errors about an answer that arrived, but that it cannot use. */
 const OTHER_SERVER = /^(Unexpected response content-type|Bad DatabaseMetadata|Unsupported|No end)/;
 
 /**
  * Connects to a server, with the token in `DENO_KV_ACCESS_TOKEN`. When the store is closed, calls in flight reject.
- * Rejects with {@linkcode StoreAwayError} or {@linkcode StoreRefusedError}.
+ * Commits that replace the record with the key of the head do not come between the parts of a large snapshot. Rejects
+ * with {@linkcode StoreAwayError} or {@linkcode StoreRefusedError}.
  */
 export async function openKvConnectStore(
   address: string,
+  headKey: Key,
   signal: AbortSignal,
 ): Promise<Store> {
   const calls = new AbortController();
@@ -43,7 +75,21 @@ export async function openKvConnectStore(
   try {
     const fetcher = fetcherOf(calls.signal);
     const kv = await connectKv!(address, fetcher) as unknown as RemoteKv;
-    const store = new KvStore(kv);
+    const read = async (ranges: ReadRange[]): Promise<StoreEntry[][]> => {
+      const answer = await kv.snapshotRead({ ranges }, "strong");
+      if (answer.ranges.length !== ranges.length) {
+        throw new UnclearOutcomeError(`it answers ${answer.ranges.length} of ${ranges.length}`);
+      }
+      return answer.ranges.map(({ values }) => values.map((entry) => storeEntry(entry, kv)));
+    };
+    const snapshot: Store["snapshot"] = async (keys, ranges, options) => {
+      expectListLimit(options);
+      const { limit, reverse = false } = options;
+      const ofRanges = ranges.map((range) => ({ ...encodeRange(range), limit, reverse }));
+      const lists = await readAtOneMoment([...keys.map(rangeOfKey), ...ofRanges], headKey, read);
+      const entries = lists.splice(0, keys.length).map(([entry = null]) => entry);
+      return { entries, lists };
+    };
     const send = async (commit: Commit): Promise<string | null> => {
       const url = `${await kv.locateEndpointUrl("strong")}/atomic_write`;
       const { version, databaseId, token } = kv.metadata;
@@ -62,14 +108,15 @@ export async function openKvConnectStore(
       if (!type.endsWith("protobuf")) throw new UnclearOutcomeError(`it answers with ${type}`);
       return decodeAtomicWriteOutput(new Uint8Array(await response.arrayBuffer()));
     };
+    const readTyped: Store["snapshot"] = (...args) => withTypedErrors(() => snapshot(...args));
     return {
-      limits: store.limits,
-      get: store.get,
-      getMany: store.getMany,
-      list: store.list,
+      limits: STORE_LIMITS,
+      get: async (key) => (await readTyped([key], [], { limit: 0 })).entries[0],
+      list: async (range, options) => (await readTyped([], [range], options)).lists[0],
+      snapshot: readTyped,
       commit: (commit) => withTypedErrors(() => send(commit)),
       close() {
-        store.close();
+        kv.close();
         giveUp();
       },
     };
@@ -84,6 +131,59 @@ export async function openKvConnectStore(
   } finally {
     signal.removeEventListener("abort", giveUp);
   }
+}
+
+/**
+ * Reads ranges in one request, which is one snapshot. If they are too many for it, each request also reads the head: all
+ * are of one moment if they have the same head.
+ */
+async function readAtOneMoment(
+  ranges: ReadRange[],
+  headKey: Key,
+  read: (ranges: ReadRange[]) => Promise<StoreEntry[][]>,
+): Promise<StoreEntry[][]> {
+  const parts = partsOf(ranges, READ_RANGES_LIMIT, READ_ENTRIES_LIMIT);
+  if (parts.length === 1) return await read(parts[0]);
+  const head = rangeOfKey(headKey);
+  const partsBesideHead = partsOf(ranges, READ_RANGES_LIMIT - 1, READ_ENTRIES_LIMIT - 1);
+  for (let attempt = 1; attempt <= SNAPSHOT_ATTEMPTS; attempt++) {
+    const answers = await Promise.all(partsBesideHead.map((part) => read([head, ...part])));
+    const heads = new Set(answers.map(([found]) => found.at(0)?.versionstamp));
+    if (heads.size === 1) return answers.flatMap(([, ...lists]) => lists);
+  }
+  throw new NotAppliedError(`Commits came between ${SNAPSHOT_ATTEMPTS} reads of a snapshot`);
+}
+
+/** Groups ranges so that each group has at most so many of them, and so many entries. There is always one group. */
+function partsOf(ranges: ReadRange[], maxRanges: number, maxEntries: number): ReadRange[][] {
+  const parts: ReadRange[][] = [[]];
+  let entries = 0;
+  for (const range of ranges) {
+    const isFull = parts.at(-1)!.length === maxRanges || entries + range.limit > maxEntries;
+    if (isFull) {
+      parts.push([]);
+      entries = 0;
+    }
+    parts.at(-1)!.push(range);
+    entries += range.limit;
+  }
+  return parts;
+}
+
+/** The range that contains only this key. */
+function rangeOfKey(key: Key): ReadRange {
+  if (key.length === 0) throw new StoreRefusedError("A key cannot be empty");
+  const start = encodeKey(key);
+  return { start, end: Uint8Array.of(...start, 0x00), limit: 1, reverse: false };
+}
+
+function storeEntry({ key, value, encoding, versionstamp }: WireEntry, kv: RemoteKv): StoreEntry {
+  const entry = { key: decodeKey(key), versionstamp: versionstamp.toHex() };
+  // Another program has written the other values.
+  if (encoding === "VE_V8") return { ...entry, value: kv.decodeV8(value) };
+  if (encoding !== "VE_BYTES") return { ...entry, value: encoding };
+  // The client returns a part of the whole answer, which would stay in memory with the value.
+  return { ...entry, value: value.slice() };
 }
 
 /**

@@ -1,72 +1,96 @@
-import type { Kv, KvCheck, KvEntry, KvKey, KvSelector } from "this-runtime/kv.ts";
-import { type Key, type KeyRange, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
-import { decoded, withTypedErrors } from "../sqlite/sqlite_errors.ts";
-import { StoreReadOnlyError, StoreRefusedError } from "../store_errors.ts";
+import type { Kv, KvEntry, KvKey, KvSelector } from "this-runtime/kv.ts";
+import {
+  expectListLimit,
+  type Key,
+  type KeyRange,
+  type ListOptions,
+  type Snapshot,
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
+} from "../store.ts";
+import { withTypedErrors } from "../sqlite/sqlite_errors.ts";
+import { NotAppliedError } from "../store_errors.ts";
+import { KvWriter } from "./kv_writer.ts";
 
-/** A store on a Deno KV: in memory, in a SQLite file, or over the network by KV Connect. */
+/** Maximum number of keys of one read (https://docs.deno.com/deploy/kv/transactions/#limits). */
+const GET_MANY_LIMIT = 10;
+
+/** How often the parts of a snapshot are read until no commit comes between. */
+const SNAPSHOT_ATTEMPTS = 30;
+
+/** A store on a Deno KV that a platform attaches. A file has a faster reader: `SqliteStore`. */
 export class KvStore implements Store {
   readonly limits = STORE_LIMITS;
-  #kv: Kv | undefined;
-  #reader: Store | undefined;
+  #kv: Kv;
+  #headKey: Key;
+  #writer: KvWriter;
 
-  /** With a reader of the same file, all reads use it. Without a Deno KV, there must be a reader, and each commit fails. */
-  constructor(kv: Kv, reader?: Store);
-  constructor(kv: undefined, reader: Store);
-  constructor(kv: Kv | undefined, reader?: Store) {
+  /** Commits that replace the record with the key of the head do not come between the parts of a snapshot. */
+  constructor(kv: Kv, headKey: Key) {
     this.#kv = kv;
-    this.#reader = reader;
+    this.#headKey = headKey;
+    this.#writer = new KvWriter(kv);
   }
 
-  get: Store["get"] = async (key) => (await this.getMany([key]))[0];
+  get: Store["get"] = async (key) => (await this.#getMany([key]))[0];
 
-  getMany: Store["getMany"] = (keys) =>
-    withTypedErrors(async () => {
-      if (this.#reader !== undefined) return (await this.#reader.getMany(keys)).map(decoded);
-      const entries = await this.#kv!.getMany(keys as readonly unknown[] as KvKey[]);
+  #getMany(keys: readonly Key[]): Promise<(StoreEntry | null)[]> {
+    return withTypedErrors(async () => {
+      const entries = await this.#kv.getMany(keys as readonly unknown[] as KvKey[]);
       return entries.map(storeEntry);
     });
+  }
 
-  list: Store["list"] = (range, { limit, reverse = false }) =>
+  list: Store["list"] = (range, options) =>
     withTypedErrors(async () => {
-      const { listEntries } = this.limits;
-      if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
-      if (this.#reader !== undefined) {
-        return (await this.#reader.list(range, { limit, reverse })).map(decoded);
-      }
+      expectListLimit(options);
       // KV reads each batch from one snapshot, so one batch must hold the whole result.
-      const options = { limit, reverse, batchSize: limit };
-      const entries = await Array.fromAsync(this.#kv!.list(selectorOf(range), options));
+      const batch = { ...options, batchSize: options.limit };
+      const entries = await Array.fromAsync(this.#kv.list(selectorOf(range), batch));
       return entries.map((entry) => storeEntry(entry)!);
     });
 
-  commit: Store["commit"] = ({ checks, mutations }) =>
-    withTypedErrors(async () => {
-      if (this.#kv === undefined) throw new StoreReadOnlyError();
-      const atomic = this.#kv.atomic().check(...checks as KvCheck[]);
-      for (const mutation of mutations) {
-        if (mutation.type === "delete") atomic.delete(mutation.key);
-        else atomic.set(mutation.key, mutation.value);
-      }
-      const result = await atomic.commit();
-      return result.ok ? result.versionstamp : null;
-    });
-
-  close = (): void => {
-    // The last to close the file writes the log of SQLite into it, and a reader cannot.
-    this.#reader?.close();
-    this.#kv?.close();
+  /** Deno KV has no snapshot of several ranges, so the parts are read until the head is the same before and after them. */
+  snapshot: Store["snapshot"] = async (keys, ranges, options) => {
+    expectListLimit(options);
+    let head = await this.get(this.#headKey);
+    for (let attempt = 1; attempt <= SNAPSHOT_ATTEMPTS; attempt++) {
+      const parts = await this.#readParts(keys, ranges, options);
+      const newer = await this.get(this.#headKey);
+      if (newer?.versionstamp === head?.versionstamp) return parts;
+      head = newer;
+    }
+    throw new NotAppliedError(`Commits came between ${SNAPSHOT_ATTEMPTS} reads of a snapshot`);
   };
+
+  async #readParts(
+    keys: readonly Key[],
+    ranges: readonly KeyRange[],
+    options: ListOptions,
+  ): Promise<Snapshot> {
+    const groups: Key[][] = [];
+    for (let first = 0; first < keys.length; first += GET_MANY_LIMIT) {
+      groups.push(keys.slice(first, first + GET_MANY_LIMIT));
+    }
+    const [entries, lists] = await Promise.all([
+      Promise.all(groups.map((group) => this.#getMany(group))),
+      Promise.all(ranges.map((range) => this.list(range, options))),
+    ]);
+    return { entries: entries.flat(), lists };
+  }
+
+  commit: Store["commit"] = (commit) => withTypedErrors(() => this.#writer.commit(commit));
+
+  close(): void {
+    this.#writer.close();
+  }
 }
 
 function selectorOf({ prefix, start, end }: KeyRange): KvSelector {
-  if (prefix === undefined) return { start, end };
-  // From its first possible key on: in reverse, the client from npm would list the prefix itself, too.
-  return { prefix, start: start ?? [...prefix, new Uint8Array()] };
+  return prefix === undefined ? { start, end } : { prefix, start };
 }
 
 function storeEntry({ key, value, versionstamp }: KvEntry): StoreEntry | null {
-  if (versionstamp === null) return null;
-  // The client from npm returns a part of the whole answer, which would stay in memory with the value.
-  const isPart = value instanceof Uint8Array && value.length < value.buffer.byteLength;
-  return { key: key as Key, value: isPart ? value.slice() : value, versionstamp };
+  return versionstamp === null ? null : { key: key as Key, value, versionstamp };
 }

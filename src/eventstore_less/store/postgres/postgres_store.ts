@@ -5,8 +5,10 @@ import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { NotAppliedError, StoreRefusedError } from "../store_errors.ts";
 import {
   type Commit,
+  expectListLimit,
   type Key,
   type Mutation,
+  type Snapshot,
   type Store,
   STORE_LIMITS,
   type StoreEntry,
@@ -87,38 +89,53 @@ export class PostgresStore implements Store {
   get: Store["get"] = async (key) => {
     const isHead = bytesEqual(encodeKey(key), this.#head.key);
     if (isHead) return await this.#getHead(key);
-    const [entry] = await this.getMany([key]);
+    const { entries: [entry] } = await this.snapshot([key], [], { limit: 0 });
     return entry;
   };
 
   async #getHead(key: Key): Promise<StoreEntry | null> {
-    const sentAt = this.#runtime.monotonicNow();
-    const mustProve = this.#head.strictReads || sentAt - this.#provenAt >= PROVEN_MS;
-    const statement = mustProve ? SQL.PROVE_AND_GET_HEAD : SQL.GET_HEAD;
-    const [row] = await this.#primary.reads.read(statement, []);
-    if (mustProve) this.#provenAt = sentAt;
+    const [row] = await this.#readHead(SQL.GET_HEAD, SQL.PROVE_AND_GET_HEAD, []);
     const [, value] = row;
     return value === null ? null : entryOf(key, row);
   }
 
-  getMany: Store["getMany"] = async (keys) => {
-    const encoded = keys.map(encodeKey);
-    const parameters = [SQL.encodeArray(encoded), this.#head.key];
-    const rows = await this.#primary.reads.read(SQL.GET_MANY, parameters);
-    return keys.map((key, index) => {
-      const row = rows.find((row) => bytesEqual(bytesOf(row[2]), encoded[index]));
-      return row === undefined ? null : entryOf(key, row);
-    });
-  };
+  /** Makes a read of the head. If a proof is due that the server is the primary, the read is the one that proves it. */
+  async #readHead(plain: string, proving: string, parameters: Parameter[]): Promise<Row[]> {
+    const sentAt = this.#runtime.monotonicNow();
+    const mustProve = this.#head.strictReads || sentAt - this.#provenAt >= PROVEN_MS;
+    const rows = await this.#primary.reads.read(mustProve ? proving : plain, parameters);
+    if (mustProve) this.#provenAt = sentAt;
+    return rows;
+  }
 
   list: Store["list"] = async (range, { limit, reverse = false }) => {
-    if (limit > this.limits.listEntries) {
-      throw new StoreRefusedError("The limit of a list is too large");
-    }
+    expectListLimit({ limit });
     const { start, end } = encodeRange(range);
     const statement = reverse ? SQL.LIST_REVERSE : SQL.LIST;
     const rows = await this.#primary.reads.read(statement, [start, end, limit, this.#head.key]);
     return rows.map((row) => entryOf(decodeKey(bytesOf(row[2])), row));
+  };
+
+  snapshot: Store["snapshot"] = async (keys, ranges, options) => {
+    expectListLimit(options);
+    const encodedKeys = keys.map(encodeKey);
+    const encodedRanges = ranges.map(encodeRange);
+    const others = encodedKeys.filter((key) => !bytesEqual(key, this.#head.key));
+    const parameters = [
+      SQL.encodeArray(others),
+      this.#head.key,
+      SQL.encodeArray(encodedRanges.map(({ start }) => start)),
+      SQL.encodeArray(encodedRanges.map(({ end }) => end)),
+      options.limit,
+    ];
+    const [plain, proving] = options.reverse
+      ? [SQL.SNAPSHOT_REVERSE, SQL.PROVE_AND_SNAPSHOT_REVERSE]
+      : [SQL.SNAPSHOT, SQL.PROVE_AND_SNAPSHOT];
+    const hasHead = others.length < encodedKeys.length;
+    const rows = hasHead
+      ? await this.#readHead(plain, proving, parameters)
+      : await this.#primary.reads.read(plain, parameters);
+    return snapshotOf(rows, keys, encodedKeys, ranges.length);
   };
 
   async commit(commit: Commit): Promise<string | null> {
@@ -250,6 +267,27 @@ function arraysOf(records: EncodedRecord[]): Parameter[] {
   const keys = records.map(({ key }) => key);
   const values = records.map(({ value }) => value);
   return [SQL.encodeArray(keys), SQL.encodeArray(values)];
+}
+
+/** Finds the entry of each key, and those of each range, among the rows of a snapshot. */
+function snapshotOf(
+  rows: Row[],
+  keys: readonly Key[],
+  encodedKeys: Uint8Array[],
+  ranges: number,
+): Snapshot {
+  const byKey = new Map<string, Row>();
+  const lists: StoreEntry[][] = Array.from({ length: ranges }, () => []);
+  for (const row of rows) {
+    const [, value, key, range] = row;
+    if (range !== "0") lists[Number(range) - 1].push(entryOf(decodeKey(bytesOf(key)), row));
+    else if (value !== null) byKey.set(key!, row);
+  }
+  const entries = keys.map((key, index) => {
+    const row = byKey.get(`\\x${encodedKeys[index].toHex()}`);
+    return row === undefined ? null : entryOf(key, row);
+  });
+  return { entries, lists };
 }
 
 function entryOf(key: Key, [version, value]: Row): StoreEntry {

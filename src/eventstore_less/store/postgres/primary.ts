@@ -30,7 +30,7 @@ const BEGIN_SESSION = `
  * The settings of a session that the store depends on. They override the defaults of the role. A time limit of the server
  * would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may end, because it
  * precedes the commit. A commit is planned once, and by its indexes however small the tables are then, because to plan
- * it takes the server a tenth of its time (measured). Even a sufficient `synchronous_commit` is set, because the default
+ * it takes the server a tenth of its time (measured). Parallel workers would lose the order within a snapshot. Even a sufficient `synchronous_commit` is set, because the default
  * may change.
  */
 const CONFIGURE = `
@@ -46,6 +46,7 @@ const CONFIGURE = `
     ('plan_cache_mode', 'force_generic_plan'),
     ('enable_seqscan', 'off'),
     ('enable_bitmapscan', 'off'),
+    ('max_parallel_workers_per_gather', '0'),
     ('synchronous_commit', case
       when pg_catalog.current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
       then 'on' else pg_catalog.current_setting('synchronous_commit') end)

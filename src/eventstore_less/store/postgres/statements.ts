@@ -16,14 +16,6 @@ export const PROVE_AND_GET_HEAD = `
   with proof as materialized (select pg_catalog.pg_logical_emit_message(true, '${SQL_NAME}', ''))
   select version, value from proof cross join lateral (${NEWEST_HEAD}) as newest`;
 
-/** Parameters: the keys, and the key of the head. Columns: version, value, key. */
-export const GET_MANY = `
-  select version, value, key from ${SQL_NAME}.records
-  where key = any($1::pg_catalog.bytea[]) and value is not null
-  union all
-  select version, value, $2 from (${NEWEST_HEAD}) as newest
-  where $2::pg_catalog.bytea = any($1) and value is not null`;
-
 /** Parameters: the first key, the end (exclusive), the limit and the key of the head. Columns: version, value, key. */
 const list = (order: "asc" | "desc") => `
   (select version, value, key from ${SQL_NAME}.records
@@ -32,6 +24,42 @@ const list = (order: "asc" | "desc") => `
   (select version, value, $4 from (${NEWEST_HEAD}) as newest
     where $4::pg_catalog.bytea >= $1 and $4 < $2 and value is not null)
   order by key ${order} limit $3`;
+
+/**
+ * Reads the head, other records and ranges, which may contain the head, all at one moment.
+ *
+ * Parameters:
+ * 1. the keys of the other records
+ * 2. the key of the head
+ * 3. the first key of each range
+ * 4. the end (exclusive) of each range
+ * 5. the limit of each range
+ *
+ * Columns: version, value, key, and the number of the range from 1; 0 for the head and the other records. The head has
+ * always a row; its value is null if it is missing.
+ */
+const snapshot = (readHead: string, order: "asc" | "desc") => `
+  select version, value, $2::pg_catalog.bytea as key, 0 as range from (${readHead}) as head
+  union all
+  select version, value, key, 0 from ${SQL_NAME}.records
+  where key = any($1::pg_catalog.bytea[]) and value is not null
+  union all
+  select found.version, found.value, found.key, range
+  from rows from (pg_catalog.unnest($3::pg_catalog.bytea[]), pg_catalog.unnest($4::pg_catalog.bytea[]))
+    with ordinality as ranges (first, past, range)
+  cross join lateral (
+    (select version, value, key from ${SQL_NAME}.records
+      where key >= first and key < past and value is not null order by key ${order} limit $5)
+    union all
+    (select version, value, $2 from (${NEWEST_HEAD}) as newest
+      where $2 >= first and $2 < past and value is not null)
+    order by key ${order} limit $5
+  ) as found`;
+
+export const SNAPSHOT = snapshot(GET_HEAD, "asc");
+export const SNAPSHOT_REVERSE = snapshot(GET_HEAD, "desc");
+export const PROVE_AND_SNAPSHOT = snapshot(PROVE_AND_GET_HEAD, "asc");
+export const PROVE_AND_SNAPSHOT_REVERSE = snapshot(PROVE_AND_GET_HEAD, "desc");
 
 export const LIST = list("asc");
 export const LIST_REVERSE = list("desc");

@@ -41,8 +41,9 @@ export function reconnectingStore(
   return {
     limits: STORE_LIMITS,
     get: (key) => withConnection((store) => store.get(key)),
-    getMany: (keys) => withConnection((store) => store.getMany(keys)),
     list: (range, options) => withConnection((store) => store.list(range, options)),
+    snapshot: (keys, ranges, options) =>
+      withConnection((store) => store.snapshot(keys, ranges, options)),
     commit: (commit) => withConnection((store) => store.commit(commit)),
     close() {
       isClosed = true;

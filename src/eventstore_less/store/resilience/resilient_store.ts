@@ -24,6 +24,8 @@ const COMMIT_LAPSE_MS = 1_000;
 /** How many times a read is retried that failed over a network for an unknown reason. */
 const NETWORK_RETRIES = 4;
 
+type ReadName = "get" | "list" | "snapshot";
+
 export interface ResilientStoreOptions {
   runtime: Runtime;
   /** The record that is read to find out whether the store answers. */
@@ -61,10 +63,15 @@ export class ResilientStore implements Store {
 
   get: Store["get"] = (key) => this.#read("get", key, () => this.#store.get(key));
 
-  getMany: Store["getMany"] = (keys) => this.#read("get", keys[0], () => this.#store.getMany(keys));
-
   list: Store["list"] = (range, options) =>
     this.#read("list", range.prefix ?? range.start, () => this.#store.list(range, options));
+
+  /** Its metric is of the last key or range, because the first one is the head. */
+  snapshot: Store["snapshot"] = (keys, ranges, options) => {
+    const lastRange = ranges.at(-1);
+    const key = lastRange === undefined ? keys.at(-1) : lastRange.prefix ?? lastRange.start;
+    return this.#read("snapshot", key, () => this.#store.snapshot(keys, ranges, options));
+  };
 
   commit: Store["commit"] = (commit) =>
     this.#call("commit", undefined, async () => {
@@ -80,7 +87,7 @@ export class ResilientStore implements Store {
     this.#store.close();
   }
 
-  #read<T>(name: "get" | "list", key: Key, read: () => Promise<T>): Promise<T> {
+  #read<T>(name: ReadName, key: Key | undefined, read: () => Promise<T>): Promise<T> {
     const { runtime, retryReadsMs } = this.#options;
     const readWithinLimit = () => this.#call(name, key, () => this.#retryWithinCall(read));
     if (retryReadsMs === 0) return readWithinLimit();
@@ -89,7 +96,7 @@ export class ResilientStore implements Store {
   }
 
   async #call<T>(
-    operation: "get" | "list" | "commit",
+    operation: ReadName | "commit",
     key: Key | undefined,
     call: () => Promise<T>,
   ): Promise<T> {

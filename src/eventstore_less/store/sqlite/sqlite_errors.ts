@@ -1,6 +1,6 @@
 /** The errors of a store that mean what SQLite or Deno KV say about the file of the store. */
 
-import { damageOf } from "../deno_kv/sqlite_reader.ts";
+import { damageOf } from "./sqlite_reader.ts";
 import type { StoreEntry } from "../store.ts";
 import {
   isWriteFault,

@@ -4,16 +4,21 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "this-runtime/start_worker.ts";
-import { StoreClosedError } from "../store_errors.ts";
+import { versionstampOf } from "./sqlite_reader.ts";
+import { encodeKey } from "../key_encoding.ts";
+import { type Commit, type Store, STORE_LIMITS, VALUE_BYTES_LIMIT } from "../store.ts";
+import { StoreClosedError, StoreReadOnlyError, StoreRefusedError } from "../store_errors.ts";
 import { type EncodedCommit, openTables, packCommit } from "./kv_tables.js";
 import WORKER_SOURCE from "./kv_tables.js" with { type: "text" };
 
-export interface SqliteWriter {
-  /** Resolves to the version of the commit, or to `null` if a check failed. Rejects with an error of SQLite. */
-  commit(commit: EncodedCommit): Promise<number | null>;
-  /** Commits in flight reject. */
-  close(): void;
-}
+/** The part of a store that writes. It rejects with an error of SQLite. When it is closed, commits in flight reject. */
+export type SqliteWriter = Pick<Store, "commit" | "close">;
+
+/** Writes nothing, because a file may only be read. */
+export const NO_WRITER: SqliteWriter = {
+  commit: () => Promise.reject(new StoreReadOnlyError()),
+  close() {},
+};
 
 /** Writes a database in the memory of this thread. */
 export class MemoryWriter implements SqliteWriter {
@@ -24,10 +29,10 @@ export class MemoryWriter implements SqliteWriter {
   }
 
   commit: SqliteWriter["commit"] = async (commit) => {
-    const version = this.#tables.commit(commit);
+    const version = this.#tables.commit(encodeCommit(commit));
     // Otherwise, one commit after the other would keep the thread from other work.
     await nextTurn();
-    return version;
+    return versionstampOrNull(version);
   };
 
   /** The reader of the database closes it. */
@@ -71,11 +76,11 @@ export class FileWriter implements SqliteWriter {
     }
   }
 
-  commit: SqliteWriter["commit"] = (commit) => {
-    if (this.#isClosed) return Promise.reject(new StoreClosedError());
-    const packed = packCommit(commit);
+  commit: SqliteWriter["commit"] = async (commit) => {
+    if (this.#isClosed) throw new StoreClosedError();
+    const packed = packCommit(encodeCommit(commit));
     this.#worker.postMessage(packed, [packed.bytes]);
-    return this.#answer() as Promise<number | null>;
+    return versionstampOrNull(await this.#answer() as number | null);
   };
 
   close(): void {
@@ -98,4 +103,54 @@ export class FileWriter implements SqliteWriter {
     if (failure === undefined) waiting?.resolve((answer as { result: unknown }).result);
     else waiting?.reject(Object.assign(new Error(failure.message), failure));
   }
+}
+
+/** The limit of Deno KV, which could not replace a record with a longer key. */
+const KEY_BYTES_LIMIT = 2_048;
+
+/** Throws `StoreRefusedError` for a commit that exceeds the limits of Deno KV, so that both refuse the same commits. */
+function encodeCommit({ checks, mutations }: Commit): EncodedCommit {
+  const encoded = {
+    checks: checks.map(({ key, versionstamp }) => ({
+      key: encodeKey(key),
+      version: versionOf(versionstamp),
+    })),
+    mutations: mutations.map((mutation) => ({
+      key: encodeKey(mutation.key),
+      value: mutation.type === "set" ? mutation.value : null,
+    })),
+  };
+  expectWithinLimits(encoded);
+  return encoded;
+}
+
+function expectWithinLimits({ checks, mutations }: EncodedCommit): void {
+  const { commitBytes, commitKeyBytes, commitMutations } = STORE_LIMITS;
+  const written = mutations.filter(({ value }) => value !== null);
+  const sizeOf = (keys: { key: Uint8Array }[]) =>
+    keys.reduce((sum, { key }) => sum + key.length, 0);
+  const keys = [...checks, ...mutations].map(({ key }) => key.length);
+  const values = written.map(({ value }) => value!.length);
+  // Deno KV counts the key of a written record twice.
+  const keyBytes = sizeOf(written);
+  const bytes = sizeOf(checks) + sizeOf(mutations) + keyBytes +
+    values.reduce((sum, length) => sum + length, 0);
+  const excesses: [isBeyond: boolean, what: string, max: number][] = [
+    [mutations.length > commitMutations, "Too many mutations", commitMutations],
+    [keys.some((length) => length > KEY_BYTES_LIMIT), "Key too large", KEY_BYTES_LIMIT],
+    [values.some((length) => length > VALUE_BYTES_LIMIT), "Value too large", VALUE_BYTES_LIMIT],
+    [bytes > commitBytes, "Total mutation size too large", commitBytes],
+    [keyBytes > commitKeyBytes, "Total key size too large", commitKeyBytes],
+  ];
+  const excess = excesses.find(([isBeyond]) => isBeyond);
+  if (excess !== undefined) throw new StoreRefusedError(`${excess[1]} (max ${excess[2]})`);
+}
+
+/** The number of the commit that a versionstamp is of. */
+function versionOf(versionstamp: string | null): number | null {
+  return versionstamp === null ? null : Number.parseInt(versionstamp.slice(0, 16), 16);
+}
+
+function versionstampOrNull(version: number | null): string | null {
+  return version === null ? null : versionstampOf(version);
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { spy } from "@std/testing/mock";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { openKvConnectStore } from "eventstore-less/store/deno_kv/kv_connect_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import {
@@ -121,7 +122,7 @@ function serve(handler: (request: Request) => Response | Promise<Response>) {
 
 function open(address: string, signal = new AbortController().signal): Promise<Store> {
   Deno.env.set("DENO_KV_ACCESS_TOKEN", "some-token");
-  return openKvConnectStore(address, signal);
+  return openKvConnectStore(address, HEAD_KEY, signal);
 }
 
 function addressOf({ addr }: { addr: Deno.NetAddr }): string {

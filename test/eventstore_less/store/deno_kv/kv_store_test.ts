@@ -1,134 +1,36 @@
-import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
-import { DatabaseSync } from "node:sqlite";
-import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import { openStore } from "eventstore-less/store/open_store.ts";
-import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
-import type { Key } from "eventstore-less/store/store.ts";
-import {
-  NotAppliedError,
-  StoreDamagedError,
-  StoreFailingError,
-  StoreFullError,
-  StoreReadOnlyError,
-} from "eventstore-less/store/store_errors.ts";
-import { permissions, testNeeding } from "../../../support/test_needing.ts";
-import { put, testStoreContract } from "../../../support/store_contract.ts";
-import { TempStore } from "../../../support/temp_store.ts";
+import { NotAppliedError } from "eventstore-less/store/store_errors.ts";
+import { commit, set, testStoreContract } from "../../../support/store_contract.ts";
 import { utf8 } from "../../../support/utf8.ts";
 
-const FILES = permissions("read", "write");
-const test = testNeeding(FILES);
-
 testStoreContract({
-  name: "KvStore in memory",
-  open: async () => ({ store: new KvStore(await Deno.openKv(":memory:")) }),
+  name: "KvStore, on a Deno KV in memory instead of an attached one",
+  open: async () => ({ store: new KvStore(await Deno.openKv(":memory:"), HEAD_KEY) }),
 });
 
-testStoreContract({
-  name: "KvStore on a file",
-  needs: [FILES],
-  open: openFile,
-});
-
-test("KvStore on a file reads while a commit waits for the disk, and reads it once it is acknowledged", async () => {
-  const { store, path, dispose } = await openFile();
-  await put(store, ["key"], "old");
-  // Like a slow disk, a lock keeps the thread of Deno KV in the commit.
-  using database = new DatabaseSync(path);
-  database.exec("begin immediate");
-  let isOver = false;
-  const committed = put(store, ["key"], "new").finally(() => isOver = true);
-  committed.catch(() => {});
-  assertEquals((await store.get(["key"]))?.value, utf8("old"));
-  assertEquals((await store.list({ prefix: [] }, { limit: 2 })).length, 1);
-  assert(!isOver, "the reads waited for the commit");
-  database.exec("rollback");
-  const versionstamp = await committed;
-  assertEquals(await store.get(["key"]), { key: ["key"], value: utf8("new"), versionstamp });
-  store.close();
-  await dispose();
-});
-
-// Takes the five seconds for which Deno KV waits for a lock.
-test("KvStore rejects a commit with NotAppliedError while another process locks the file", async () => {
-  const { store, path, dispose } = await openFile();
-  using database = new DatabaseSync(path);
-  // Deno KV's own removal of expired records may wait for the lock first, for as long as it is held. Then
-  // the commit is never rejected: the lock is released, and the next attempt decides.
-  const isRejected = async (key: Key): Promise<boolean> => {
-    database.exec("begin immediate");
-    const release = () => database.isTransaction && database.exec("rollback");
-    const timer = setTimeout(release, 8_000);
-    const outcome = await put(store, key, "value").catch((error) => error);
-    clearTimeout(timer);
-    release();
-    return outcome instanceof NotAppliedError;
+Deno.test("KvStore.snapshot() rejects with NotAppliedError if a commit comes between all its reads", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const store = new KvStore(kv, HEAD_KEY);
+  const getMany = kv.getMany.bind(kv);
+  let commits = 0;
+  let maxCommits = Infinity;
+  const commitBefore = async (keys: readonly Deno.KvKey[]) => {
+    const isRead = keys[0][0] === "key";
+    if (isRead && commits < maxCommits) {
+      commits++;
+      await commit(store, [set(HEAD_KEY, "head"), set(["key"], `${commits}`)]);
+    }
+    return await getMany(keys);
   };
-  let attempt = 1;
-  while (!await isRejected([attempt])) assertLess(++attempt, 4);
-  assertEquals(await store.get([attempt]), null);
-  await put(store, [attempt], "value");
-  assertEquals((await store.get([attempt]))?.value, utf8("value"));
+  kv.getMany = commitBefore as typeof kv.getMany;
+  const snapshot = () => store.snapshot([["key"]], [{ prefix: [] }], { limit: 10 });
+  await assertRejects(snapshot, NotAppliedError, "Commits came between 30 reads of a snapshot");
+  assertEquals(commits, 30);
+  maxCommits = 35;
+  const { entries, lists } = await snapshot();
+  assertEquals(entries.map((entry) => entry?.value), [utf8("35")]);
+  assertEquals(lists[0].map(({ value }) => value), [utf8("head"), utf8("35")]);
   store.close();
-  await dispose();
 });
-
-/** The messages of SQLite and Deno KV, and the error that each means. */
-const MESSAGES = {
-  "database or disk is full": StoreFullError,
-  "attempt to write a readonly database": StoreReadOnlyError,
-  "Can not write to a read-only database.": StoreReadOnlyError,
-  "unable to open database file": StoreReadOnlyError,
-  "disk I/O error": StoreFailingError,
-  "database disk image is malformed": StoreDamagedError,
-};
-
-for (const [message, Expected] of Object.entries(MESSAGES)) {
-  Deno.test(`KvStore rejects a commit with ${Expected.name} if SQLite says: ${message}`, async () => {
-    using kv = await Deno.openKv(":memory:");
-    const fail = () => Promise.reject(new TypeError(message));
-    kv.atomic = () => Object.assign(new Deno.AtomicOperation(), { commit: fail });
-    const commit = () => new KvStore(kv).commit({ checks: [], mutations: [] });
-    await assertRejects(commit, Expected);
-  });
-}
-
-/** Columns of a record that SQLite reads, but not Deno KV. */
-const UNREADABLE = {
-  "a key of an unknown part": "k = x'0961'",
-  "a key that is cut": "k = x'0261'",
-  "a key that is not UTF-8": "k = x'02ff00'",
-  "a value that is no V8 value": "v = x'ff0f', v_encoding = 1",
-  "a value of another type": "v = 'text'",
-  "an encoding that is unknown": "v_encoding = 7",
-};
-
-for (const [name, change] of Object.entries(UNREADABLE)) {
-  test(`KvStore rejects a list with StoreDamagedError at ${name}`, async () => {
-    await using temp = await TempStore.make();
-    const kv = await Deno.openKv(temp.kvPath);
-    await kv.set(["key"], new Uint8Array(1));
-    const database = new DatabaseSync(temp.kvPath);
-    database.exec(`update kv set ${change}`);
-    database.close();
-    const store = new KvStore(kv);
-    const range = { start: [new Uint8Array()], end: [9] };
-    await assertRejects(() => store.list(range, { limit: 9 }), StoreDamagedError);
-    store.close();
-  });
-}
-
-/** Opens a new file as a service does. */
-async function openFile() {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/pets.sqlite3`;
-  const store = await openStore({ kind: "file", path, isDefault: false }, {
-    create: true,
-    accept: async () => {},
-    guardKeys: GUARD_KEYS,
-    runtime: systemRuntime,
-    service: { onRefused: () => {} },
-  });
-  return { store, path, dispose: () => Deno.remove(folder, { recursive: true }) };
-}

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import { CALL_LIMIT_MS } from "eventstore-less/store/resilience/circuit_breaker.ts";
 import {
   ResilientStore,
   type ResilientStoreOptions,
   RETRY_LIMIT_MS,
 } from "eventstore-less/store/resilience/resilient_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import { type Store, STORE_LIMITS } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
@@ -22,15 +22,15 @@ import { testStoreContract } from "../../../support/store_contract.ts";
 testStoreContract({
   name: "ResilientStore",
   async open() {
-    const store = new KvStore(await Deno.openKv(":memory:"));
+    const store = await SqliteStore.open(":memory:");
     return { store: new ResilientStore(store, { runtime: new FakeRuntime(), probeKey: ["head"] }) };
   },
 });
 
 const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   "get()": (store) => store.get(["key"]),
-  "getMany()": (store) => store.getMany([["key"]]),
   "list()": (store) => store.list({ prefix: [] }, { limit: 1 }),
+  "snapshot()": (store) => store.snapshot([["key"]], [], { limit: 1 }),
   "commit()": (store) => store.commit({ checks: [], mutations: [] }),
 };
 const COMMIT = CALLS["commit()"];
@@ -44,7 +44,7 @@ function storeThat(
   const runtime = new FakeRuntime();
   // deno-lint-ignore no-explicit-any -- every method gives the same answer
   const call = answer as () => Promise<any>;
-  const calls = { get: call, getMany: call, list: call, commit: call };
+  const calls = { get: call, list: call, snapshot: call, commit: call };
   const inner = { limits: STORE_LIMITS, ...calls, close() {}, ...own };
   const store = new ResilientStore(inner, { runtime, probeKey: ["head"], ...options });
   return { store, runtime };
@@ -107,7 +107,7 @@ for (const [name, call] of Object.entries(CALLS)) {
   });
 }
 
-for (const [name, call] of Object.entries(CALLS).slice(0, 3)) {
+for (const [name, call] of Object.entries(CALLS).filter(([, call]) => call !== COMMIT)) {
   Deno.test(`ResilientStore: ${name} is retried while the store is locked, within its limit`, async () => {
     const answer = failing(5);
     const { store, runtime } = storeThat(answer);

@@ -1,8 +1,11 @@
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import { encodeKey } from "eventstore-less/store/key_encoding.ts";
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
+import { NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
@@ -47,7 +50,7 @@ test("SqliteStore and Deno KV read what the other has written, in turns and at t
   for (let round = 1; round <= 3; round++) {
     for (const isFirst of [true, false]) {
       const store = await SqliteStore.open(temp.kvPath);
-      const kvStore = new KvStore(await Deno.openKv(temp.kvPath));
+      const kvStore = new KvStore(await Deno.openKv(temp.kvPath), HEAD_KEY);
       const [writer, reader] = isFirst ? [store, kvStore] : [kvStore, store];
       const versionstamp = await commit(writer, [
         set(["pet", round, isFirst ? "a" : "b"], `${round}`),
@@ -148,7 +151,7 @@ test("Processes that create a file at the same time, by SqliteStore and Deno KV,
     await using temp = await TempStore.make();
     const path = temp.kvPath;
     const openings: Promise<Store>[] = [1, 2, 3].map(() => SqliteStore.open(path));
-    openings.push(Deno.openKv(path).then((kv) => new KvStore(kv)));
+    openings.push(Deno.openKv(path).then((kv) => new KvStore(kv, HEAD_KEY)));
     const stores = await Promise.all(openings);
     await Promise.all(stores.map((store, index) => put(store, [index], "")));
     const found = await stores[0].list({ prefix: [] }, { limit: 9 });
@@ -200,6 +203,59 @@ test("A commit of a SqliteStore whose file has become read-only rejects with Sto
   database.close();
   assertEquals((await store.get(["key"]))?.value, utf8("value"));
   await put(store, ["key"], "other");
+  store.close();
+});
+
+/** Columns of a record that the service does not write. */
+const UNREADABLE = {
+  "a key of an unknown part": "k = x'0961'",
+  "a key that is cut": "k = x'0261'",
+  "a key that is not UTF-8": "k = x'02ff00'",
+  "a value that is no V8 value": "v = x'ff0f', v_encoding = 1",
+  "a value of another type": "v = 'text'",
+  "an encoding that is unknown": "v_encoding = 7",
+};
+
+for (const [name, change] of Object.entries(UNREADABLE)) {
+  test(`SqliteStore rejects a list and a snapshot with StoreDamagedError at ${name}`, async () => {
+    await using temp = await TempStore.make();
+    const store = await SqliteStore.open(temp.kvPath);
+    await put(store, ["key"], "value");
+    const database = new DatabaseSync(temp.kvPath);
+    database.exec(`update kv set ${change}`);
+    const range = { start: [new Uint8Array()], end: [9] };
+    await assertRejects(() => store.list(range, { limit: 9 }), StoreDamagedError);
+    await assertRejects(() => store.snapshot([], [range], { limit: 9 }), StoreDamagedError);
+    // The snapshot has ended, so what is written later is read.
+    database.exec("delete from kv");
+    database.close();
+    assertEquals(await store.list(range, { limit: 9 }), []);
+    store.close();
+  });
+}
+
+test("A snapshot of a SqliteStore rejects with NotAppliedError while the file is locked, and the next one sees the newest records", async () => {
+  await using temp = await TempStore.make();
+  {
+    using kv = await Deno.openKv(temp.kvPath);
+    await kv.set(["key"], utf8("old"));
+  }
+  using other = new DatabaseSync(temp.kvPath);
+  // In this mode, unlike in that of the service, who writes locks out who reads.
+  other.exec("pragma journal_mode = delete");
+  const store = new SqliteStore(new SqliteReader(temp.kvPath, 0), NO_WRITER);
+  const read = async () => {
+    const { entries, lists } = await store.snapshot([["key"]], [{ prefix: [] }], { limit: 9 });
+    return [...entries, ...lists[0]].map((entry) => entry?.value);
+  };
+  other.exec("begin exclusive");
+  await assertRejects(read, NotAppliedError, "locked");
+  await assertRejects(read, NotAppliedError, "locked");
+  other.prepare("update kv set v = ?").run(utf8("new"));
+  other.exec("commit");
+  assertEquals(await read(), [utf8("new"), utf8("new")]);
+  // No snapshot keeps the lock of a reader.
+  other.exec("begin exclusive; rollback");
   store.close();
 });
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreDamagedError, type StoreError } from "eventstore-less/store/store_errors.ts";
-import { expectRisingVersions, watchFile } from "eventstore-less/store/deno_kv/store_file.ts";
+import { expectRisingVersions, watchFile } from "eventstore-less/store/sqlite/store_file.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
 import { NOT_WINDOWS, permissions, testNeeding } from "../../../support/test_needing.ts";
 import { TempStore } from "../../../support/temp_store.ts";

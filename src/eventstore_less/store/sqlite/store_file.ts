@@ -80,7 +80,7 @@ export async function expectRisingVersions(path: string, keys: readonly Key[]): 
   const isNew = reader.query("select 1 from sqlite_master").length === 0;
   if (isNew) return;
   // Read the counter last, because another process may commit meanwhile.
-  const entries = await reader.getMany([...keys]);
+  const { entries } = await reader.snapshot(keys, [], { limit: 0 });
   const [{ version: counted }] = reader.query("select version from data_version");
   const counter = versionstampOf(counted as number);
   if (entries.every((entry) => entry === null || entry.versionstamp <= counter)) return;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { checkFile } from "eventstore-less/store/deno_kv/check_file.ts";
+import { checkFile } from "eventstore-less/store/sqlite/check_file.ts";
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { issueKey } from "../../../../src/keys/write_key.ts";
 import { sampleLog } from "../../../support/sample_log.ts";

@@ -1,10 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize } from "node:v8";
-import { bytesEqual } from "../../../encoding/bytes_equal.ts";
 import { decodeKey, encodeKey, encodeRange } from "../key_encoding.ts";
 import { reasonOf } from "../../../runtime/logger.ts";
-import { type Key, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
+import {
+  type Key,
+  type KeyRange,
+  type ListOptions,
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
+} from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
 
 /** The encodings of a value, in the column `v_encoding`. */
@@ -21,7 +27,7 @@ const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expir
   where expiration_ms >= 0`;
 
 /**
- * Reads the SQLite file that Deno KV has open, and writes nothing. A read blocks the thread, some 10 µs for a record in
+ * Reads a SQLite file that Deno KV may have open, and writes nothing. A read blocks the thread, some 10 µs for a record in
  * memory. The service uses it because a handle of Deno KV has one thread, on which reads wait for the disk behind commits,
  * or, on a second handle, for the removal of expired records. An audit of a damaged file uses it because Deno KV ends the
  * process if an index is damaged, and does not say which record it cannot decode. That record's value is the error.
@@ -34,30 +40,43 @@ export class SqliteReader implements Store, Disposable {
   /** Opens a file, or reads an open database. A read waits at most `timeout` milliseconds for a locked file. */
   constructor(source: string | DatabaseSync, timeout = 10_000) {
     this.#database = typeof source === "string"
-      ? withDamageError(() => new DatabaseSync(source, { readOnly: true, timeout }))
+      ? withDamageError(() => openToRead(source, timeout))
       : source;
   }
 
-  get: Store["get"] = async (key) => (await this.getMany([key]))[0];
-
   // deno-lint-ignore require-await -- the port is asynchronous
-  getMany: Store["getMany"] = async (keys) => {
-    const encoded = keys.map(encodeKey);
-    const rows = this.#rows(`k in (${keys.map(() => "?").join()})`, ...encoded);
-    return keys.map((key, index) => {
-      const row = rows.find(({ k }) => bytesEqual(k, encoded[index]));
-      return row === undefined ? null : entryOf(row, key);
-    });
-  };
+  get: Store["get"] = async (key) => this.#get(key);
 
   list: Store["list"] = async (range, { limit, reverse = false }) => {
     // A scan must not keep the thread from other work until its end.
     await nextTurn();
+    return this.#list(range, { limit, reverse });
+  };
+
+  // deno-lint-ignore require-await -- the port is asynchronous
+  snapshot: Store["snapshot"] = async (keys, ranges, options) => {
+    this.#statement("begin").run();
+    try {
+      const entries = keys.map((key) => this.#get(key));
+      const lists = ranges.map((range) => this.#list(range, options));
+      return { entries, lists };
+    } finally {
+      // After some errors, SQLite has already rolled back. Unlike this, a commit could fail, and leave the transaction open.
+      if (this.#database.isTransaction) this.#statement("rollback").run();
+    }
+  };
+
+  #get(key: Key): StoreEntry | null {
+    const [row] = this.#rows("k = ?", encodeKey(key));
+    return row === undefined ? null : entryOf(row, key);
+  }
+
+  #list(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
     const { start, end } = encodeRange(range);
     const order = reverse ? "desc" : "asc";
     const rows = this.#rows(`k >= ? and k < ? order by k ${order} limit ?`, start, end, limit);
     return rows.map((row) => entryOf(row));
-  };
+  }
 
   /** Reads the records that Deno KV will remove. The service sets none to expire, but a flipped bit can. */
   *expiringRecords(): Generator<ExpiringRecord> {
@@ -94,11 +113,22 @@ export class SqliteReader implements Store, Disposable {
   #rows(condition: string, ...values: (Uint8Array | number)[]): Row[] {
     return withDamageError(() => {
       const query = `select k, v, v_encoding, version from kv where ${condition}`;
-      const statement = this.#statements.get(query) ?? this.#database.prepare(query);
-      this.#statements.set(query, statement);
-      return statement.all(...values) as unknown as Row[];
+      return this.#statement(query).all(...values) as unknown as Row[];
     });
   }
+
+  #statement(query: string): StatementSync {
+    const statement = this.#statements.get(query) ?? this.#database.prepare(query);
+    this.#statements.set(query, statement);
+    return statement;
+  }
+}
+
+function openToRead(path: string, timeout: number): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true });
+  // For a database that is only read, Deno 2.9.6 ignores the option for it, and waits for five seconds.
+  database.exec(`pragma busy_timeout = ${timeout}`);
+  return database;
 }
 
 /** Also compares the keys with their order and the indexes: of 115 flips in the tree, `quick_check` finds 7, this all. */
