@@ -26,8 +26,9 @@ export const PetStatus = z.enum(PET_STATUSES, {
 export type PetStatus = z.infer<typeof PetStatus>;
 
 /**
- * The only definition of a pet's fields, in the order of their JSON text. Integers are those of `parseExactJson()`.
- * A new field comes last and must be optional, because the lines of the log do not change.
+ * The only definition of a pet's fields, in the order of their JSON text, and their only check: of requests, and of the
+ * lines of the log. Integers are those of `parseExactJson()`. A new field comes last and must be optional, because the
+ * lines of the log do not change.
  */
 export const NewPet = z.strictObject({
   name: text(NAME_MAX_LENGTH, "The animal's name"),
@@ -51,7 +52,8 @@ export const PetPatch = z.strictObject(
   Object.fromEntries(
     Object.entries(NewPet.shape).map(([name, field]) => [
       name,
-      (field instanceof z.ZodOptional ? field.unwrap().nullable() : field).optional(),
+      // Not unwrapped, because a refinement may belong to what is optional.
+      (field instanceof z.ZodOptional ? field.nullable() : field).optional(),
     ]),
   ),
 ) as unknown as z.ZodObject<PatchShape, z.core.$strict>;
@@ -60,84 +62,6 @@ export type PetPatch = z.infer<typeof PetPatch>;
 type PatchShape = {
   [Name in keyof NewPet]-?: z.ZodOptional<z.ZodNullable<z.ZodType<NewPet[Name]>>>;
 };
-
-/**
- * The fast check of a form of a pet: which values surely pass its schema. Values that it does not accept may be right,
- * too. It is made from the schema.
- */
-export interface FastCheck {
-  values: ReadonlyMap<string, ValueCheck>;
-  required: readonly string[];
-}
-
-type ValueCheck = (value: unknown) => boolean;
-
-const VALUE_CHECKS = new Map<string, ValueCheck>(
-  FIELDS.map((name) => [name, valueCheckOf(NewPet.shape[name])]),
-);
-const OPTIONAL_FIELDS = FIELDS.filter((name) => NewPet.shape[name] instanceof z.ZodOptional);
-const REQUIRED_FIELDS = FIELDS.filter((name) => !OPTIONAL_FIELDS.includes(name));
-
-export const NEW_PET_CHECK: FastCheck = { values: VALUE_CHECKS, required: REQUIRED_FIELDS };
-
-export const PET_CHECK: FastCheck = {
-  values: new Map([["id", isPetId], ...VALUE_CHECKS]),
-  required: ["id", ...REQUIRED_FIELDS],
-};
-
-export const PATCH_CHECK: FastCheck = {
-  values: new Map([
-    ...VALUE_CHECKS,
-    ...OPTIONAL_FIELDS.map((name): [string, ValueCheck] => [name, orNull(VALUE_CHECKS.get(name)!)]),
-  ]),
-  required: [],
-};
-
-/**
- * The fields of an object as `JSON.parse()` gives it, with integers as the schema gives them; `undefined` if only the
- * schema can tell whether they are right, which takes several times as long. The caller must know that no number of the
- * text was rounded.
- */
-export function fieldsByCheck(parsed: Record<string, unknown>, { values, required }: FastCheck) {
-  const fields: Record<string, unknown> = {};
-  for (const name in parsed) {
-    const value = parsed[name];
-    const isRight = values.get(name);
-    if (isRight === undefined || !isRight(value)) return undefined;
-    const isInteger = typeof value === "number" && name !== "id";
-    fields[name] = isInteger ? BigInt(value) : value;
-  }
-  for (const name of required) {
-    if (fields[name] === undefined) return undefined;
-  }
-  return fields;
-}
-
-function isPetId(value: unknown): boolean {
-  return Number.isSafeInteger(value) && value as number >= 1;
-}
-
-function orNull(check: ValueCheck): ValueCheck {
-  return (value) => value === null || check(value);
-}
-
-function valueCheckOf(schema: z.ZodType): ValueCheck {
-  if (schema instanceof z.ZodOptional) return valueCheckOf(schema.unwrap() as z.ZodType);
-  if (schema instanceof z.ZodBigInt) return Number.isSafeInteger;
-  if (schema instanceof z.ZodEnum) return (value) => schema.options.includes(value as string);
-  if (schema instanceof z.ZodString) return textCheckOf(schema);
-  return () => false;
-}
-
-/** Lengths are in UTF-16 code units here, of which a text has at least as many as code points. */
-function textCheckOf(schema: z.ZodString): ValueCheck {
-  const { maxLength = 0 } = schema.meta() as { maxLength?: number };
-  return (value) => {
-    if (typeof value !== "string") return false;
-    const hasLength = value.length > 0 && value.length <= maxLength;
-    return hasLength && value.isWellFormed();
-  };
-}
 
 export function patchPet(pet: Pet, patch: PetPatch): Pet {
   const fields = Object.entries({ ...pet, ...patch });

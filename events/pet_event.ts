@@ -2,16 +2,7 @@
 
 import type { z } from "zod";
 import { assertNever } from "../src/encoding/assert_never.ts";
-import {
-  encodePatch,
-  encodePet,
-  fieldsByCheck,
-  PATCH_CHECK,
-  Pet,
-  PET_CHECK,
-  PetPatch,
-  releasesOf,
-} from "./pet.ts";
+import { encodePatch, encodePet, Pet, PetPatch, releasesOf } from "./pet.ts";
 
 /** The pet after a change, and the patch that leads back to the pet before it. */
 export const PetUpdatedData = Pet.extend({
@@ -28,17 +19,6 @@ export const PET_EVENT_TYPES = ["PetCreated", "PetUpdated", "PetRemoved"] as con
 
 export function encodePetUpdated(data: PetUpdatedData): string {
   return `${encodePet(data).slice(0, -1)},"previous":${encodePatch(data.previous)}}`;
-}
-
-/** The data of a change without the schema; `undefined` if only the schema can tell whether it is right. */
-export function checkPetUpdated(
-  { previous, ...after }: Record<string, unknown>,
-): PetUpdatedData | undefined {
-  const pet = fieldsByCheck(after, PET_CHECK);
-  const patch = fieldsByCheck(previous as Record<string, unknown>, PATCH_CHECK);
-  if (pet === undefined || patch === undefined) return undefined;
-  const namesChange = Object.keys(patch).length > 0;
-  return namesChange ? { ...pet, previous: patch } as PetUpdatedData : undefined;
 }
 
 /** The releases that a change needs, because they have added what it names. */

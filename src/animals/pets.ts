@@ -1,15 +1,7 @@
 /** All that the engine must know of animals: their events, the records that these make, and the numbers of the head. */
 
+import { encodePet, Pet, PET_RELEASES, releasesOf } from "../../events/pet.ts";
 import {
-  encodePet,
-  fieldsByCheck,
-  Pet,
-  PET_CHECK,
-  PET_RELEASES,
-  releasesOf,
-} from "../../events/pet.ts";
-import {
-  checkPetUpdated,
   encodePetUpdated,
   type PetEventBody,
   PetUpdatedData,
@@ -34,7 +26,6 @@ const OF_PET = {
   added: PET_RELEASES,
   versionsOf: releasesOf,
   encode: encodePet,
-  check: (parsed) => fieldsByCheck(parsed, PET_CHECK) as Pet | undefined,
   id: ({ id }) => id,
   shown: ({ status }) => ({ status: [status] }),
 } satisfies Partial<EventDefinition<Pet>>;
@@ -51,7 +42,6 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
     added: PET_RELEASES,
     versionsOf: releasesOfChange,
     encode: encodePetUpdated,
-    check: checkPetUpdated,
     id: ({ id }) => id,
     isFirst: false,
     project(recorded) {

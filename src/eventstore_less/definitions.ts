@@ -107,8 +107,6 @@ export interface EventDefinition<Data extends object = object> {
   versionsOf(data: Data): readonly string[];
   /** The only text of the data, in JSON. A line with another text is malformed. */
   encode(data: Data): string;
-  /** The data without the schema, which takes longer; `undefined` if only the schema can tell whether it is right. */
-  check?(parsed: Record<string, unknown>): Data | undefined;
   /** The id of the subject. A number is at most the position of the event. */
   id(data: Data): number | string;
   /** Whether an event of this type is the first one of its subject, so that its records replace none. */

@@ -33,6 +33,16 @@ Deno.test("parseExactJson() returns int64s as bigints, and other numbers unchang
   });
 });
 
+Deno.test("parseExactJson() gives each value, whatever other numbers the text has", () => {
+  const numbers = NUMBERS.flatMap(([sources]) => sources);
+  const lengths = Array.from({ length: 22 }, (_, length) => `${"9".repeat(length)}1`);
+  const others = ['"1.5"', '"\\u0031e5"', "null", "true", '{"__proto__":1,"0":[-7]}', "[[]]", '""'];
+  for (const text of [...numbers, ...lengths, ...lengths.map((it) => `-${it}`), ...others]) {
+    const [value] = parseExactJson(`[${text}]`) as unknown[];
+    assertEquals([value, 0.5], parseExactJson(`[${text},0.5]`), text.slice(0, 30));
+  }
+});
+
 Deno.test("parseExactJson() throws on malformed text and on too deep nesting", () => {
   for (const text of ["", "{", "[1,]", "01", "1 2", "'a'", "undefined"]) {
     assertThrows(() => parseExactJson(text), SyntaxError);
