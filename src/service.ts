@@ -33,7 +33,7 @@ export interface Service {
   /** Makes the service not ready, because a check has found this damage of the store's file. */
   noteDamage(damage: StoreDamagedError): void;
   runtime: Runtime;
-  /** Limits the lines of each kind. */
+  /** Limits the lines that repeat, so all parts report each failure. */
   report: Logger;
   /** The store, with a time limit on every call. */
   store: Store;

@@ -20,7 +20,7 @@ import type { PrepareWrite } from "../api/api_operation.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import type { PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
-import { refusedCredentialsLog } from "./limits/refused_credentials.ts";
+import { reportRefusedCredentials } from "./limits/refused_credentials.ts";
 import type { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "../api/requests/request_body.ts";
 import {
@@ -81,7 +81,6 @@ export type RequestHandler = (request: Request, connection?: Connection) => Prom
 export function createHandler(deps: HandlerDeps): RequestHandler {
   const { background, corsOrigins, instrumentation, publicUrl, rateLimiter, report } = deps;
   const { trustedProxies } = deps;
-  const logRefused = refusedCredentialsLog(deps);
   // A counter is much cheaper than a new ULID for each request.
   const instanceId = deps.runtime.newId();
   const isTimed = deps.accessLog || instrumentation.onResponse !== undefined;
@@ -132,7 +131,8 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   function reportRefusal(thrown: unknown, request: Request, connection: Connection | undefined) {
     const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
     instrumentation.count("credentials.refused", { reason });
-    if (reason === "invalid") logRefused(request.headers, clientOf(request, connection));
+    if (reason !== "invalid") return;
+    reportRefusedCredentials(report, request.headers, clientOf(request, connection));
   }
 
   function logResponse(

@@ -42,10 +42,10 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
     if (asset === undefined) throw unknownPathError(page);
     return asset(request.headers, baseUrl);
   };
-  const readinessLog = new ReadinessLog(deps.report);
   const checkReadiness = async (): Promise<HttpResponse> => {
     const unreadable = await readFaultOf(deps);
-    readinessLog.note(unreadable);
+    if (unreadable === undefined) deps.report("info", "ready", { ends: "not_ready" });
+    else deps.report("warn", "not_ready", { reason: unreadable });
     // The appender has logged this one.
     const { fault } = deps.appender;
     const message = unreadable ?? (fault && `Writes fail: ${fault.message}`);
@@ -62,25 +62,6 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
     getWindow: getAsset("/window"),
     redirectToWindow: ({ path }) => redirect(path, "window"),
   };
-}
-
-/** Logs only changes of whether the store can be read, because probes come every second. */
-class ReadinessLog {
-  #report: Logger;
-  #wasReadable = true;
-
-  constructor(report: Logger) {
-    this.#report = report;
-  }
-
-  /** `reason` is `undefined` if the store can be read. */
-  note(reason: string | undefined): void {
-    const isReadable = reason === undefined;
-    if (isReadable === this.#wasReadable) return;
-    this.#wasReadable = isReadable;
-    if (isReadable) this.#report("info", "ready");
-    else this.#report("warn", "not_ready", { reason });
-  }
 }
 
 /** Resolves to the reason if the service cannot read a store that lasts, or has not filled the index of the animals. */

@@ -36,19 +36,7 @@ export interface HttpServer {
   shutdown(): Promise<unknown>;
 }
 
-/** After this time without a failure to accept a connection, in milliseconds, the next failure is reported again. */
-const QUIET_MS = 10_000;
-
-/** Returns a function that reports a failure to accept a connection, unless it follows another one closely. */
-export function acceptFailureReporter(
-  { report, runtime }: Pick<HttpServerOptions, "report" | "runtime">,
-): (reason: string) => void {
-  let failedAt = -Infinity;
-  return (reason) => {
-    const isFirst = runtime.monotonicNow() - failedAt > QUIET_MS;
-    failedAt = runtime.monotonicNow();
-    if (!isFirst) return;
-    const remedy = "Raise the limit of open files (ulimit -n), or limit connections in front";
-    report("error", "accept_failed", { reason, remedy });
-  };
+export function reportAcceptFailure(report: Logger, reason: string): void {
+  const remedy = "Raise the limit of open files (ulimit -n), or limit connections in front";
+  report("error", "accept_failed", { reason, remedy });
 }

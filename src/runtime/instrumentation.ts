@@ -61,15 +61,13 @@ export const NO_INSTRUMENTATION: Instrumentation = {
   observe() {},
 };
 
-/** Makes an instrumentation unable to fail what calls it. Its first error is logged as a defect. */
+/** Makes an instrumentation unable to fail what calls it. Its errors are logged as defects. */
 export function shielded(inner: Instrumentation, report: Logger): Instrumentation {
-  let hasFailed = false;
   const shield = <Args extends unknown[]>(call: (...args: Args) => void) => (...args: Args) => {
     try {
       call(...args);
     } catch (error) {
-      if (!hasFailed) report("error", "telemetry_failed", defectOf(error));
-      hasFailed = true;
+      report("error", "telemetry_failed", defectOf(error));
     }
   };
   return {

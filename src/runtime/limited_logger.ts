@@ -1,57 +1,93 @@
 import { type Logger, REQUEST_LINE } from "./logger.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** Maximum number of lines of one kind in an interval, and the length of an interval in milliseconds. */
-export const LINES_LIMIT = 10;
+type Line = Parameters<Logger>;
+
+/** The length of an interval in milliseconds. */
 export const INTERVAL_MS = 10_000;
 
-interface Interval {
-  beganAt: number;
-  lines: number;
-  /** The last line beyond the limit. It is logged when the interval ends. */
-  last: Parameters<Logger> | undefined;
-}
+/** Maximum number of lines of one kind that name requests in an interval, because they differ. Others repeat the first. */
+export const REQUESTS_LIMIT = 10;
 
 /**
- * Returns a logger that limits the lines that clients can cause with every request. Lines are of one kind if they have
- * the same event and the same `code`. Of the lines beyond the limit, only the last one is logged, at the end of the
- * interval, with the number of the others as `omitted`. The access log is not limited, because it is about each response.
+ * Returns a logger that limits the lines that repeat, so that a part of the service can report every failure. Lines are
+ * of one kind if they have the same event and the same `code`. In an interval, the first line of a kind is logged at
+ * once, or the first {@linkcode REQUESTS_LIMIT} that have a `requestId`. Of the others, only the last one is logged, at
+ * the end of the interval, with the number of those before it as `omitted`. It is the first one of the next interval.
+ *
+ * A line with `ends` says that the fault of that event has ended. It is logged if such a fault was logged since the last
+ * one, and what is left of the fault is not. The access log is not limited, because it is about each response.
  */
 export function limitedLogger(
   report: Logger,
   runtime: Pick<Runtime, "monotonicNow" | "setTimer">,
 ): Logger {
-  const intervals = new Map<string, Interval>();
-
-  const intervalOf = (kind: string): Interval => {
-    const current = intervals.get(kind);
-    const now = runtime.monotonicNow();
-    if (current !== undefined && isRunning(current, now)) return current;
-    const next = { beganAt: now, lines: 0, last: undefined };
-    intervals.set(kind, next);
-    return next;
-  };
-
+  const kinds = new Map<string, LineKind>();
   return (...line) => {
     const [, event, details] = line;
     if (event === REQUEST_LINE) return report(...line);
-    const kind = `${event} ${details?.code}`;
-    const interval = intervalOf(kind);
-    interval.lines++;
-    if (interval.lines <= LINES_LIMIT) return report(...line);
-    if (interval.last === undefined) {
-      const restMs = interval.beganAt + INTERVAL_MS - runtime.monotonicNow();
-      runtime.setTimer(restMs, () => {
-        intervals.delete(kind);
-        const [level, event, details] = interval.last!;
-        report(level, event, { ...details, omitted: interval.lines - LINES_LIMIT - 1 });
-      });
-    }
-    interval.last = line;
+    if (details?.ends !== undefined) return kinds.get(String(details.ends))?.end(line);
+    const kind = details?.code === undefined ? event : `${event} ${details.code}`;
+    kinds.getOrInsertComputed(kind, () => new LineKind(report, runtime)).log(line);
   };
 }
 
-/** An interval with a last line ends when that line is logged. */
-function isRunning({ beganAt, last }: Interval, now: number): boolean {
-  return last !== undefined || now - beganAt < INTERVAL_MS;
+/** The lines of one kind. */
+class LineKind {
+  #report: Logger;
+  #runtime: Pick<Runtime, "monotonicNow" | "setTimer">;
+  /** Monotonic time in milliseconds at which the interval ends. */
+  #endsAt = -Infinity;
+  /** Number of lines in the interval that were logged. */
+  #logged = 0;
+  /** The last line beyond the limit, the number of those before it, and what cancels its timer. */
+  #held: { line: Line; omitted: number; cancel: () => void } | undefined;
+  /** Whether a line was logged since the fault ended. */
+  #hasBegun = false;
+
+  constructor(report: Logger, runtime: Pick<Runtime, "monotonicNow" | "setTimer">) {
+    this.#report = report;
+    this.#runtime = runtime;
+  }
+
+  log(line: Line): void {
+    const held = this.#held;
+    if (held !== undefined) {
+      held.line = line;
+      held.omitted++;
+      return;
+    }
+    const now = this.#runtime.monotonicNow();
+    if (now >= this.#endsAt) this.#beginInterval(now);
+    const [, , details] = line;
+    const limit = details?.requestId === undefined ? 1 : REQUESTS_LIMIT;
+    if (this.#logged < limit) return this.#write(line);
+    const cancel = this.#runtime.setTimer(this.#endsAt - now, () => this.#writeHeld());
+    this.#held = { line, omitted: 0, cancel };
+  }
+
+  end(line: Line): void {
+    this.#held?.cancel();
+    this.#held = undefined;
+    if (this.#hasBegun) this.#report(...line);
+    this.#hasBegun = false;
+  }
+
+  #beginInterval(now: number): void {
+    this.#endsAt = now + INTERVAL_MS;
+    this.#logged = 0;
+  }
+
+  #write(line: Line): void {
+    this.#logged++;
+    this.#hasBegun = true;
+    this.#report(...line);
+  }
+
+  #writeHeld(): void {
+    const { line: [level, event, details], omitted } = this.#held!;
+    this.#held = undefined;
+    this.#beginInterval(this.#runtime.monotonicNow());
+    this.#write([level, event, { ...details, omitted }]);
+  }
 }

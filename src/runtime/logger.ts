@@ -1,4 +1,7 @@
-/** Logs one entry for each change of the service's state (such as start and stop) and for each failure. */
+/**
+ * Logs one entry for each change of the service's state (such as start and stop) and for each failure. If a fault has
+ * ended, `ends` in the details is the event of its entries.
+ */
 export type Logger = (
   level: "info" | "warn" | "error",
   event: string,

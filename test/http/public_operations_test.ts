@@ -39,7 +39,7 @@ for (const [subject, faults, isDurable, text] of PROBES) {
   });
 }
 
-Deno.test("GET /readyz logs each change of the readiness once", async () => {
+Deno.test("GET /readyz logs when the store cannot be read, and once when it can again", async () => {
   const runtime = new FakeRuntime();
   const events: string[] = [];
   const report = (_level: string, event: string) => void events.push(event);
@@ -53,7 +53,7 @@ Deno.test("GET /readyz logs each change of the readiness once", async () => {
       assertEquals((await response.json()).status, onGet === fails ? 503 : "ready");
     }
   }
-  assertEquals(events, ["index_filled", "not_ready", "ready", "not_ready"]);
+  assertEquals(events, ["index_filled", "not_ready", "not_ready", "ready", "not_ready"]);
 });
 
 Deno.test("GET /readyz returns 503 once any request has met a damage of the store's file", async () => {

@@ -298,7 +298,7 @@ testOnServer("the server knows the address of a client", async (service, port) =
       `X-Forwarded-For: for ${service.token}\r\n\r\n`,
   );
   assertStringIncludes(await connection.answer(), "HTTP/1.1 401 ");
-  const details = { refused: 1, address: "127.0.0.1", forwardedFor: "for pets_…" };
+  const details = { address: "127.0.0.1", forwardedFor: "for pets_…" };
   assertEquals(service.reports, [["warn", "credentials_refused", details]]);
 });
 

@@ -47,7 +47,6 @@ export class IdempotencyKeySweep {
   #cancelLook: () => void = () => {};
   #look: Promise<void> = Promise.resolve();
   #isStopped = false;
-  #hasFailed = false;
   /** How far the wall clock was ahead of the monotonic one at the last look, in milliseconds. */
   #leadMs = 0;
   /** Monotonic times in milliseconds from which the next sweep is due, and from which the clock counts as right. */
@@ -89,12 +88,10 @@ export class IdempotencyKeySweep {
     if (entry === undefined) return;
     try {
       await this.#sweep(entry);
-      this.#hasFailed = false;
       this.#dueAt = runtime.monotonicNow() + SWEEP_INTERVAL_MS;
     } catch (error) {
       this.#dueAt = runtime.monotonicNow() + FIRST_SWEEP_MS;
-      if (this.#hasFailed || this.#isStopped) return;
-      this.#hasFailed = true;
+      if (this.#isStopped) return;
       report("warn", "idempotency_sweep_failed", {
         reason: reasonOf(error),
         remedy: "None is needed: expired Idempotency-Keys stay in the store until a later sweep",

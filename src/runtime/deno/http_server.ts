@@ -1,6 +1,6 @@
 /** `Deno.serve` for an open network: survives a lack of descriptors, and cuts off unread bodies. */
 
-import { acceptFailureReporter, type HttpServer, type HttpServerOptions } from "../http_server.ts";
+import { type HttpServer, type HttpServerOptions, reportAcceptFailure } from "../http_server.ts";
 import { reasonOf } from "../logger.ts";
 import { sleep } from "../runtime.ts";
 
@@ -28,7 +28,6 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 class DenoServer implements HttpServer {
   readonly address: Deno.NetAddr;
   readonly #options: HttpServerOptions;
-  readonly #reportFailure: (reason: string) => void;
   #current: Deno.HttpServer<Deno.NetAddr>;
   /** Shutdowns of servers that failed to accept a connection, and finish their last requests. */
   #closing: Promise<unknown> = Promise.resolve();
@@ -36,7 +35,6 @@ class DenoServer implements HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    this.#reportFailure = acceptFailureReporter(options);
     this.#current = this.#listen(options.hostname, options.port);
     this.address = this.#current.addr;
     this.#superviseUntilShutdown();
@@ -74,7 +72,7 @@ class DenoServer implements HttpServer {
         await this.#current.finished;
         return;
       } catch (error) {
-        this.#reportFailure(reasonOf(error));
+        reportAcceptFailure(this.#options.report, reasonOf(error));
       }
       this.#closing = Promise.allSettled([this.#closing, this.#current.shutdown()]);
       await sleep(this.#options.runtime, LISTEN_AGAIN_MS);
@@ -85,7 +83,7 @@ class DenoServer implements HttpServer {
         this.#current = this.#listen(hostname, this.address.port);
       } catch (error) {
         // Usually no file descriptor is free for the listener either.
-        this.#reportFailure(reasonOf(error));
+        reportAcceptFailure(this.#options.report, reasonOf(error));
       }
     }
   }

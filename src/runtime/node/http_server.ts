@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { acceptFailureReporter, type HttpServer, type HttpServerOptions } from "../http_server.ts";
+import { type HttpServer, type HttpServerOptions, reportAcceptFailure } from "../http_server.ts";
 import { reasonOf } from "../logger.ts";
 import { PlainRequest } from "./plain_request.ts";
 import { PlainResponse } from "./response.ts";
@@ -99,12 +99,12 @@ class NodeServer implements HttpServer {
 
   /** If descriptors run out, Node closes new connections and reports no error. Idle ones are closed to free some. */
   #watchDescriptors(): void {
-    const report = acceptFailureReporter(this.#options);
-    this.#server.on("error", (error) => report(reasonOf(error)));
+    const { report } = this.#options;
+    this.#server.on("error", (error) => reportAcceptFailure(report, reasonOf(error)));
     this.#watch = setInterval(() => {
       const lack = lackOfDescriptors();
       if (lack === undefined) return;
-      report(`Too many open files (${lack})`);
+      reportAcceptFailure(report, `Too many open files (${lack})`);
       this.#closeIdle();
     }, LOOK_FOR_DESCRIPTORS_MS);
     this.#watch.unref();

@@ -11,8 +11,6 @@ export const OUTSTANDING_LIMIT = 64;
 /** How long calls wait for a probe before the circuit breaker opens. */
 const HOLD_LIMIT_MS = 500;
 
-const OPEN_REPORT_MS = 60_000;
-
 /** A call was made, and did not settle within {@linkcode CALL_LIMIT_MS}. */
 export class TimeLimitError extends UnclearOutcomeError {}
 
@@ -103,21 +101,18 @@ export class CircuitBreaker {
   async #probeUntilAnswered(): Promise<void> {
     const runtime = this.#runtime;
     const since = runtime.monotonicNow();
-    let reportAt = -Infinity;
     for (let attempt = 0; this.#state !== "stopped"; attempt++) {
       try {
         await this.#probeOnce();
-        if (reportAt > since) {
-          const afterMs = Math.round(runtime.monotonicNow() - since);
-          this.#report("info", "store_back", { afterMs });
+        const afterMs = Math.round(runtime.monotonicNow() - since);
+        if (this.#state === "open") {
+          this.#report("info", "store_back", { ends: "store_away", afterMs });
         }
         return;
       } catch (error) {
-        const now = runtime.monotonicNow();
-        if (this.#state === "open" && now >= reportAt) {
-          const forMs = Math.round(now - since);
+        const forMs = Math.round(runtime.monotonicNow() - since);
+        if (this.#state === "open") {
           this.#report("warn", "store_away", { reason: reasonOf(error), forMs });
-          reportAt = now + OPEN_REPORT_MS;
         }
       }
       await sleep(runtime, backoffMs(runtime, attempt));

@@ -7,6 +7,7 @@ import {
   TimeLimitError,
 } from "eventstore-less/store/resilience/circuit_breaker.ts";
 import { StoreAwayError, StoreClosedError } from "eventstore-less/store/store_errors.ts";
+import { limitedLogger } from "../../../../src/runtime/limited_logger.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
 
 /** Time after which the circuit breaker opens, in milliseconds. */
@@ -19,7 +20,8 @@ function makeCircuitBreaker(answer: Probe = () => Promise.resolve()) {
   const runtime = new FakeRuntime();
   const report = spy((_level: string, _event: string, _details?: Record<string, unknown>) => {});
   const probe = spy(answer);
-  const circuitBreaker = new CircuitBreaker(runtime, report, probe);
+  const limited = limitedLogger((...line) => report(...line), runtime);
+  const circuitBreaker = new CircuitBreaker(runtime, limited, probe);
   const made: unknown[] = [];
   const settle = new Map<unknown, (error?: Error) => void>();
   const run = (name: unknown) =>
@@ -121,7 +123,7 @@ Deno.test("CircuitBreaker aborts a probe that is late", async () => {
   assertEquals(areAborted(), [true, false]);
 });
 
-Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, and its end, in whole milliseconds", async () => {
+Deno.test("CircuitBreaker reports an outage when it opens, then every ten seconds, and its end, in whole milliseconds", async () => {
   let isAway = true;
   const { circuitBreaker, runtime, report } = makeCircuitBreaker(() =>
     isAway ? refuse() : Promise.resolve()
@@ -133,8 +135,9 @@ Deno.test("CircuitBreaker reports an outage when it opens, then once a minute, a
   isAway = false;
   await runtime.advance(1_000);
   const events = report.calls.map(({ args: [, event] }) => event);
-  assertEquals(events, ["store_away", "store_away", "store_back"]);
-  const [first, , last] = report.calls.map(({ args: [, , details] }) => details!);
+  assertEquals(events, [...Array(9).fill("store_away"), "store_back"]);
+  const details = report.calls.map(({ args: [, , details] }) => details!);
+  const [first, last] = [details[0], details.at(-1)!];
   assertEquals(Object.keys(first), ["reason", "forMs"]);
   const [forMs, afterMs] = [first.forMs, last.afterMs] as number[];
   assert(forMs >= HOLD_LIMIT_MS && forMs < 2 * HOLD_LIMIT_MS);
