@@ -28,7 +28,10 @@ export function limitedLogger(
     if (event === REQUEST_LINE) return report(...line);
     if (details?.ends !== undefined) return kinds.get(String(details.ends))?.end(line);
     const kind = details?.code === undefined ? event : `${event} ${details.code}`;
-    kinds.getOrInsertComputed(kind, () => new LineKind(report, runtime)).log(line);
+    // Node 24 has no Map.getOrInsertComputed().
+    const lines = kinds.get(kind) ?? new LineKind(report, runtime);
+    kinds.set(kind, lines);
+    lines.log(line);
   };
 }
 

@@ -6,7 +6,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { issueKey } from "../../src/keys/write_key.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { readLogLines } from "../support/sound_log.ts";
@@ -89,7 +89,7 @@ async function withService(
     project,
     "src/service.ts",
   );
-  const store = new KvStore(await Deno.openKv(":memory:"));
+  const store = await SqliteStore.open(":memory:");
   try {
     const service = createService({ store, runtime: systemRuntime, report: () => {} });
     const { token } = await issueKey(service, { label: "test" });

@@ -44,10 +44,10 @@ export class CircuitBreaker {
   }
 
   /**
-   * Makes a call, at once if there is room. Rejects with {@linkcode TimeLimitError} at the limit of time, and with
-   * `StoreAwayError` if the call was not made by then, or the circuit breaker is open.
+   * Makes a call, at once if there is room. Rejects with {@linkcode TimeLimitError} at the limit of time, which is at most
+   * {@linkcode CALL_LIMIT_MS}, and with `StoreAwayError` if the call was not made by then, or the circuit breaker is open.
    */
-  run<T>(name: string, call: () => Promise<T>): Promise<T> {
+  run<T>(name: string, call: () => Promise<T>, limitMs = CALL_LIMIT_MS): Promise<T> {
     if (this.#state === "open") return Promise.reject(openError());
     if (this.#state === "stopped") return Promise.reject(new StoreClosedError());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -59,9 +59,15 @@ export class CircuitBreaker {
         this.#startWaiting();
       });
     };
-    const limited = this.#limit(name, promise, { state: "waiting", start, reject });
+    const waiting: Call = { state: "waiting", start, reject };
+    const limited = this.#limit(name, promise, waiting, Math.min(limitMs, CALL_LIMIT_MS));
     this.#startWaiting();
     return limited;
+  }
+
+  /** Whether calls fail at once. */
+  get isOpen(): boolean {
+    return this.#state === "open";
   }
 
   /** Reports a failure that other calls are likely to share. */
@@ -124,12 +130,13 @@ export class CircuitBreaker {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#probe(controller.signal).then(resolve, reject);
     promise.catch((error) => controller.abort(error));
-    return this.#limit("probe", promise, { state: "made", start() {}, reject });
+    const made: Call = { state: "made", start() {}, reject };
+    return this.#limit("probe", promise, made, CALL_LIMIT_MS);
   }
 
-  #limit<T>(name: string, promise: Promise<T>, call: Call): Promise<T> {
-    const cancelTimer = this.#runtime.setTimer(CALL_LIMIT_MS, () => {
-      const message = `The store did not answer a ${name} within ${CALL_LIMIT_MS} ms`;
+  #limit<T>(name: string, promise: Promise<T>, call: Call, limitMs: number): Promise<T> {
+    const cancelTimer = this.#runtime.setTimer(limitMs, () => {
+      const message = `The store did not answer a ${name} within ${Math.round(limitMs)} ms`;
       const isMade = call.state === "made";
       call.reject(isMade ? new TimeLimitError(message) : new StoreAwayError(message));
     });

@@ -21,9 +21,6 @@ export const RETRY_LIMIT_MS = 60_000;
 /** How long a remote store may apply no commit before one that is not applied trips the circuit breaker. */
 const COMMIT_LAPSE_MS = 1_000;
 
-/** How many times a read is retried that failed over a network for an unknown reason. */
-const NETWORK_RETRIES = 4;
-
 type ReadName = "get" | "list" | "snapshot";
 
 export interface ResilientStoreOptions {
@@ -32,7 +29,7 @@ export interface ResilientStoreOptions {
   probeKey: Key;
   report?: Logger;
   instrumentation?: Pick<Instrumentation, "onStoreCall">;
-  /** How long failed reads are repeated, for a command that can wait: each attempt has its time limit. */
+  /** How long a command that can wait repeats a failed read. By default, a read ends within {@linkcode CALL_LIMIT_MS}. */
   retryReadsMs?: number;
 }
 
@@ -89,26 +86,37 @@ export class ResilientStore implements Store {
 
   #read<T>(name: ReadName, key: Key | undefined, read: () => Promise<T>): Promise<T> {
     const { runtime, retryReadsMs } = this.#options;
-    const readWithinLimit = () => this.#call(name, key, () => this.#retryWithinCall(read));
-    if (retryReadsMs === 0) return readWithinLimit();
-    const isRetryable = (error: unknown) => !(error instanceof StoreRefusedError);
-    return retry(readWithinLimit, runtime, retryReadsMs, isRetryable);
+    const canWait = retryReadsMs > 0;
+    const isRetryable = (error: unknown, attempt: number) => {
+      if (error instanceof StoreRefusedError || error instanceof StoreClosedError) return false;
+      if (canWait || error instanceof NotAppliedError) return true;
+      // Once, on the connection that replaces the one of the first attempt.
+      return this.#isRemote && attempt === 0 && !this.#circuitBreaker.isOpen;
+    };
+    const limitMs = canWait ? retryReadsMs : CALL_LIMIT_MS;
+    return retry((leftMs) => this.#call(name, key, read, leftMs), runtime, limitMs, isRetryable);
+  }
+
+  get #isRemote(): boolean {
+    return this.#store.reopen !== undefined;
   }
 
   async #call<T>(
     operation: ReadName | "commit",
     key: Key | undefined,
     call: () => Promise<T>,
+    limitMs?: number,
   ): Promise<T> {
     const { instrumentation, runtime } = this.#options;
     const name = operation === "commit" ? "commit" : "read";
     const startedAt = runtime.monotonicNow();
     let isMade = false;
     try {
-      return await this.#circuitBreaker.run(name, () => {
+      const make = () => {
         isMade = true;
         return call();
-      });
+      };
+      return await this.#circuitBreaker.run(name, make, limitMs);
     } catch (error) {
       if (!isMade) throw error;
       if (error instanceof StoreDamagedError) this.noteDamage(error);
@@ -130,28 +138,16 @@ export class ResilientStore implements Store {
   /** Whether other calls are likely to fail like this one. */
   #isShared(error: unknown): boolean {
     if (error instanceof TimeLimitError || error instanceof StoreAwayError) return true;
-    if (this.#store.reopen === undefined) return false;
+    if (!this.#isRemote) return false;
     if (error instanceof NotAppliedError) {
       return this.#options.runtime.monotonicNow() - this.#appliedAt >= COMMIT_LAPSE_MS;
     }
     return error instanceof UnclearOutcomeError || !(error instanceof StoreError);
   }
 
-  /** Retries a read within the time limit of one call: until then if the store is locked, a few times if the network failed. */
-  #retryWithinCall<T>(read: () => Promise<T>): Promise<T> {
-    const isRemote = this.#store.reopen !== undefined;
-    const isRetryable = (error: unknown, attempt: number) => {
-      if (error instanceof NotAppliedError) return true;
-      if (error instanceof StoreRefusedError) return false;
-      return isRemote && attempt < NETWORK_RETRIES;
-    };
-    // This ends before the time limit of the call, so a lasting lock does not count as a hanging call.
-    return retry(read, this.#options.runtime, CALL_LIMIT_MS, isRetryable);
-  }
-
   async #probe(signal: AbortSignal): Promise<void> {
     await this.#store.reopen?.(signal);
-    await this.#retryWithinCall(() => this.#store.get(this.#options.probeKey));
+    await this.#store.get(this.#options.probeKey);
     this.#appliedAt = this.#options.runtime.monotonicNow();
   }
 }

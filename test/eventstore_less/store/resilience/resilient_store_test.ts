@@ -123,14 +123,38 @@ for (const [name, call] of Object.entries(CALLS).filter(([, call]) => call !== C
     assertEquals(locked.calls.length, atTheEnd);
   });
 
-  Deno.test(`ResilientStore: ${name} is retried a limited number of times if a remote store fails`, async () => {
-    const reopen = () => Promise.resolve();
-    for (const [losses, Outcome] of [[4, Array], [5, UnclearOutcomeError]] as const) {
-      const answer = failing(losses, new TypeError("broken pipe"));
+  Deno.test(`ResilientStore: ${name} is retried once if a remote store fails, on a new connection`, async () => {
+    for (const Failure of [TypeError, UnclearOutcomeError, StoreAwayError]) {
+      let isConnected = false;
+      const reopen = spy(() => Promise.resolve(void (isConnected = true)));
+      const answer = spy(() => {
+        return isConnected ? Promise.resolve([]) : Promise.reject(new Failure("broken pipe"));
+      });
       const { store, runtime } = storeThat(answer, { reopen });
-      assert(await outcomeAfter(runtime, 1_000, call(store)) instanceof Outcome);
+      assertEquals(await outcomeAfter(runtime, 1_000, call(store)), []);
+      assertEquals(reopen.calls.length, 1);
       store.close();
     }
+    // The first and the third answers are those of the call, and the second one is that of the probe.
+    const answers = [false, true, false];
+    const answer = () => {
+      return answers.shift() === false ? Promise.reject(new TypeError("500")) : Promise.resolve([]);
+    };
+    const { store, runtime } = storeThat(answer, { reopen: () => Promise.resolve() });
+    assert(await outcomeAfter(runtime, 1_000, call(store)) instanceof UnclearOutcomeError);
+    assertEquals(answers, []);
+    store.close();
+  });
+
+  Deno.test(`ResilientStore: ${name} ends at its limit of time if its last attempt hangs`, async () => {
+    let isLocked = true;
+    const answer = () => isLocked ? Promise.reject(lockError()) : hang();
+    const { store, runtime } = storeThat(answer);
+    const reading = call(store).catch((error) => error);
+    await runtime.advance(CALL_LIMIT_MS - 500);
+    isLocked = false;
+    assert(await outcomeAfter(runtime, 500, reading) instanceof UnclearOutcomeError);
+    store.close();
   });
 
   Deno.test(`ResilientStore: with retryReadsMs, ${name} is repeated beyond the limit of a call`, async () => {
