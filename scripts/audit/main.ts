@@ -35,7 +35,8 @@ await runCommand(COMMANDS.audit, {
     }
     const text = json ? inJson(report) : asCalled(describe(report, extended));
     await print(escapeInvisible(text));
-    if (!report.sound) return EXIT.refused;
+    if (report.faults.length > 0) return EXIT.refused;
+    if (report.unfinished !== undefined) return EXIT.noResult;
     if (path !== undefined) await writeCheckpoint(path, report);
   },
 });

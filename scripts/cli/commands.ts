@@ -18,6 +18,8 @@ export interface Command {
   defaults?: Partial<Record<VariableName, string>>;
   /** The meaning of exit code 1, if the command can refuse. */
   refusal?: string;
+  /** The meaning of exit code 3, if the command can end without a result. */
+  noResult?: string;
 }
 
 const SERVICE = (Object.keys(VARIABLES) as VariableName[])
@@ -110,12 +112,13 @@ export const COMMANDS = {
   },
   replay: {
     title: "Rebuilds the projections from the log while the service runs",
-    details: "If a replay is killed, the next one resumes it.",
+    details:
+      "If a replay is killed or another one is started, the last one that was started continues.",
     usage: ["deno task replay [--grace SECONDS]"],
     flags: {
       "--grace SECONDS": "how long requests may still read the old projections (default: 10)",
     },
-    refusal: "another replay is running, or the log is not sound",
+    refusal: "another replay was started meanwhile, or the log is not sound",
   },
   audit: {
     title: "Proves that the log and every record are sound",
@@ -131,6 +134,7 @@ export const COMMANDS = {
         "audits a whole export of deno task log (- for standard input), not the store",
     },
     refusal: "not sound",
+    noResult: "a replay ended meanwhile, so audit again",
   },
   schema: {
     title: "Prints the SQL that creates the tables in a PostgreSQL database",

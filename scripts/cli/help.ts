@@ -15,7 +15,8 @@ export function exitWithHelp(command: Command): void {
 }
 
 function helpOf(command: Command): string {
-  const { title, details = "", usage, flags = {}, variables = STORE, refusal } = command;
+  const { title, details = "", usage, flags = {}, variables = STORE } = command;
+  const { refusal, noResult } = command;
   const defaults: Record<string, string | undefined> = command.defaults ?? {};
   const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
     .filter(([name]) => (variables as string[]).includes(name))
@@ -23,12 +24,18 @@ function helpOf(command: Command): string {
       const byDefault = defaults[name] ?? it.default;
       return [name, it.meaning + (byDefault === undefined ? "" : ` (default: ${byDefault})`)];
     });
+  const exitCodes = [
+    "0 done",
+    ...(refusal === undefined ? [] : [`1 ${refusal}`]),
+    "2 the command could not run",
+    ...(noResult === undefined ? [] : [`3 ${noResult}`]),
+  ];
   const parts = [
     wrap(`${title}. ${details}`, 0),
     usage.map((line) => "  " + wrap(line, 6)).join("\n"),
     columns(Object.entries(flags)),
     described.length === 0 ? "" : `Environment variables:\n${columns(described)}`,
-    wrap(`Exit codes: 0 done; ${refusal ? `1 ${refusal}; ` : ""}2 the command could not run.`, 0),
+    wrap(`Exit codes: ${exitCodes.join("; ")}.`, 0),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }

@@ -27,7 +27,7 @@ import { endProgress } from "./progress.ts";
 import { RefusedError } from "./refused_error.ts";
 
 /** Exit codes of commands. Deno itself exits with 1 if it cannot load a program. If a signal interrupts a command, the code is 128 and the signal's number. */
-export const EXIT = { done: 0, refused: 1, couldNotRun: COULD_NOT_RUN } as const;
+export const EXIT = { done: 0, refused: 1, couldNotRun: COULD_NOT_RUN, noResult: 3 } as const;
 
 /** The arguments are wrong; the message says what to write instead. */
 export class UsageError extends Error {}

@@ -1,36 +1,35 @@
-/**
- * Rebuilds the projections while the service runs, as src/eventstore_less/README.md explains. Each step is one commit or
- * a series of commits that can be restarted, so after a replay was killed, the next one continues where it stopped.
- */
+/** Rebuilds the projections while the service runs. "Generations and replay" in src/eventstore_less/README.md shows it. */
 
-import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
+import type { RecordedLine } from "eventstore-less/definitions.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, readHead } from "eventstore-less/log/head.ts";
 import { HEAD_LIMIT_MS } from "eventstore-less/log/head_reader.ts";
-import { LogDamagedError, logTime } from "eventstore-less/log/read_log.ts";
+import { LogDamagedError, logTime, readLog } from "eventstore-less/log/read_log.ts";
 import { sealCommit } from "eventstore-less/store/commit_size.ts";
 import {
   HEAD_KEY,
   projectionKey,
   projectionMutations,
+  PROJECTIONS,
   retainedRecords,
 } from "eventstore-less/keyspace.ts";
 import { RETRY_LIMIT_MS } from "eventstore-less/store/resilience/resilient_store.ts";
 import { scan } from "eventstore-less/store/scan.ts";
-import type { Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
-import { Comparison } from "../verify/compare.ts";
-import { Findings } from "../verify/findings.ts";
-import { UnsoundError } from "../verify/log_verifier.ts";
-import { SoundLog } from "../verify/sound_log.ts";
+import type { KeyRange, Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import { project } from "eventstore-less/projections/project.ts";
-import { type Filling, NO_FILLING, ReplayLease } from "../guarded/replay_lease.ts";
+import { Findings } from "../verify/findings.ts";
+import { GenerationAudit } from "../verify/generation_audit.ts";
+import { LogVerifier, UnsoundError } from "../verify/log_verifier.ts";
+import { claimReplay, type ReplayClaim } from "../guarded/replay_claim.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
 
-/** Time for which the old records are kept after the flip: longer than a request may use the head before it. */
+/** Time for which the old records are kept after the switch: longer than a request may use the head before it. */
 export const GRACE_MS = HEAD_LIMIT_MS + 1_000;
 
 /** How many events may be left when a step of a replay ends: about as many as one commit stores. */
 const LAG_LIMIT = 500;
+
+const SECOND_MS = 1_000;
 
 export interface ReplayDeps {
   store: Store;
@@ -40,105 +39,65 @@ export interface ReplayDeps {
 export type ReplayPhase = "fill" | "wait" | "remove";
 
 export interface ReplayOptions {
-  /** How long the old generation is kept after the flip, for requests that still read it. */
+  /** How long the old generation is kept after the switch, for requests that still read it. */
   graceMs?: number;
   /** Called with events, seconds or records. The total may be unknown. */
   progress?: (phase: ReplayPhase, done: number, total?: number) => void;
-  /** Called if there is a lease of another replay, which may be dead. */
-  onWait?: () => void;
 }
 
 export interface ReplayOutcome {
   generation: number;
   /** Number of events replayed: all events in the log when the new generation was served first. */
   events: number;
-  /** How many of these events an interrupted run replayed, before this run continued it. */
-  resumedFrom: number;
-  /** Differences between the generation served before and the log. */
-  differences: Findings;
 }
 
-/**
- * Replays the log. The store must limit the time of its calls and retry its reads. Throws
- * `ReplayUnderWayError` if another replay is running. Throws `UnsoundError` or `LogDamagedError` if the log is not
- * sound, or if the new generation does not match it; the service then continues with the old generation.
- */
-export async function replay(
-  { store, runtime }: ReplayDeps,
-  options: ReplayOptions = {},
-): Promise<ReplayOutcome> {
-  // An empty log has nothing to rebuild. A lease without a head would make the store look like a foreign one.
-  const { head: { generation, position }, versionstamp } = await readHead(store);
-  const differences = new Findings();
-  if (versionstamp === null) return { generation, events: 0, resumedFrom: 0, differences };
-  const { graceMs = GRACE_MS, progress = () => {}, onWait = () => {} } = options;
-  const lease = await ReplayLease.take(store, runtime, onWait);
-  const log = new SoundLog();
-  const time = await logTime(store, runtime, position);
-  const outcome = await rebuild({ store, runtime, lease, log, time, graceMs, progress });
-  await lease.release();
-  return outcome;
-}
-
-interface Job extends Required<Omit<ReplayOptions, "onWait">> {
+interface Job extends Required<ReplayOptions> {
   store: Store;
   runtime: Runtime;
-  lease: ReplayLease;
-  log: SoundLog;
+  claim: ReplayClaim;
+  /** The generation that is filled. No head names it, so nobody else reads or writes it. */
+  generation: number;
+  /** Has verified the lines that are filled in. */
+  verifier: LogVerifier;
   /** The time of the log at the start: records that are over by it are left out. */
   time: number;
 }
 
-async function rebuild(job: Job): Promise<ReplayOutcome> {
-  const { store, lease, log } = job;
-  await removeOld(job);
-  const generation = (await readHead(store)).head.generation + 1;
-  if (lease.filling.generation !== generation || lease.filling.filledTo === 0) {
-    await discard(job, generation);
-  }
-  const resumedFrom = lease.filling.filledTo;
+/**
+ * Replays the log. The store must limit the time of its calls and retry its reads. Throws `ReplayOvertakenError` if
+ * another replay was started meanwhile. Throws `UnsoundError` or `LogDamagedError` if the log is not sound, or if the new
+ * generation does not match it; the service then continues with the old generation.
+ */
+export async function replay(
+  { store, runtime }: ReplayDeps,
+  { graceMs = GRACE_MS, progress = () => {} }: ReplayOptions = {},
+): Promise<ReplayOutcome> {
+  const start = await readHead(store);
+  // An empty log has nothing to rebuild. A claim without a head would make the store look like a foreign one.
+  if (start.versionstamp === null) return { generation: start.head.generation, events: 0 };
+  const claim = await claimReplay(store, runtime);
+  // Only a replay changes the generation, and now only this one can.
+  const { head } = await readHead(store);
+  const generation = head.generation + 1;
+  const time = await logTime(store, runtime, head.position);
+  const verifier = new LogVerifier();
+  const job = { store, runtime, claim, generation, verifier, time, graceMs, progress };
+  // An earlier run may have filled a part.
+  await remove(job, fromGeneration(generation));
   try {
     await catchUp(job);
-    const differences = await compare(job, resumedFrom > 0);
-    await catchUp(job);
-    await flip(job);
-    await removeOld(job);
-    return { generation, events: log.verifier.position, resumedFrom, differences };
+    await judge(job);
+    await switchTo(job);
   } catch (error) {
     if (!(error instanceof UnsoundError || error instanceof LogDamagedError)) throw error;
-    await discard(job, generation);
-    await lease.release();
+    await remove(job, fromGeneration(generation));
+    await claim.release();
     throw error;
   }
-}
-
-/** Removes what an earlier try has written to a generation that was never served. It has no readers. */
-async function discard(job: Job, generation: number): Promise<void> {
-  await job.lease.commit({}, { generation, filledTo: 0 });
-  await remove(job, generation);
-}
-
-/** Compares both generations with the lines that were read. Resolves to the differences of the served one. */
-async function compare({ store, runtime, lease, log }: Job, wasResumed: boolean) {
-  const differencesOf = async (generation: number) => {
-    const findings = new Findings();
-    const comparison = new Comparison({ store, runtime, generation, log, findings });
-    for await (const entries of scan(store, { prefix: projectionKey(generation, []) })) {
-      await comparison.judge(entries);
-      await lease.keep();
-    }
-    await comparison.finish(() => lease.keep());
-    return findings;
-  };
-  const { generation } = lease.filling;
-  const ofOld = await differencesOf(generation - 1);
-  const ofNew = await differencesOf(generation);
-  if (ofNew.total === 0) return ofOld;
-  throw new UnsoundError(
-    `The rebuilt projections differ from the log in ${ofNew.total} records, for example: ` +
-      `${ofNew.faults[0].message}; the old ones stay in use` +
-      (wasResumed ? ". An earlier run had filled a part, so run the replay again" : ""),
-  );
+  await waitForReaders(job);
+  await remove(job, beforeGeneration(generation));
+  await claim.release();
+  return { generation, events: verifier.position };
 }
 
 /** Fills the new generation until few events are left, because others are appended meanwhile. */
@@ -147,118 +106,102 @@ async function catchUp(job: Job): Promise<void> {
   let isBehind = true;
   while (isBehind) {
     const to = await readPosition();
-    await fill(job, linesToFill(job, to));
+    await fill(job, linesTo(job, to));
     isBehind = await readPosition() - to > LAG_LIMIT;
   }
 }
 
 /** Writes the records of the next lines of the log, in its order. */
 function fill(job: Job, lines: AsyncIterable<RecordedLine[]> | RecordedLine[][]): Promise<void> {
-  return writeInCommits(lines, job.store.limits, sealerOf(job), ({ mutations, filling }) => {
-    return job.lease.commit({ mutations }, filling);
+  const { store, claim } = job;
+  return writeInCommits(lines, store.limits, sealerOf(job), async ({ mutations }) => {
+    await claim.commit({ mutations });
   });
 }
 
-/** The next lines of the log, without those whose records are written. */
-async function* linesToFill({ store, lease, log, progress }: Job, to: number) {
-  const { filledTo } = lease.filling;
-  for await (const lines of log.readTo(store, to)) {
-    const rest = lines.filter(({ event }) => event.position > filledTo);
-    // Otherwise commits renew the lease, and it allows one at a time.
-    if (rest.length === 0) await lease.keep();
-    yield rest;
-    progress("fill", log.verifier.position, to);
+/** The next lines of the log, up to a position. Throws `UnsoundError` and `LogDamagedError`. */
+async function* linesTo({ store, verifier, progress }: Job, to: number) {
+  for await (const lines of readLog(store, { from: verifier.position + 1, to })) {
+    yield lines.map(({ line }) => verifier.expectSound(line, "; run deno task audit"));
+    progress("fill", verifier.position, to);
   }
 }
 
-/** Makes the commits that fill the new generation. Each also stores how far it fills the generation. */
-function sealerOf({ time, lease: { filling: { generation } } }: Job) {
-  return (lines: readonly RecordedLine[]) => {
-    const filledTo = lines.at(-1)?.event.position ?? 0;
-    return {
-      mutations: projectionMutations(generation, retainedRecords(project(lines), time)),
-      filling: { generation, filledTo },
-    };
-  };
+/** Makes commits that fill the new generation. */
+function sealerOf({ time, generation }: Job) {
+  return (lines: readonly RecordedLine[]) => ({
+    mutations: projectionMutations(generation, retainedRecords(project(lines), time)),
+  });
+}
+
+/** Lets an audit judge the new generation. Throws `UnsoundError` if a record is not as the log says. */
+async function judge({ store, runtime, generation, verifier }: Job): Promise<void> {
+  const findings = new Findings();
+  const records = new GenerationAudit({ store, runtime, generation, verifier, findings });
+  for await (const entries of scan(store, { prefix: projectionKey(generation, []) })) {
+    await records.judge(entries);
+  }
+  await records.finish();
+  if (findings.total === 0) return;
+  throw new UnsoundError(
+    `The rebuilt projections differ from the log in ${findings.total} records, for example: ` +
+      `${findings.faults[0].message}; the old ones stay in use`,
+  );
 }
 
 /** Serves the new generation from one commit on, which has the last records and checks the head: no line is missing. */
-async function flip(job: Job): Promise<void> {
-  const { store, runtime, lease: { filling: { generation } }, log } = job;
+async function switchTo(job: Job): Promise<void> {
+  const { store, runtime, claim, generation } = job;
   const seal = sealerOf(job);
   const deadline = runtime.monotonicNow() + RETRY_LIMIT_MS;
   while (true) {
     await catchUp(job);
     const { head, versionstamp } = await readHead(store);
-    const lines: RecordedLine[] = [];
-    for await (const read of log.readTo(store, head.position)) lines.push(...read);
+    const lines = (await Array.fromAsync(linesTo(job, head.position))).flat();
     const { sealed: { mutations }, count } = sealCommit(lines, seal, store.limits);
     const fitsOneCommit = count === lines.length;
     if (fitsOneCommit) {
-      const next = { ...head, generation, removing: head.generation };
-      const change = { next, mutations, filling: NO_FILLING };
-      const hasLanded = await replaceHead(job, versionstamp, change);
+      const value = encodeHead({ ...head, generation });
+      const set: Mutation = { type: "set", key: HEAD_KEY, value };
+      const checks = [{ key: HEAD_KEY, versionstamp }];
+      const hasLanded = await claim.commit({ checks, mutations: [...mutations, set] });
       if (hasLanded) return;
+      // At most 1 ms, because the instance that writes now will write again immediately.
+      await sleep(runtime, runtime.random());
     }
-    if (runtime.monotonicNow() >= deadline) throw headMovedError();
+    if (runtime.monotonicNow() >= deadline) {
+      throw new Error("The head changed during every attempt to update it; run the replay again");
+    }
     // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
     await fill(job, [lines]);
   }
 }
 
-/** Removes the generation that the head names for removal, when the requests that may read it have ended. */
-async function removeOld(job: Job): Promise<void> {
-  const { store, lease, graceMs, progress } = job;
-  const { removing } = (await readHead(store)).head;
-  if (removing === undefined) return;
-  await lease.sleep(graceMs, (waited) => {
-    progress("wait", Math.round(waited / 1_000), Math.round(graceMs / 1_000));
-  });
-  await remove(job, removing);
-  await changeHead(job, ({ removing: _, ...next }) => next);
+/** Waits until the requests that may read the old generation have ended. */
+async function waitForReaders({ runtime, graceMs, progress }: Job): Promise<void> {
+  for (let waitedMs = 0; waitedMs < graceMs; waitedMs += SECOND_MS) {
+    progress("wait", waitedMs / SECOND_MS, Math.round(graceMs / SECOND_MS));
+    await sleep(runtime, Math.min(graceMs - waitedMs, SECOND_MS));
+  }
 }
 
-async function remove(job: Job, generation: number): Promise<void> {
-  const { store, lease, progress } = job;
+function fromGeneration(generation: number): KeyRange {
+  return { prefix: PROJECTIONS, start: [...PROJECTIONS, generation] };
+}
+
+function beforeGeneration(generation: number): KeyRange {
+  return { start: [...PROJECTIONS, 1], end: [...PROJECTIONS, generation] };
+}
+
+/** Removes records of generations that are not served, whatever their kinds. */
+async function remove({ store, claim, progress }: Job, range: KeyRange): Promise<void> {
   let removed = 0;
-  const entries = scan(store, { prefix: projectionKey(generation, []) });
   const seal = (entries: readonly StoreEntry[]) => ({
     mutations: entries.map(({ key }): Mutation => ({ type: "delete", key })),
   });
-  await writeInCommits(entries, store.limits, seal, async ({ mutations }) => {
-    await lease.commit({ mutations });
+  await writeInCommits(scan(store, range), store.limits, seal, async ({ mutations }) => {
+    await claim.commit({ mutations });
     removed += mutations.length;
     progress("remove", removed);
   });
-}
-
-/** Replaces the head. Repeats that if the head has changed meanwhile. */
-async function changeHead(job: Job, change: (head: Head) => Head): Promise<void> {
-  const deadline = job.runtime.monotonicNow() + RETRY_LIMIT_MS;
-  do {
-    const { head, versionstamp } = await readHead(job.store);
-    const hasLanded = await replaceHead(job, versionstamp, { next: change(head) });
-    if (hasLanded) return;
-  } while (job.runtime.monotonicNow() < deadline);
-  throw headMovedError();
-}
-
-type HeadChange = { next: Head; mutations?: Mutation[]; filling?: Filling };
-
-/** Replaces the head that was read at a versionstamp. Resolves to `false`, after a short pause, if it has changed since. */
-async function replaceHead(
-  { lease, runtime }: Job,
-  versionstamp: string | null,
-  { next, mutations = [], filling }: HeadChange,
-): Promise<boolean> {
-  const set: Mutation = { type: "set", key: HEAD_KEY, value: encodeHead(next) };
-  const checks = [{ key: HEAD_KEY, versionstamp }];
-  const hasLanded = await lease.commit({ checks, mutations: [...mutations, set] }, filling);
-  // At most 1 ms, because the instance that writes now will write again immediately.
-  if (!hasLanded) await sleep(runtime, runtime.random());
-  return hasLanded;
-}
-
-function headMovedError(): Error {
-  return new Error("The head changed during every attempt to update it; run the replay again");
 }

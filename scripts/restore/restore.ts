@@ -5,7 +5,6 @@
 
 import type { Head, ProjectionRecord, RecordedLine } from "eventstore-less/definitions.ts";
 import { EVENT_TYPES, EVENTS } from "eventstore-less/tables.ts";
-import { hasDigests } from "../verify/record_digests.ts";
 import { followsHash } from "eventstore-less/log/line_text.ts";
 import { formatCounted } from "../cli/format.ts";
 import { GENESIS_HASH } from "eventstore-less/log/event.ts";
@@ -63,7 +62,7 @@ export async function restore(
   const hasChanges = EVENT_TYPES.some((type) => !EVENTS[type].isFirst && head.types[type]);
   // An earlier state of a subject would be written only to be replaced, which takes most of the time.
   const isLast = ({ key, content }: ProjectionRecord) => {
-    if (!hasChanges || !hasDigests(key[0])) return true;
+    if (!hasChanges) return true;
     return content !== undefined && records.has(key, content);
   };
   // By a clock alone that is wrong, records would be left out that are still valid.

@@ -4,26 +4,20 @@
  *
  * 1. `log_audit.ts` takes each line of the log, or each record of lines. It adds what is wrong to the findings.
  * 2. `log_verifier.ts` says whether the service can have written the line after all lines before it.
- * 3. `sound_log.ts` keeps which records follow from the lines, in a `digest_table.ts`.
- * 4. `compare.ts` compares the records of the store with those.
+ * 3. `expected_records.ts` keeps a digest of each record that follows from the lines.
+ * 4. `generation_audit.ts` judges the records of the store by these, and by the `later_events.ts`. A replay judges its
+ *    new generation with it, too.
  * 5. `findings.ts` makes the report, with the next step for each kind of fault from `advice.ts`.
  */
 
 import type { Head } from "eventstore-less/definitions.ts";
 import { GENESIS_HASH } from "eventstore-less/log/event.ts";
-import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import {
-  HEAD_KEY,
-  isLogKey,
-  isProjectionKey,
-  logKey,
-  REPLAY_KEY,
-} from "eventstore-less/keyspace.ts";
+import { HEAD_KEY, isLogKey, logKey, REPLAY_KEY } from "eventstore-less/keyspace.ts";
 import {
   EMPTY_HEAD,
-  encodeHead,
   ForeignStoreError,
   headEntryOf,
+  isAsWritten,
   readHead,
 } from "eventstore-less/log/head.ts";
 import { isHeadBehind } from "eventstore-less/log/accept_store.ts";
@@ -35,14 +29,10 @@ import { scan, scanOutside } from "eventstore-less/store/scan.ts";
 import type { ExpiringRecord } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
-import { decodeLease } from "../guarded/replay_lease.ts";
-import { Comparison } from "./compare.ts";
 import { type AuditReport, Findings, type Note } from "./findings.ts";
+import { GenerationAudit } from "./generation_audit.ts";
 import { type AuditOptions, LogAudit } from "./log_audit.ts";
-import type { SoundLog } from "./sound_log.ts";
-
-/** How often an audit is tried while replays change the generations during it. */
-const ATTEMPTS = 3;
+import type { LogVerifier } from "./log_verifier.ts";
 
 export interface AuditDeps {
   store: Store;
@@ -59,33 +49,16 @@ const ONLY_LOG: Note = {
 };
 
 /**
- * Audits a store, which must retry its reads, up to its current head. Audits only the log if that has a
- * fault or the head cannot be used, because the other records cannot be compared then. Throws if replays flip the projections during each attempt.
+ * Audits a store, which must retry its reads, as of its head at the start. Audits only the log if that has a fault, or if
+ * the head or the file cannot be used, because the other records cannot be compared then.
  */
 export async function audit(deps: AuditDeps, options: AuditOptions = {}): Promise<AuditReport> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const report = await auditOnce(deps, options);
-    if (report !== undefined) return report;
-  }
-  throw new Error("A replay flipped the projections during each attempt; audit again afterwards");
-}
-
-/** Resolves to `undefined` if there are faults that may be the work of a replay during the audit. */
-async function auditOnce(
-  deps: AuditDeps,
-  options: AuditOptions,
-): Promise<AuditReport | undefined> {
   const { store, damage } = deps;
   try {
     const findings = new Findings(damage);
     const head = await readHeadFor(findings, store);
     if (head === undefined) return await auditOnlyLog(deps, findings, options);
-    const report = await auditAll(deps, findings, options, head);
-    if (report.sound) return report;
-    const { generation, removing } = (await readHead(store)).head;
-    // A replay that changed the generations may have removed records that the audit missed.
-    const isChanged = generation !== head.generation || removing !== head.removing;
-    return isChanged ? undefined : report;
+    return await auditAll(deps, findings, options, head);
   } catch (error) {
     if (damage === undefined || !(error instanceof StoreDamagedError)) throw error;
     return await auditOnlyLog(deps, new Findings(damage), options);
@@ -154,8 +127,7 @@ export async function auditLines(lines: AsyncIterable<Uint8Array[]>, options: Au
     if (isFirst) refusePartial(batch[0]);
     isFirst = false;
     for (const line of batch) {
-      const verified = log.verify(line);
-      if (verified !== undefined) events++;
+      if (log.verify(line)) events++;
     }
     options.progress?.(log.verifier.position);
   }
@@ -197,14 +169,14 @@ async function auditAll(deps: AuditDeps, findings: Findings, options: AuditOptio
   log.end(head.position);
   if (log.isSound) {
     checkHead(findings, head, log.verifier.head);
-    await compareRest(deps, findings, head, log.soundLog);
+    await auditRest(deps, findings, head, log.verifier);
   } else findings.note(ONLY_LOG);
   await checkExpiry(findings, deps);
   return findings.report(log.verifier.head);
 }
 
 function checkHead(findings: Findings, head: Head, expected: Head): void {
-  const { generation, removing, ...fields } = head;
+  const { generation, ...fields } = head;
   const wrong = (what: string) => findings.add("head", `The head is wrong: ${what}`);
   for (const field of Object.keys(fields) as (keyof typeof fields)[]) {
     const stored = textOfField(head[field]);
@@ -212,62 +184,48 @@ function checkHead(findings: Findings, head: Head, expected: Head): void {
     if (stored !== right) wrong(`its field ${field} is ${stored}, but the log says ${right}`);
   }
   if (generation < 1) wrong(`generation ${generation} is not possible`);
-  if (removing !== undefined && (removing < 1 || removing !== generation - 1)) {
-    wrong(`generation ${removing} cannot be removed while ${generation} is served`);
-  }
 }
 
 function textOfField(value: Head[keyof Head]): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** Reads everything outside of the log, and compares the generation that is served. */
-async function compareRest(deps: AuditDeps, findings: Findings, head: Head, log: SoundLog) {
-  const { store } = deps;
-  const { generation, removing } = head;
-  const lease = await readLease(store);
-  if (lease !== undefined || removing !== undefined) {
-    findings.note({
-      kind: "replay_not_ended",
-      message: "A replay has not ended; if no replay is running, run one to finish it",
-    });
-  }
-  const comparison = new Comparison({ ...deps, generation, log, findings });
-  const isServed = ({ key }: StoreEntry) =>
-    key[0] === "projection" && key[1] === generation && key.length > 2;
-  for await (const entries of scanOutside(store, logRange(head.position))) {
-    const served = entries.filter(isServed);
-    const others = entries.filter((entry) => !isServed(entry));
-    await comparison.judge(served);
+/** Reads everything outside of the log up to the head: judges the generation that it serves, and finds what is foreign. */
+async function auditRest(
+  { store, runtime }: AuditDeps,
+  findings: Findings,
+  { generation, position }: Head,
+  verifier: LogVerifier,
+): Promise<void> {
+  const records = new GenerationAudit({ store, runtime, generation, verifier, findings });
+  let isOfReplay = false;
+  for await (const entries of scanOutside(store, logRange(position))) {
+    const served = entries.filter(({ key }) => generationOf(key) === generation);
+    await records.judge(served);
+    const others = entries.filter(({ key }) => generationOf(key) !== generation);
     if (others.length === 0) continue;
-    // Read after the entries, so that these cover all that was written since the audit began.
-    const { head: now } = await readHead(store);
-    const leaseNow = await readLease(store);
-    const named = [
-      ...[head.generation, head.removing, lease?.generation],
-      ...[now.generation, now.removing, leaseNow?.generation],
-    ];
-    // A lease names generation 0 if its replay fills none.
-    const generations = named.filter((it) => it !== undefined && it !== 0);
-    const newLines = { after: head.position, to: now.position };
-    for (const entry of others) {
-      if (!isOwnRecord(entry, generations, newLines)) addForeign(findings, entry.key);
+    // This head is read after the entries, so it covers all lines that were added since the start.
+    const { head: { position: last } } = await readHead(store);
+    for (const { key } of others) {
+      const isReplay = isRecord(REPLAY_KEY, key) || generationOf(key) !== undefined;
+      const isNewLine = isLogKey(key) && key[1] <= last;
+      isOfReplay ||= isReplay;
+      if (!isReplay && !isNewLine && !isRecord(HEAD_KEY, key)) addForeign(findings, key);
     }
   }
-  await comparison.finish();
+  await records.finish();
+  if (!isOfReplay) return;
+  findings.note({
+    kind: "replay_not_ended",
+    message: "A replay has not ended; if no replay is running, run one to finish it",
+  });
 }
 
-/** Whether the service or a replay can have written the record: a new line, or a record of one of the generations. */
-function isOwnRecord(
-  { key, value }: StoreEntry,
-  generations: readonly unknown[],
-  newLines: { after: number; to: number },
-): boolean {
-  if (isLogKey(key)) return key[1] > newLines.after && key[1] <= newLines.to;
-  if (isRecord(HEAD_KEY, key)) return true;
-  if (isRecord(REPLAY_KEY, key)) return decodeLease(value) !== undefined;
-  const isOfGeneration = key[0] === "projection" && generations.includes(key[1]);
-  return isOfGeneration && isProjectionKey(key.slice(2));
+/** The generation of a record of the projections; `undefined` if it is another record. */
+function generationOf([kind, generation, ...rest]: Key): number | undefined {
+  const isGeneration = Number.isSafeInteger(generation) && generation as number >= 1;
+  if (kind !== "projection" || !isGeneration || rest.length === 0) return undefined;
+  return generation as number;
 }
 
 function addForeign(findings: Findings, key: Key): void {
@@ -308,7 +266,7 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
       findings.add("head", message);
       return undefined;
     }
-    if (!bytesEqual(entry.value, encodeHead(head))) {
+    if (!isAsWritten(entry.value)) {
       findings.add("head", "The head record is not in the form that this service writes");
     }
     return head;
@@ -317,10 +275,6 @@ async function readHeadFor(findings: Findings, store: Store): Promise<Head | und
     findings.add("head", error.message);
     return undefined;
   }
-}
-
-async function readLease(store: Store) {
-  return decodeLease((await store.get(REPLAY_KEY))?.value);
 }
 
 function logRange(to: number) {

@@ -40,6 +40,8 @@ export class Findings {
   /** Number of faults of each kind. */
   readonly counts: Partial<Record<FaultKind, number>> = {};
   total = 0;
+  /** Why the audit could not judge all records; `undefined` if it did. */
+  unfinished: string | undefined;
 
   /** With `damage`, the file of the store is known to be damaged. */
   constructor(damage?: StoreDamagedError) {
@@ -62,6 +64,13 @@ export class Findings {
     if (number <= FAULTS_KEPT_PER_KIND) this.notes.push(note);
   }
 
+  /** Notes that a replay has replaced the generation under audit, and so may have removed what is missing of it. */
+  noteReplaced(generation: number): void {
+    this.unfinished =
+      `A replay has ended meanwhile, and removes the records of generation ${generation}, ` +
+      "which the audit has compared";
+  }
+
   /** `isExport` is true if the lines are not those of a store. */
   report(head: Head, isExport = false) {
     const { position, lastHash } = head;
@@ -81,7 +90,9 @@ export class Findings {
       noteKinds.flatMap((kind) => NOTE_ADVICE[kind] ? [[kind, NOTE_ADVICE[kind]]] : []),
     );
     return {
-      sound: faults.length === 0,
+      sound: faults.length === 0 && this.unfinished === undefined,
+      /** Why there is no result, although no fault was found. Absent if there is one. */
+      unfinished: this.unfinished,
       /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
       position,
       hash: lastHash,
@@ -103,13 +114,15 @@ export class Findings {
 
 /** The report in words, for an operator. `extended` are sentences about what a sound log extends. */
 export function describe(report: AuditReport, extended: string[] = []): string {
-  const { sound, position, summary, hash, counts, faults, advice, firstBadPosition } = report;
+  const { sound, unfinished, position, summary, hash, counts, faults, advice } = report;
+  const { firstBadPosition } = report;
   const noted = describeNotes(report);
   if (sound) {
     const counted = [formatCounted(position, "event"), ...describeSummary(summary)].join(", ");
     return [`Sound: ${counted}.`, ...extended, `The last line's SHA-256 is ${hash}.`, ...noted]
       .join("\n");
   }
+  if (faults.length === 0) return [`No result: ${unfinished}. Audit again.`, ...noted].join("\n");
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
   const more = total - faults.length;
   return [

@@ -1,4 +1,3 @@
-import type { RecordedLine } from "eventstore-less/definitions.ts";
 import { z } from "zod";
 import { Sha256Hex } from "../../src/encoding/text_forms.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
@@ -7,8 +6,7 @@ import type { StoreEntry } from "eventstore-less/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
 import type { Findings } from "./findings.ts";
-import { type LineFault, messageOf } from "./log_verifier.ts";
-import { SoundLog } from "./sound_log.ts";
+import { type LineFault, LogVerifier, messageOf } from "./log_verifier.ts";
 
 /** The end of a sound log, 0 if it is empty. With it, a later audit proves that the log was only appended to. */
 export const AuditCheckpoint = z.strictObject({ position: z.int().min(0), hash: Sha256Hex });
@@ -28,8 +26,7 @@ export class LogAudit {
   #findings: Findings;
   #checkpoint: AuditCheckpoint | undefined;
   #published: PublishedComparison | undefined;
-  readonly soundLog = new SoundLog();
-  readonly verifier = this.soundLog.verifier;
+  readonly verifier = new LogVerifier();
   /** Whether no line has a fault. Only then do the records of the projections follow from the lines. */
   isSound = true;
 
@@ -48,16 +45,9 @@ export class LogAudit {
     const { value } = entry;
     const content = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : undefined;
     const lines = unpackLines(content);
-    const verified: RecordedLine[] = [];
-    for (const line of lines ?? []) {
-      const recorded = this.verify(line);
-      if (recorded !== undefined) verified.push(recorded);
-    }
+    for (const line of lines ?? []) this.verify(line);
     const isWhole = lines !== undefined && this.verifier.position === last;
-    if (isWhole && checkedContent(entry) !== undefined) {
-      if (this.isSound) this.soundLog.follow(verified);
-      return;
-    }
+    if (isWhole && checkedContent(entry) !== undefined) return;
     // A fault of a line explains the others: that of the checksum, and that the lines end elsewhere than the key says.
     if (this.#findings.counts.line === faults) {
       const fault = isWhole ? "have its checksum" : `hold exactly lines ${from} to ${last}`;
@@ -67,15 +57,15 @@ export class LogAudit {
     if (this.verifier.position < last) this.verifier.skipTo(last);
   }
 
-  /** Verifies the next line. Returns it with its event if it is sound. */
-  verify(line: Uint8Array): RecordedLine | undefined {
+  /** Verifies the next line. Returns whether it has an event and is sound. */
+  verify(line: Uint8Array): boolean {
     const expectedPosition = this.verifier.position + 1;
     const { event, faults, notes } = this.verifier.verify(line);
     for (const note of notes) this.#findings.note(note);
     if (faults.length > 0) this.#reportFaults(faults, expectedPosition);
     this.#compareWithCheckpoint();
     this.#comparePublished((published) => published.verify(line), this.verifier.position);
-    return event === undefined || faults.length > 0 ? undefined : { event, line };
+    return event !== undefined && faults.length === 0;
   }
 
   /** Ends the check. `until` is the last position of the log, if there is a head that names it. */

@@ -8,8 +8,8 @@ import { addEvent, draftOf, EMPTY_HEAD } from "eventstore-less/log/head.ts";
 import { readEvent } from "eventstore-less/log/lines.ts";
 import { COLLECTIONS, EVENTS } from "eventstore-less/tables.ts";
 import type { Note } from "./findings.ts";
-import { LastPositions } from "./last_positions.ts";
-import { RecordDigests } from "./record_digests.ts";
+import { ExpectedRecords } from "./expected_records.ts";
+import { NumberTable } from "./number_table.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 /** The log has a fault, or a generation built from it does not match it. */
@@ -39,10 +39,10 @@ export interface LineFault {
  * service itself uses an Idempotency-Key again if its record was lost, or if a clock is behind after its record was
  * removed, so that is a note.
  *
- * Of the data that grows with the log, it keeps only 8 bytes of each subject with a number, 16 of each of its records,
- * the columns with their blocks, and what the histories keep of the other subjects. So it finds an id that was used twice
- * only if fewer than {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice within its day
- * only if fewer than {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do.
+ * Of the data that grows with the log, it keeps only 8 bytes of each subject with a number, up to 32 of each record, and
+ * what the histories keep of the other subjects. So it finds an id that was used twice only if fewer than
+ * {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice within its day only if fewer than
+ * {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do.
  */
 export class LogVerifier {
   /** The head that must follow the verified lines, if all are sound. No replay has changed it. */
@@ -55,9 +55,13 @@ export class LogVerifier {
   /** Whether every line so far could be read. Only then is an unknown subject a new one. */
   #isComplete = true;
   #histories = COLLECTIONS.map((collection) => collection.newHistory());
-  /** Of all subjects, except those that a line that could not be read may have changed. */
-  readonly lastPositions = new LastPositions();
-  readonly records = new RecordDigests();
+  /**
+   * By collection: the positions of the last events of the subjects, by their ids. Without the subjects that a line that
+   * could not be read may have changed.
+   */
+  #lastPositions = new Map(COLLECTIONS.map(({ name }) => [name, new NumberTable()]));
+  /** The records that follow from the verified lines. */
+  readonly records = new ExpectedRecords();
   /** The positions of recent ids, and the position and the time of recent uses of Idempotency-Keys. */
   #ids = new RecentUses<number>(IDS_KEPT);
   #idempotencyUses = new RecentUses<{ position: number; timeMs: number }>(IDEMPOTENCY_KEYS_KEPT);
@@ -131,18 +135,20 @@ export class LogVerifier {
     }
     // All times have the same format, so they sort as text, which avoids parsing them.
     if (event.time > this.#latestTime) this.#latestTime = event.time;
+    const { collection, id: idOf } = EVENTS[event.type];
+    const subjectId = idOf(event.data);
+    const lastPositions = this.#lastPositions.get(collection)!;
     const before: SubjectState = {
-      position: this.lastPositions.of(event),
+      position: lastPositions.get(subjectId),
       hasRecord: (key, content) => this.records.has(key, content),
     };
     this.#checkPredecessor(event, before.position);
     for (const history of this.#histories) {
       for (const fault of history.check({ event, line }, before)) this.#addFault(fault);
     }
-    const number = EVENTS[event.type].id(event.data);
     // The subjects are numbered in order, so a larger number is a fault in a complete log, and could take much memory.
-    if (!this.#isComplete || typeof number === "string" || number <= position) {
-      this.lastPositions.note(event);
+    if (!this.#isComplete || typeof subjectId === "string" || subjectId <= position) {
+      lastPositions.set(subjectId, position);
       this.records.note({ event, line });
     }
     this.#noteRepeatedUse(event);
@@ -181,7 +187,7 @@ export class LogVerifier {
   #lose(): void {
     this.#lastHash = undefined;
     this.#isComplete = false;
-    this.lastPositions.clear();
+    for (const name of this.#lastPositions.keys()) this.#lastPositions.set(name, new NumberTable());
     this.records.clear();
     for (const history of this.#histories) history.lose();
   }

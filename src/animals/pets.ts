@@ -80,13 +80,11 @@ const PET_KINDS: Record<string, KindDefinition> = {
     key: [PET_LISTS, "number"],
     owner: ([, , id]) => `pet ${id}`,
     describe: ([, list, id]) => `Pet ${id} in the list ${list}`,
-    onePerSubject: true,
   },
   removed_pet: {
     key: ["number"],
     owner: ([, id]) => `pet ${id}`,
     describe: ([, id]) => `The removal of pet ${id}`,
-    onePerSubject: true,
   },
 };
 

@@ -56,8 +56,6 @@ export interface Head {
   counts: Record<string, number>;
   /** Generation of the projections that requests read. */
   generation: number;
-  /** The generation that was served before, while it still has records. */
-  removing?: number;
 }
 
 /** The events of one type. */
@@ -145,17 +143,12 @@ export type KeyElement = "text" | readonly string[] | "number";
 
 /** A kind of records. */
 export interface KindDefinition {
-  /** The elements of a key after the kind. */
+  /** The elements of a key after the kind. If the last one is a number, no two records of this kind share it. */
   key: readonly KeyElement[];
   /** Whose record it is, to follow "The record of": pet 7. */
   owner(key: ProjectionKey): string;
   /** The record in words, for an operator; by default its key. */
   describe?(key: ProjectionKey): string;
-  /**
-   * Whether a subject has at most one record of this kind at a time, whose key ends with the number of the subject. An
-   * audit keeps a digest of such a record. Other records it keeps in full, except those of Idempotency-Keys.
-   */
-  onePerSubject?: boolean;
 }
 
 /** The rules of a history. Each one gets all events of the log, in order. */
@@ -170,6 +163,6 @@ export interface History {
 export interface SubjectState {
   /** Position of its last event; 0 if none is known. */
   position: number;
-  /** Whether the events before make that record, which is of a kind with `onePerSubject`. */
+  /** Whether the events before make that record. */
   hasRecord(key: ProjectionKey, content: Uint8Array): boolean;
 }

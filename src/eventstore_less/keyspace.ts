@@ -30,8 +30,11 @@ export function isLogKey(key: Key): key is [string, number] {
     key[1] as number >= 1;
 }
 
+/** The prefix of the keys of all generations. */
+export const PROJECTIONS = ["projection"];
+
 export function projectionKey(generation: number, key: ProjectionKey) {
-  return ["projection", generation, ...key];
+  return [...PROJECTIONS, generation, ...key];
 }
 
 export function eventByIdempotencyKeyKey(actor: string, key: string, ...position: number[]) {

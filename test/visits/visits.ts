@@ -130,17 +130,14 @@ const VISIT_KINDS: Record<string, KindDefinition> = {
   visit: {
     key: ["number"],
     owner: ([, id]) => `visit ${id}`,
-    onePerSubject: true,
   },
   visit_by_day: {
     key: ["text", "number"],
     owner: ([, , id]) => `visit ${id}`,
-    onePerSubject: true,
   },
   cancelled_visit: {
     key: ["number"],
     owner: ([, id]) => `visit ${id}`,
-    onePerSubject: true,
   },
 };
 

@@ -3,6 +3,7 @@
 import type { EventType, Head, RecordedEvent } from "../definitions.ts";
 import { z } from "zod";
 import { NAME } from "eventstore-less/application";
+import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import { assertNever } from "../../encoding/assert_never.ts";
 import { decodeJson, encodeJson } from "../../encoding/json.ts";
 import { Sha256Hex, Ulid } from "../../encoding/text_forms.ts";
@@ -32,8 +33,10 @@ const HeadRecord = z.strictObject({
   types: z.partialRecord(z.enum(EVENT_TYPES), TypeSummary),
   counts: z.record(z.string(), z.int()),
   generation: Count,
-  removing: Count.optional(),
 }) satisfies z.ZodType<Head>;
+
+/** Members that earlier versions of this format wrote. They mean nothing, and the next write of the head drops them. */
+const FORMER_MEMBERS = ["removing", "lacksColumns"];
 
 /** The record that replaces the head while a log is restored into a store. */
 export const RestoreMark = z.strictObject({
@@ -92,6 +95,17 @@ export function encodeHead(head: Head | RestoreMark): Uint8Array {
   return withChecksum(HEAD_KEY, encodeJson(head));
 }
 
+/** Whether a record of a head has the bytes that this version writes, or an earlier one of the same format. */
+export function isAsWritten(value: unknown): boolean {
+  const content = checkedContent({ key: HEAD_KEY, value });
+  if (content === undefined) return false;
+  const record = decodeJson(content);
+  const head = HeadRecord.safeParse(withoutFormerMembers(record));
+  if (!head.success) return false;
+  const former = Object.entries(record).filter(([name]) => FORMER_MEMBERS.includes(name));
+  return bytesEqual(content, encodeJson({ ...head.data, ...Object.fromEntries(former) }));
+}
+
 /** A copy of a head, to which {@linkcode addEvent} adds events. */
 export function draftOf(head: Head): Head {
   const types: Head["types"] = {};
@@ -145,10 +159,15 @@ export function decodeHeadRecord(value: unknown): DecodedRecord {
     }
     const newerMessage = newerSchemaReason(record);
     if (newerMessage !== undefined) return { kind: "other_format", message: newerMessage };
-    return { kind: "head", head: HeadRecord.parse(record) };
+    return { kind: "head", head: HeadRecord.parse(withoutFormerMembers(record)) };
   } catch {
     return { kind: "foreign" };
   }
+}
+
+function withoutFormerMembers(record: Record<string, unknown>): Record<string, unknown> {
+  const members = Object.entries(record).filter(([name]) => !FORMER_MEMBERS.includes(name));
+  return Object.fromEntries(members);
 }
 
 /** Decodes a record without a checksum, as stores of another format have it, to find the number of that format. */

@@ -1,0 +1,65 @@
+import type { ProjectionKey } from "eventstore-less/definitions.ts";
+import { readHead } from "eventstore-less/log/head.ts";
+import { eventOf } from "eventstore-less/log/lines.ts";
+import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
+import { project } from "eventstore-less/projections/project.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import { digestOf, textOf } from "./expected_records.ts";
+
+/** What stands for the digest of a record that an event has removed. */
+const REMOVED = -1;
+
+/** The events after the position of an audit, which others append while it runs: how each record was after each of them. */
+export class LaterEvents {
+  #store: Store;
+  /** Position of the last event that was read. */
+  #position: number;
+  /** By the texts of the keys: the digests of all that the events have made of the record. */
+  #digests = new Map<string, number[]>();
+  /** The latest time of these events and those before. */
+  latestMs: number;
+
+  constructor(store: Store, position: number, latestMs: number) {
+    this.#store = store;
+    this.#position = position;
+    this.latestMs = latestMs;
+  }
+
+  /** Reads the events up to the head of now, and resolves to this head. All that was stored before is then known. */
+  async readToHead() {
+    const { head } = await readHead(this.#store);
+    const range = { from: this.#position + 1, to: head.position };
+    try {
+      for await (const lines of readLog(this.#store, range)) {
+        for (const { line } of lines) this.#note(line);
+        this.#position = lines.at(-1)!.position;
+      }
+    } catch (error) {
+      // The events that are lost explain nothing. The next audit reports them.
+      if (!(error instanceof LogDamagedError)) throw error;
+    }
+    return head;
+  }
+
+  /** Whether one of the events has made the record so; `content` is `undefined` if the record is not there. */
+  have(key: ProjectionKey, content: Uint8Array | undefined): boolean {
+    const digests = this.#digests.get(textOf(key));
+    return digests?.includes(digestAfter(key, content)) ?? false;
+  }
+
+  #note(line: Uint8Array): void {
+    const event = eventOf(line);
+    if (event === undefined) return;
+    this.latestMs = Math.max(this.latestMs, Date.parse(event.time));
+    for (const { key, content } of project([{ event, line }])) {
+      const name = textOf(key);
+      const digests = this.#digests.get(name) ?? [];
+      this.#digests.set(name, digests);
+      digests.push(digestAfter(key, content));
+    }
+  }
+}
+
+function digestAfter(key: ProjectionKey, content: Uint8Array | undefined): number {
+  return content === undefined ? REMOVED : digestOf(key, content);
+}
