@@ -35,16 +35,13 @@ Deno.test("the events of the sample have all types", () => {
   assertEquals([...types].sort(), EVENT_TYPES.toSorted());
 });
 
-Deno.test("a subject has at most one record of a kind with onePerSubject, whose key ends with its number", () => {
+Deno.test("no two records of a kind share the number at the end of their keys", () => {
   const keys = new Map<string, string>();
   for (const recorded of SAMPLES) {
-    const { project, id: idOf } = EVENTS[recorded.event.type];
-    const id = idOf(recorded.event.data);
-    for (const { key, content } of project(recorded)) {
-      const [kind] = key;
-      if (!KINDS.get(kind as string)!.onePerSubject) continue;
-      assertEquals(key.at(-1), id);
-      const name = `${kind}/${id}`;
+    for (const { key, content } of EVENTS[recorded.event.type].project(recorded)) {
+      const number = key.at(-1);
+      if (typeof number !== "number") continue;
+      const name = `${key[0]}/${number}`;
       const former = keys.get(name);
       if (content === undefined) {
         if (former === key.join("/")) keys.delete(name);
@@ -54,4 +51,5 @@ Deno.test("a subject has at most one record of a kind with onePerSubject, whose 
       keys.set(name, key.join("/"));
     }
   }
+  assertEquals(keys.size > 0, true);
 });

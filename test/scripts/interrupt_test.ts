@@ -1,7 +1,6 @@
 /** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { decodeLease } from "../../scripts/guarded/replay_lease.ts";
 import { decodeHeadRecord } from "eventstore-less/log/head.ts";
 import { HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
 import type { Key } from "eventstore-less/store/store.ts";
@@ -109,10 +108,11 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   await fillStore(kvPath, PETS);
 
   const filling = spawnTask(["replay"], { kvPath, detached: true });
-  await recordBecomes(kvPath, REPLAY_KEY, (it) => (decodeLease(it)?.filledTo ?? 0) > 0);
+  await recordBecomes(kvPath, REPLAY_KEY, (it) => it !== undefined);
   const inFill = await interrupt(filling);
   assertEquals(inFill.code, INTERRUPTED, inFill.stderr);
-  const resumes = "The service reads complete projections. Run deno task replay again: it resumes.";
+  const resumes =
+    "The service reads complete projections. Run deno task replay again: it begins again.";
   assertStringIncludes(inFill.stderr, `Interrupted. ${resumes}\n`);
   const waiting = spawnTask(["replay", "--grace", "600"], { kvPath, detached: true });
   await Promise.all([waiting.stdin.close(), waiting.stdout.cancel()]);
