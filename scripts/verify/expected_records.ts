@@ -112,14 +112,17 @@ const secret = crypto.getRandomValues(new Uint8Array(16));
 /** The input of a digest. One array serves all, because a new one for each record takes longer than the digest. */
 const input = new Uint8Array(2 * VALUE_BYTES_LIMIT);
 input.set(secret);
+const afterSecret = input.subarray(secret.length);
 
 const encoder = new TextEncoder();
 
-/** The first 48 bits of the SHA-256 of a secret, the key and the content. */
+/**
+ * The first 48 bits of the SHA-256 of a secret, what is between the kind and the last element of a key, and the content.
+ * The rest of the key says where the digest is kept.
+ */
 export function digestOf(key: ProjectionKey, content: Uint8Array): number {
-  const { written } = encoder.encodeInto(textOf(key), input.subarray(secret.length));
-  const contentAt = secret.length + written;
-  input.set(content, contentAt);
-  const digest = hash("sha256", input.subarray(0, contentAt + content.length), "hex");
-  return parseInt(digest.slice(0, 12), 16);
+  const { written } = encoder.encodeInto(textOf(key.slice(1, -1)), afterSecret);
+  afterSecret.set(content, written);
+  const length = secret.length + written + content.length;
+  return parseInt(hash("sha256", input.subarray(0, length), "hex").slice(0, 12), 16);
 }

@@ -108,7 +108,7 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   await fillStore(kvPath, PETS);
 
   const filling = spawnTask(["replay"], { kvPath, detached: true });
-  await recordBecomes(kvPath, REPLAY_KEY, (it) => it !== undefined);
+  await recordBecomes(kvPath, REPLAY_KEY, (it) => it !== null);
   const inFill = await interrupt(filling);
   assertEquals(inFill.code, INTERRUPTED, inFill.stderr);
   const resumes =

@@ -159,11 +159,9 @@ test("a replay rebuilds damaged records while visits are booked", async (parts) 
   const booking = (async () => {
     for (let day = 10; day < 30; day++) await desk.book(`2027-01-${day}`, "Bob");
   })();
-  const { generation, differences } = await replay({ store, runtime: systemRuntime }, {
-    graceMs: 0,
-  });
+  const { generation } = await replay({ store, runtime: systemRuntime }, { graceMs: 0 });
   await booking;
-  assertEquals([generation, differences.total], [2, 1]);
+  assertEquals(generation, 2);
   const report = await auditOf(parts);
   assertEquals([report.sound, report.position], [true, 40]);
 });

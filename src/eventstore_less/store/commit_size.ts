@@ -1,6 +1,6 @@
 import type { Mutation, StoreLimits } from "./store.ts";
 
-/** Space in a commit for the head, a mark or a lease, and for the overhead of the store. */
+/** Space in a commit for the head, a mark or a claim, and for the overhead of the store. */
 const RESERVE_BYTES = 16_384;
 const RESERVE_MUTATIONS = 4;
 

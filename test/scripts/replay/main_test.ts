@@ -24,7 +24,7 @@ test("replay: what an audit has found is gone after it", () =>
     assertEquals((await runTask(["audit"], { kvPath })).code, 1);
     const replayed = await runTask(["replay", "--grace", "0"], { kvPath });
     assertEquals([replayed.code, replayed.stdout], [0, ""], replayed.stderr);
-    assertMatch(replayed.stderr, /Replayed 40 events, in [\d.]+ s; generation 2 is served\./);
+    assertMatch(replayed.stderr, /Replayed 40 events in [\d.]+ s; generation 2 is served\./);
     await expectTask(["audit"], { kvPath });
   }));
 
