@@ -15,12 +15,11 @@ export interface Unfound {
 
 /** What is kept of the records of a kind, by their names. */
 interface KindTable {
-  /** The position of the event that wrote the record. */
+  /** The position of the event that wrote the record; negative once the record was found. */
   positions: NumberTable;
   digests: NumberTable;
+  /** When it expires, in milliseconds since the Unix epoch. */
   expiries: NumberTable;
-  /** 1 if the record was found. */
-  found: NumberTable;
 }
 
 /** The records that follow from the lines of a log: a digest of each, because there may be millions. */
@@ -53,18 +52,18 @@ export class ExpectedRecords {
 
   /** The position of the event that wrote the record of that kind and name; 0 if none is expected. */
   positionOf(key: ProjectionKey): number {
-    return this.#tables.get(key[0] as string)?.positions.get(nameOf(key)) ?? 0;
+    return Math.abs(this.#tables.get(key[0] as string)?.positions.get(nameOf(key)) ?? 0);
   }
 
   markFound(key: ProjectionKey): void {
-    this.#tables.get(key[0] as string)?.found.set(nameOf(key), 1);
+    this.#tables.get(key[0] as string)?.positions.set(nameOf(key), -this.positionOf(key));
   }
 
   /** The expected records that were not marked. */
   *unfound(): Generator<Unfound> {
-    for (const [kind, { positions, expiries, found }] of this.#tables) {
+    for (const [kind, { positions, expiries }] of this.#tables) {
       for (const [name, position] of positions.entries()) {
-        if (found.get(name) !== 0) continue;
+        if (position < 0) continue;
         yield { kind, name, position, expiresAt: expiries.get(name) || Infinity };
       }
     }
@@ -78,16 +77,15 @@ export class ExpectedRecords {
   #tableOf(kind: string): KindTable {
     let table = this.#tables.get(kind);
     if (table === undefined) {
-      const [positions, digests, expiries, found] = Array.from({ length: 4 }, newTable);
-      table = { positions, digests, expiries, found };
+      table = {
+        positions: new NumberTable(),
+        digests: new NumberTable(),
+        expiries: new NumberTable(),
+      };
       this.#tables.set(kind, table);
     }
     return table;
   }
-}
-
-function newTable(): NumberTable {
-  return new NumberTable();
 }
 
 /** The number at the end of a key, which no two records of a kind share, or else the whole key as a text. */

@@ -39,7 +39,7 @@ export interface LineFault {
  * service itself uses an Idempotency-Key again if its record was lost, or if a clock is behind after its record was
  * removed, so that is a note.
  *
- * Of the data that grows with the log, it keeps only 8 bytes of each subject with a number, up to 32 of each record, and
+ * Of the data that grows with the log, it keeps only 8 bytes of each subject with a number, 16 or 24 of each record, and
  * what the histories keep of the other subjects. So it finds an id that was used twice only if fewer than
  * {@linkcode IDS_KEPT} events lie between, and an Idempotency-Key that was used twice within its day only if fewer than
  * {@linkcode IDEMPOTENCY_KEYS_KEPT} other uses do.
