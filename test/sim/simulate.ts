@@ -54,7 +54,6 @@ import type { Code } from "./code_under_test.ts";
 import {
   auditStore,
   exportLog,
-  headRecordOf,
   refuseForgedExport,
   replayLog,
   restoreIntoAnotherStore,
