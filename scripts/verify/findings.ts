@@ -130,6 +130,7 @@ export function describe(report: AuditReport, extended: string[] = []): string {
     (firstBadPosition === undefined ? "" : ` The first bad position is ${firstBadPosition}.`),
     ...faults.map(({ message }) => `- ${message}`),
     ...(more > 0 ? [`- and ${formatCount(more)} more`] : []),
+    ...(unfinished === undefined ? [] : [`${unfinished}.`]),
     `Next: ${Object.values(advice)[0]}`,
     ...noted,
   ].join("\n");

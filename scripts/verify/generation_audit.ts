@@ -70,14 +70,14 @@ export class GenerationAudit {
     const time = Math.min(this.#runtime.now(), this.#later.latestMs);
     for (const { kind, name, position, expiresAt } of this.#expected.unfound()) {
       if (expiresAt <= time) continue;
+      const written = await this.#keysWrittenAt(position);
+      const key = written.find((it) => it[0] === kind && nameOf(it) === name);
+      if (key === undefined || this.#later.have(key, undefined)) continue;
       const isReplaced = generation > this.#generation;
       if (isReplaced) {
         this.#findings.noteReplaced(this.#generation);
         return;
       }
-      const written = await this.#keysWrittenAt(position);
-      const key = written.find((it) => it[0] === kind && nameOf(it) === name);
-      if (key === undefined || this.#later.have(key, undefined)) continue;
       this.#add("missing", projectionKey(this.#generation, key));
     }
   }

@@ -14,7 +14,7 @@ import { ReplayOvertakenError } from "../../../scripts/guarded/replay_claim.ts";
 import { createService } from "../../../src/service.ts";
 import { HEAD_KEY, logKey, projectionKey, REPLAY_KEY } from "eventstore-less/keyspace.ts";
 import { formatKey } from "eventstore-less/store/key_encoding.ts";
-import type { Commit, Mutation, Store } from "eventstore-less/store/store.ts";
+import type { Mutation, Store } from "eventstore-less/store/store.ts";
 import { petReaderOf } from "../../support/pet_reader_of.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { contentOfGeneration, recordsOf } from "../../support/sound_log.ts";
