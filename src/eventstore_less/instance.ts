@@ -4,7 +4,6 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { APPEND_LIMIT_MS, Appender, type Committed } from "./append/appender.ts";
 import { HEAD_KEY } from "./keyspace.ts";
 import { HeadReader } from "./log/head_reader.ts";
-import { project } from "./projections/project.ts";
 import { ResilientStore } from "./store/resilience/resilient_store.ts";
 import type { Store } from "./store/store.ts";
 
@@ -41,7 +40,6 @@ export function createInstance(options: InstanceOptions): Instance {
     appendLimitMs,
     store,
     heads,
-    project,
     onCommitted: options.onCommitted,
   });
   return { appender, heads, runtime, store };

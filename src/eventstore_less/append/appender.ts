@@ -1,15 +1,17 @@
-/** The only writer of an instance. `src/README.md` explains how it appends the events of commands. */
+/** The only writer of an instance. "An append" in the engine's README.md explains how it appends the events of commands. */
 
 import { assertNever } from "../../encoding/assert_never.ts";
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
+import type { HeadEntry } from "../log/head.ts";
 import type { HeadReader } from "../log/head_reader.ts";
 import { defectOf, type Logger } from "../../runtime/logger.ts";
-import { backoffMs, sleep } from "../../runtime/runtime.ts";
+import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "../service_error.ts";
+import type { Store } from "../store/store.ts";
 import type { StoreError } from "../store/store_errors.ts";
 import { type CommitOutcome, commitUntilKnown } from "../store/commit_until_known.ts";
 import type { Instrumentation } from "../../runtime/instrumentation.ts";
-import { type Base, type Batch, type BatchDeps, planBatch, type Settlement } from "./batch.ts";
+import { type Batch, type Plan, planBatch, type Planned } from "./batch.ts";
 import { type Appended, type Command, QueuedCommand } from "./command.ts";
 import { CommitFailureLog } from "./commit_failure_log.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
@@ -27,32 +29,37 @@ const SWEEP_MS = 50;
 /** A commit of this instance: the head that it replaced, the head after it, and its lines. */
 export type Committed = Pick<Batch, "base" | "next" | "lines">;
 
-export interface AppenderDeps extends BatchDeps {
+export interface AppenderDeps {
   appendLimitMs: number;
   heads: HeadReader;
   instrumentation: Instrumentation;
   report: Logger;
+  runtime: Runtime;
+  store: Store;
   /** Called after every commit that landed, before the next one is planned. */
   onCommitted?: (committed: Committed) => void;
 }
+
+/**
+ * What a step has come to: its plan is proven, or the head moved before that, or neither, because the store failed. After
+ * a failure, the next step comes later each time.
+ */
+type StepResult = "proven" | "outdated" | "failed";
+
+const NONE: ReadonlySet<unknown> = new Set();
 
 export class Appender {
   /** Its surroundings. Tests make them throw. */
   readonly deps: AppenderDeps;
   #waiting: QueuedCommand[] = [];
-  /** The commands that are being planned or committed. */
+  /** The commands that the current step has taken. */
   #inWork: readonly QueuedCommand[] = [];
+  /** The names of the commands that a commit has which may land, or has landed unnoticed. */
+  #mayBeStored = NONE;
   #backoff: ContentionBackoff;
   #failures: CommitFailureLog;
   #writer: HeadWriter;
   #running: Promise<void> | undefined;
-  /** Pending while the settling of a batch is deferred to the next turn. */
-  #settling: Promise<void> | undefined;
-  #inFlight: Batch | undefined;
-  /** The Idempotency-Keys of commits without a clear outcome since the head has moved: they may still land. */
-  #unclearKeys = new Set<string>();
-  /** Whether the last commit landed with one command, and none waited after it. */
-  #wasAlone = false;
   #isDraining = false;
   #hasAnnounceFailed = false;
   /** Makes append() reject new commands with this error. */
@@ -81,7 +88,6 @@ export class Appender {
       throw new ServiceError("overloaded", "Too many requests wait for a commit");
     }
     const queued = new QueuedCommand(command, runtime.monotonicNow() + appendLimitMs);
-    queued.mayHaveLanded = this.#isUnclear(command);
     this.#waiting.push(queued);
     this.#running ??= this.#run();
     return await queued.outcome as Appended<Prepared>;
@@ -100,107 +106,142 @@ export class Appender {
   async drain(): Promise<void> {
     this.#isDraining = true;
     await this.#running;
-    await this.#settling;
   }
 
   async #run(): Promise<void> {
     const { runtime } = this.deps;
     const stopSweep = this.#sweepOverdue();
     let failures = 0;
-    let hasLanded = false;
     while (this.#waiting.length > 0) {
-      if (this.#areOthersExpected(hasLanded)) await runtime.nextTurn();
-      this.#wasAlone = false;
-      const result = await this.#commitNext();
-      hasLanded = result === "landed";
-      if (hasLanded || result === "lost") failures = 0;
-      if (result === "failed") {
-        await sleep(runtime, backoffMs(runtime, failures));
-        failures++;
-      }
+      // Yield once so that commands that arrive together share a commit.
+      await runtime.nextTurn();
+      const startedAt = runtime.monotonicNow();
+      const result = await this.#step();
+      const tookMs = runtime.monotonicNow() - startedAt;
+      failures = result === "failed" ? failures + 1 : 0;
+      await this.#pause(result, failures, tookMs);
     }
     // In the same turn as the last check of the queue: a command queued in between would never be processed.
     this.#running = undefined;
     stopSweep();
   }
 
-  /** Whether to yield once, so that commands that arrive together share a commit. */
-  #areOthersExpected(hasLanded: boolean): boolean {
-    if (hasLanded) return this.#waiting.length === 1;
-    return !this.#wasAlone;
+  async #pause(result: StepResult, failures: number, tookMs: number): Promise<void> {
+    const { runtime } = this.deps;
+    if (result === "failed") return await sleep(runtime, backoffMs(runtime, failures - 1));
+    const pauseMs = result === "proven"
+      ? this.#backoff.onCommitted(tookMs)
+      : this.#backoff.onConflict();
+    if (pauseMs > 0 && this.#waiting.length > 0) await sleep(runtime, pauseMs);
   }
 
-  /** Plans a batch, commits and settles it, and pauses so that other instances can commit. Never rejects. */
-  async #commitNext(): Promise<"landed" | "lost" | "nothing" | "failed"> {
-    const { report, runtime } = this.deps;
+  /** Takes the commands that wait, plans them, and settles those of which the plan is proven. The others wait again. Never rejects. */
+  async #step(): Promise<StepResult> {
+    this.#failures.onAttempt();
+    const base = await this.#base();
+    if (base === undefined) return "failed";
+    this.#inWork = this.#waiting.filter(({ isSettled }) => !isSettled);
+    this.#waiting = [];
     try {
-      this.#failures.onAttempt();
-      const batch = await this.#planNext();
-      if (batch === undefined) return "nothing";
-      const startedAt = runtime.monotonicNow();
-      const outcome = await this.#commitUntilKnown(batch);
-      const tookMs = runtime.monotonicNow() - startedAt;
-      this.#settle(batch, outcome);
-      switch (outcome.state) {
-        case "landed":
-          this.#announce(batch);
-          this.#wasAlone = batch.members.length === 1 && this.#waiting.length === 0;
-          await this.#pause(this.#backoff.onCommitted(tookMs));
-          return "landed";
-        case "lost":
-          await this.#pause(this.#backoff.onConflict());
-          return "lost";
-        default:
-          return "failed";
-      }
+      const plan = await planBatch(this.deps.store.limits, base, this.#inWork);
+      this.#noteFailedPreparation(plan);
+      const result = await this.#prove(plan);
+      if (result !== "proven") return result;
+      for (const planned of plan.planned) this.#settle(planned);
+      if (plan.batch !== undefined) this.#announce(plan.batch);
+      return result;
     } catch (error) {
-      // The defect may have kept them from waiting again.
-      for (const queued of this.#inWork) queued.refuse(error);
-      if (serviceErrorCode(error) !== undefined) this.#failures.onFailure("append", error);
-      else report("error", "append_failed", defectOf(error));
+      // A defect may have kept them from their outcome.
+      for (const queued of this.#inWork) this.#refuse(queued, error);
+      this.#noteFailure(error);
       return "failed";
     } finally {
+      // First come, first served: they came before the commands that wait by now.
+      this.#waiting.unshift(...this.#inWork.filter(({ isSettled }) => !isSettled));
       this.#inWork = [];
     }
   }
 
-  async #pause(pauseMs: number): Promise<void> {
-    if (pauseMs > 0 && this.#waiting.length > 0) await sleep(this.deps.runtime, pauseMs);
+  /** The head to plan on; `undefined` if it cannot be read. It is read if others append: a read costs less than a conflict. */
+  async #base(): Promise<HeadEntry | undefined> {
+    const { latest } = this.deps.heads;
+    return latest === undefined || this.#backoff.areOthersNear ? await this.#readHead() : latest;
   }
 
-  /** Plans a batch of the commands that wait, and gives those their outcome that need no commit. */
-  async #planNext(): Promise<Batch | undefined> {
-    const base = await this.#base();
-    const candidates = this.#waiting.filter(({ isSettled }) => !isSettled);
-    this.#waiting = [];
-    this.#inWork = candidates;
-    const plan = await planBatch(this.deps, base, candidates);
-    const { batch, settled, deferred, unconfirmed } = plan;
-    for (const settlement of settled) settleWithoutCommit(settlement);
-    for (const queued of unconfirmed) queued.needsFreshHead = true;
-    // First come, first served: both came before the commands that wait by now.
-    this.#waiting.unshift(...deferred, ...unconfirmed);
-    this.#inWork = batch === undefined ? [] : batch.members.map(({ queued }) => queued);
-    return batch;
+  async #readHead(): Promise<HeadEntry | undefined> {
+    try {
+      return await this.deps.heads.read();
+    } catch (error) {
+      this.#noteFailure(error);
+      return undefined;
+    }
   }
 
-  /** The head to plan on, read for unconfirmed commands, and if others append: a read costs less than a conflict. */
-  async #base(): Promise<Base> {
-    const { heads, runtime } = this.deps;
-    const readAt = runtime.monotonicNow();
-    const isAnyUnconfirmed = this.#waiting.some(({ needsFreshHead }) => needsFreshHead);
-    const mustRead = heads.latest === undefined || this.#backoff.areOthersNear || isAnyUnconfirmed;
-    if (mustRead) await heads.read();
-    if (this.#backoff.isStarving) await this.#writer.touch(heads.latest!);
-    return { ...heads.latest!, readAt };
+  /** Notes one of them, because the store has probably failed all for the same reason. */
+  #noteFailedPreparation({ planned }: Plan): void {
+    for (const { fate } of planned) {
+      if (fate.kind !== "waits" || fate.storeError === undefined) continue;
+      return this.#noteFailure(fate.storeError);
+    }
   }
 
-  /** Commits a batch. Retries send it unchanged, until its commands have reached their deadlines. */
+  #noteFailure(error: unknown): void {
+    if (serviceErrorCode(error) !== undefined) this.#failures.onFailure("append", error);
+    else this.deps.report("error", "append_failed", defectOf(error));
+  }
+
+  /**
+   * Proves that a plan is true. A commit that lands shows that the head was still the base, so the plan's refusals are
+   * proven, too. Without a commit, a read of the head shows it.
+   */
+  async #prove({ base, batch, planned }: Plan): Promise<StepResult> {
+    if (batch !== undefined) return await this.#commit(batch);
+    if (planned.every(({ fate }) => fate.kind === "waits")) return "failed";
+    const head = await this.#readHead();
+    if (head === undefined) return "failed";
+    return head.versionstamp === base.versionstamp ? "proven" : "outdated";
+  }
+
+  /** Commits a batch, and notes which commands may be stored meanwhile and afterwards. */
+  async #commit(batch: Batch): Promise<StepResult> {
+    const { heads, instrumentation } = this.deps;
+    const before = this.#mayBeStored;
+    this.#mayBeStored = before.union(new Set(batch.members.map(({ queued }) => queued.name)));
+    const outcome = await this.#commitUntilKnown(batch);
+    switch (outcome.state) {
+      case "landed":
+        if (heads.latest!.head.position < batch.next.position) {
+          throw new Error("A commit landed that the head does not show");
+        }
+        this.#mayBeStored = NONE;
+        return "proven";
+      case "lost":
+        instrumentation.count("commit.conflicts");
+        // The head has moved, so no earlier commit can land.
+        this.#mayBeStored = NONE;
+        return "outdated";
+      case "refused":
+        this.#mayBeStored = before;
+        for (const { queued } of batch.members) this.#refuse(queued, outcome.cause);
+        return "failed";
+      // "check_failed" does not occur, because the head is the only check.
+      case "check_failed":
+      case "not_applied":
+        this.#mayBeStored = before;
+        return "failed";
+      case "unclear":
+        // Its commands were rejected at their deadlines. Only an Idempotency-Key can come again.
+        this.#mayBeStored = new Set([...this.#mayBeStored].filter((it) => typeof it === "string"));
+        return "failed";
+      default:
+        assertNever(outcome);
+    }
+  }
+
+  /** Retries send the same batch, until its commands have reached their deadlines. */
   #commitUntilKnown(batch: Batch): Promise<CommitOutcome> {
     const { runtime, heads, store } = this.deps;
     const { base, members, firstLogRecord } = batch;
-    for (const { queued } of members) queued.mayHaveLanded = true;
-    this.#inFlight = batch;
     return commitUntilKnown(runtime, {
       guard: base.versionstamp,
       commit: () => this.#writer.commitBatch(batch),
@@ -216,44 +257,29 @@ export class Appender {
     });
   }
 
-  #settle(batch: Batch, outcome: CommitOutcome): void {
-    const { heads, instrumentation } = this.deps;
-    this.#inFlight = undefined;
-    switch (outcome.state) {
-      case "landed":
-        this.#unclearKeys.clear();
-        if (heads.latest!.head.position < batch.next.position) {
-          throw new Error("A commit landed that the head does not show");
+  /** Gives a command the outcome that is proven. */
+  #settle({ queued, fate }: Planned): void {
+    switch (fate.kind) {
+      case "adds": {
+        const events = fate.lines.map(({ event }) => event);
+        for (const { type } of events) {
+          this.deps.instrumentation.count("events.appended", { type });
         }
-        this.#acknowledge(batch);
-        break;
-      case "lost":
-        instrumentation.count("commit.conflicts");
-        this.#requeue(batch);
-        // Only after the requeue: an earlier commit may have moved the head. From now on, none of them can land.
-        this.#unclearKeys.clear();
-        break;
-      // "check_failed" does not occur, because the head is the only check.
-      case "check_failed":
-      case "not_applied":
-        this.#requeue(batch);
-        break;
+        return queued.resolve({ events, prepared: fate.prepared });
+      }
+      case "adds_nothing":
+        return queued.resolve({ events: [], prepared: fate.prepared });
       case "refused":
-        for (const { queued } of batch.members) {
-          queued.mayHaveLanded = this.#isUnclear(queued.command);
-          queued.refuse(outcome.cause);
-        }
-        break;
-      case "unclear":
-        // Its commands were rejected at their deadlines.
-        for (const { queued: { command } } of batch.members) {
-          if (command.idempotencyKey !== undefined) this.#unclearKeys.add(command.idempotencyKey);
-        }
-        break;
+        return this.#refuse(queued, fate.reason);
+      case "waits":
+        return;
       default:
-        assertNever(outcome);
+        assertNever(fate);
     }
-    this.#inWork = [];
+  }
+
+  #refuse(queued: QueuedCommand, reason: unknown): void {
+    queued.refuse(reason, this.#mayBeStored.has(queued.name));
   }
 
   /** Announces a commit. What fails here is a defect, but no reason to fail a request. */
@@ -267,64 +293,19 @@ export class Appender {
     }
   }
 
-  /** Whether an earlier commit with the Idempotency-Key of a command may still land, or did. */
-  #isUnclear({ idempotencyKey }: Command): boolean {
-    return idempotencyKey !== undefined && this.#unclearKeys.has(idempotencyKey);
-  }
-
-  /** Requeues the commands of a batch that did not land and no longer can. */
-  #requeue({ members }: Batch): void {
-    for (const { queued } of members) queued.mayHaveLanded = this.#isUnclear(queued.command);
-    this.#waiting.unshift(...members.map(({ queued }) => queued));
-  }
-
-  /** Resolves the commands of a batch. If others wait, their commit starts first, so that the store works meanwhile. */
-  #acknowledge({ members, lines: committed }: Batch): void {
-    const { instrumentation, runtime } = this.deps;
-    const resolve = () => {
-      for (const { event: { type } } of committed) {
-        instrumentation.count("events.appended", { type });
-      }
-      for (const { queued, prepared, lines } of members) {
-        queued.resolve({ events: lines.map(({ event }) => event), prepared });
-      }
-    };
-    if (this.#waiting.length === 0) resolve();
-    else this.#settling = runtime.nextTurn().then(resolve);
-  }
-
   /** Rejects commands at their deadlines. Returns a function that ends this. */
   #sweepOverdue(): () => void {
     const { runtime, appendLimitMs } = this.deps;
     let cancel = () => {};
     const sweep = () => {
       const now = runtime.monotonicNow();
-      const keyOf = ({ command }: QueuedCommand) => command.idempotencyKey;
-      const inFlight = new Set(this.#inFlight?.members.map(({ queued }) => keyOf(queued)));
-      inFlight.delete(undefined);
-      for (const queued of this.#waiting) {
-        // An event of another command with the same Idempotency-Key is the outcome of this one, too.
-        if (inFlight.has(keyOf(queued))) queued.mayHaveLanded = true;
-      }
       for (const queued of [...this.#inWork, ...this.#waiting]) {
-        if (queued.deadline <= now) queued.rejectOverdue(appendLimitMs);
+        if (queued.isSettled || queued.deadline > now) continue;
+        queued.rejectOverdue(appendLimitMs, this.#mayBeStored.has(queued.name));
       }
       cancel = runtime.setTimer(SWEEP_MS, sweep);
     };
     sweep();
     return () => cancel();
-  }
-}
-
-/** Gives a command the outcome that depends on no commit. */
-function settleWithoutCommit(settlement: Settlement): void {
-  const { kind, queued } = settlement;
-  switch (kind) {
-    case "without_events":
-      return queued.resolve({ events: [], prepared: settlement.prepared });
-    case "refused":
-      return queued.refuse(settlement.reason);
-    default:
-      assertNever(kind);
   }
 }

@@ -1,33 +1,37 @@
-import type { Head, ProjectionRecord, RecordedEvent, RecordedLine } from "../definitions.ts";
+import type { Head, RecordedEvent, RecordedLine } from "../definitions.ts";
 import { encodeEvent, subjectOf } from "../log/event.ts";
 import { encodeUtf8Pooled } from "../../encoding/encode_utf8_pooled.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, projectionMutations } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";
-import { HEAD_LIMIT_MS } from "../log/head_reader.ts";
 import { expectRightClock } from "../log/time_of_log.ts";
-import type { Runtime } from "../../runtime/runtime.ts";
+import { project } from "../projections/project.ts";
 import { sealCommit } from "../store/commit_size.ts";
-import type { Mutation, SetMutation, Store } from "../store/store.ts";
+import type { Mutation, SetMutation, StoreLimits } from "../store/store.ts";
+import { StoreError, StoreRefusedError } from "../store/store_errors.ts";
 import type { Command, QueuedCommand } from "./command.ts";
-
-/** A head to plan a batch on. It was read from the store if a waiting command needs a fresh head, or may be a known one. */
-export interface Base extends HeadEntry {
-  /** Monotonic time in milliseconds before that read, if there was one. */
-  readAt: number;
-}
 
 /** An event, its line, and the SHA-256 (hex) of that. */
 interface HashedLine extends RecordedLine {
   hash: string;
 }
 
-/** A command, what it read, and what it adds to the log after the commands before it. */
-interface Member {
+/** What becomes of a command. Everything but `waits` is true of the base of its plan, and must be proven. */
+export type Fate =
+  | { kind: "adds"; prepared: unknown; lines: readonly HashedLine[] }
+  | { kind: "adds_nothing"; prepared: unknown }
+  | { kind: "refused"; reason: unknown }
+  /** It is planned again. `storeError` says that the store failed before the command could be decided. */
+  | { kind: "waits"; storeError?: StoreError };
+
+/** A command and what becomes of it. */
+export interface Planned<F extends Fate = Fate> {
   queued: QueuedCommand;
-  prepared: unknown;
-  lines: HashedLine[];
+  fate: F;
 }
+
+/** A command that adds events. */
+type Member = Planned<Extract<Fate, { kind: "adds" }>>;
 
 /** Commands that share one commit on `base`, and the head after it. Retries send the same commit. */
 export interface Batch {
@@ -40,61 +44,45 @@ export interface Batch {
   mutations: Mutation[];
 }
 
-/** The outcome of a command that adds nothing. */
-export type Settlement =
-  | { kind: "without_events"; queued: QueuedCommand; prepared: unknown }
-  | { kind: "refused"; queued: QueuedCommand; reason: unknown };
-
-/** The plan of the next commit. Each candidate that is not settled yet is in exactly one list, or in the batch. */
-export interface BatchPlan {
-  /** Absent if no command has events. */
+/** What becomes of commands if the head is still `base`. A command that is not in it waits. */
+export interface Plan {
+  base: HeadEntry;
+  planned: readonly Planned[];
+  /** The commit of those that add events; absent if none does. */
   batch?: Batch;
-  /** Outcomes that depend on no commit. */
-  settled: readonly Settlement[];
-  /** The commands that need another commit, in their order. */
-  deferred: readonly QueuedCommand[];
-  /** Those that add nothing on a head that may be stale. They are prepared once more, on a head that is read for them. */
-  unconfirmed: readonly QueuedCommand[];
 }
 
-export interface BatchDeps {
-  store: Store;
-  project: (lines: readonly RecordedLine[]) => ProjectionRecord[];
-  runtime: Runtime;
-}
-
-/** Prepares the candidates, and plans a commit with the events of as many as fit. Changes none of them. */
+/** Prepares the candidates, and decides them in their order. Changes none of them. */
 export async function planBatch(
-  deps: BatchDeps,
-  base: Base,
+  limits: StoreLimits,
+  base: HeadEntry,
   candidates: readonly QueuedCommand[],
-): Promise<BatchPlan> {
+): Promise<Plan> {
   const preparations = await Promise.allSettled(
     candidates.map(async ({ command }) => await command.prepare(base)),
   );
-  const decided = decideAll(deps, base, candidates, preparations);
-  const { members, settled, deferred, unconfirmed } = decided;
-  if (members.length === 0) return { settled, deferred, unconfirmed };
-  const sealed = sealMost(deps, base, members);
-  return {
-    batch: sealed.batch,
-    settled: [...settled, ...sealed.settled],
-    deferred: [...sealed.deferred, ...deferred],
-    unconfirmed,
-  };
+  const planned = decideAll(limits, base, candidates, preparations);
+  const members = planned.filter((it): it is Member => it.fate.kind === "adds");
+  if (members.length === 0) return { base, planned };
+  try {
+    return { base, ...sealMost(limits, base, planned, members) };
+  } catch (reason) {
+    // The records of the commit cannot be made. This is a defect, so it is not worth a search for the member that causes it.
+    const refused = members.map(({ queued }): Planned => {
+      return { queued, fate: { kind: "refused", reason } };
+    });
+    return { base, planned: refused };
+  }
 }
 
 /** Decides prepared commands in their order, each on the head with the events of the commands before it. */
 function decideAll(
-  { runtime, store: { limits } }: BatchDeps,
-  base: Base,
+  limits: StoreLimits,
+  base: HeadEntry,
   candidates: readonly QueuedCommand[],
   preparations: readonly PromiseSettledResult<unknown>[],
-) {
-  const members: Member[] = [];
-  const settled: Settlement[] = [];
-  const deferred: QueuedCommand[] = [];
-  const unconfirmed: QueuedCommand[] = [];
+): Planned[] {
+  const planned: Planned[] = [];
   const head = draftOf(base.head);
   const lastEvents = new Map<string, RecordedEvent>();
   const idempotencyKeys = new Set<string>();
@@ -107,50 +95,56 @@ function decideAll(
     // More lines never fit.
     const isFull = isClosed || bytes > limits.commitBytes;
     const isKeyUsed = idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey);
-    if (isFull || isKeyUsed) {
-      deferred.push(queued);
-      continue;
-    }
+    if (isFull || isKeyUsed) continue;
     const lastOfSubject = subject === undefined ? undefined : lastEvents.get(subject);
-    const decision = decide(head, queued, preparations[index], lastOfSubject);
-    if (decision.kind === "member") {
-      const { member } = decision;
-      members.push(member);
-      isClosed = isLast;
-      if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
-      for (const { event, line, hash } of member.lines) {
-        addEvent(head, event, hash);
-        lastEvents.set(subjectOf(event), event);
-        bytes += line.length;
-      }
-      continue;
+    const fate = decide(head, queued.command, preparations[index], lastOfSubject);
+    planned.push({ queued, fate });
+    if (fate.kind !== "adds") continue;
+    isClosed = isLast;
+    if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
+    for (const { event, line, hash } of fate.lines) {
+      addEvent(head, event, hash);
+      lastEvents.set(subjectOf(event), event);
+      bytes += line.length;
     }
-    // An outcome that depends on an event of this commit can be given only after it.
-    if (lastOfSubject !== undefined) deferred.push(queued);
-    else if (isReliable(queued, base, runtime)) settled.push(decision);
-    else unconfirmed.push(queued);
   }
-  return { members, settled, deferred, unconfirmed };
+  return planned;
 }
 
-/** Decides a prepared command on `head`: as a member of the commit, or as its outcome if it adds nothing. */
+/** Decides a prepared command on `head`, after the event of its subject that the commit already has. */
 function decide(
   head: Head,
-  queued: QueuedCommand,
+  command: Command,
   preparation: PromiseSettledResult<unknown>,
   lastOfSubject: RecordedEvent | undefined,
-): { kind: "member"; member: Member } | Settlement {
-  if (preparation.status === "rejected") {
-    return { kind: "refused", queued, reason: preparation.reason };
-  }
+): Fate {
+  const fate = decideAlone(head, command, preparation, lastOfSubject);
+  if (fate.kind === "adds" || lastOfSubject === undefined) return fate;
+  // What it has read does not show the event of this commit.
+  return { kind: "waits" };
+}
+
+function decideAlone(
+  head: Head,
+  command: Command,
+  preparation: PromiseSettledResult<unknown>,
+  lastOfSubject: RecordedEvent | undefined,
+): Fate {
+  if (preparation.status === "rejected") return fateAfterFailure(preparation.reason);
   const prepared = preparation.value;
   try {
-    const events = queued.command.decide(head, prepared, lastOfSubject);
-    if (events.length === 0) return { kind: "without_events", queued, prepared };
-    return { kind: "member", member: { queued, prepared, lines: linesAfter(head, events) } };
+    const events = command.decide(head, prepared, lastOfSubject);
+    if (events.length === 0) return { kind: "adds_nothing", prepared };
+    return { kind: "adds", prepared, lines: linesAfter(head, events) };
   } catch (reason) {
-    return { kind: "refused", queued, reason };
+    return { kind: "refused", reason };
   }
+}
+
+/** If the store has failed, nothing is known of the command. Its deadline bounds how often it is prepared again. */
+function fateAfterFailure(reason: unknown): Fate {
+  const hasStoreFailed = reason instanceof StoreError && !(reason instanceof StoreRefusedError);
+  return hasStoreFailed ? { kind: "waits", storeError: reason } : { kind: "refused", reason };
 }
 
 /** The lines of decided events, each with the hash of the line before it. */
@@ -168,55 +162,21 @@ function linesAfter(head: Head, events: ReturnType<Command["decide"]>): HashedLi
   return lines;
 }
 
-/**
- * Whether the outcome of a command that adds nothing counts. No commit checks it, so the head must have been read after
- * the command came: others may have appended, or a replay may have removed records that the command read. A command may
- * have come during the read of the base. So it counts only for one that needed a fresh head before that read began.
- */
-function isReliable(queued: QueuedCommand, base: Base, runtime: Runtime): boolean {
-  const areRecordsKept = runtime.monotonicNow() - base.readAt <= HEAD_LIMIT_MS;
-  return queued.needsFreshHead && areRecordsKept;
-}
-
-/** Makes a batch of as many members as fit; the others wait. Refuses those for which no records can be made. */
+/** Makes a batch of as many members as fit. Later commands wait, because they were decided on events that it leaves out. */
 function sealMost(
-  deps: BatchDeps,
-  base: Base,
+  limits: StoreLimits,
+  base: HeadEntry,
+  planned: readonly Planned[],
   members: readonly Member[],
-): Pick<BatchPlan, "batch" | "settled" | "deferred"> {
-  const sealMembers = (members: readonly Member[]) => seal(deps, base, members);
-  try {
-    const { sealed, count } = sealCommit(members, sealMembers, deps.store.limits);
-    return { batch: sealed, settled: [], deferred: queuedOf(members.slice(count)) };
-  } catch (reason) {
-    return refuseFaulty(deps, members, reason);
-  }
+): { batch: Batch; planned: readonly Planned[] } {
+  const { sealed, count } = sealCommit(members, (some) => seal(base, some), limits);
+  if (count === members.length) return { batch: sealed, planned };
+  return { batch: sealed, planned: planned.slice(0, planned.indexOf(members[count])) };
 }
 
-/** Refuses the members that fail by themselves. If none does, they would fail together again, so all are refused. */
-function refuseFaulty({ project }: BatchDeps, members: readonly Member[], reason: unknown) {
-  const settled: Settlement[] = [];
-  const sound: QueuedCommand[] = [];
-  for (const { queued, lines } of members) {
-    try {
-      project(lines);
-      sound.push(queued);
-    } catch (own) {
-      settled.push({ kind: "refused", queued, reason: own });
-    }
-  }
-  if (settled.length > 0) return { settled, deferred: sound };
-  const all = sound.map((queued): Settlement => ({ kind: "refused", queued, reason }));
-  return { settled: all, deferred: [] };
-}
-
-function queuedOf(members: readonly Member[]): QueuedCommand[] {
-  return members.map(({ queued }) => queued);
-}
-
-function seal({ project }: BatchDeps, base: Base, members: readonly Member[]): Batch {
+function seal(base: HeadEntry, members: readonly Member[]): Batch {
   const { position, generation } = base.head;
-  const lines = members.flatMap(({ lines }) => lines);
+  const lines = members.flatMap(({ fate }) => fate.lines);
   expectToFollow(base.head, lines);
   const next = draftOf(base.head);
   for (const { event, hash } of lines) addEvent(next, event, hash);

@@ -10,7 +10,10 @@ export interface Command<Prepared = unknown> {
   readonly idempotencyKey?: string;
   /** Commands after one with events must be prepared on the head with these: an API key may have changed. */
   readonly isLast?: true;
-  /** Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. */
+  /**
+   * Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. If a call
+   * of the store fails, the command waits and is prepared again.
+   */
   prepare(base: HeadEntry): Promise<Prepared> | Prepared;
   /**
    * May run again, so ids and times must be fixed. `last` is the event of the subject that the commit already has; a
@@ -34,11 +37,7 @@ export class QueuedCommand {
   readonly command: Command;
   /** Monotonic time in milliseconds at which the command is rejected. */
   readonly deadline: number;
-  /** Whether it produced no events, or was refused, on a possibly stale head. */
-  needsFreshHead = false;
-  /** Whether a batch with this command, or with another one of its Idempotency-Key, may have landed. */
-  mayHaveLanded = false;
-  /** A flag and not a set of commands: dead entries of a long-lived set keep others alive (measured). */
+  /** Whether it has its outcome. A flag and not a set of commands: dead entries of a long-lived set keep others alive (measured). */
   isSettled = false;
   #settlers = Promise.withResolvers<Appended>();
   readonly outcome = this.#settlers.promise;
@@ -48,31 +47,36 @@ export class QueuedCommand {
     this.deadline = deadline;
   }
 
+  /** Commands with the same name have the same events: at most one of them is stored. */
+  get name(): unknown {
+    return this.command.idempotencyKey ?? this;
+  }
+
   resolve(appended: Appended): void {
     this.isSettled = true;
     this.#settlers.resolve(appended);
   }
 
-  reject(reason: unknown): void {
-    this.isSettled = true;
-    this.#settlers.reject(reason);
-  }
-
-  /** Rejects a command that is refused, or failed. An unclear outcome stays unclear. */
-  refuse(reason: unknown): void {
+  /** Rejects a command that is refused, or failed. If a commit with it may be stored, it never says that nothing was. */
+  refuse(reason: unknown, mayBeStored: boolean): void {
     const code = serviceErrorCode(reason) ?? "store_unavailable";
     const saysNothingStored = code === "store_unavailable" || code === "storage_full";
-    if (!this.mayHaveLanded || !saysNothingStored) return this.reject(reason);
+    if (!mayBeStored || !saysNothingStored) return this.#reject(reason);
     const message = "The store has not answered whether the request was stored before";
-    this.reject(new ServiceError("outcome_unknown", message, { cause: reason }));
+    this.#reject(new ServiceError("outcome_unknown", message, { cause: reason }));
   }
 
   /** Rejects a command that has waited for `limitMs`. */
-  rejectOverdue(limitMs: number): void {
+  rejectOverdue(limitMs: number, mayBeStored: boolean): void {
     const unclear =
       `The store gave no clear answer within ${limitMs} ms, so it may or may not have been stored`;
     const nothing = `The store could not take it within ${limitMs} ms, so nothing was stored`;
-    if (this.mayHaveLanded) this.reject(new ServiceError("outcome_unknown", unclear));
-    else this.reject(new ServiceError("store_unavailable", nothing));
+    if (mayBeStored) this.#reject(new ServiceError("outcome_unknown", unclear));
+    else this.#reject(new ServiceError("store_unavailable", nothing));
+  }
+
+  #reject(reason: unknown): void {
+    this.isSettled = true;
+    this.#settlers.reject(reason);
   }
 }

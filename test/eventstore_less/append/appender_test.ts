@@ -1,4 +1,4 @@
-import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
+import type { Head } from "eventstore-less/definitions.ts";
 import {
   assert,
   assertEquals,
@@ -15,7 +15,12 @@ import type { Command } from "eventstore-less/append/command.ts";
 import { headEntryOf } from "eventstore-less/log/head.ts";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import type { SetMutation } from "eventstore-less/store/store.ts";
-import { NotAppliedError, StoreAwayError } from "eventstore-less/store/store_errors.ts";
+import {
+  NotAppliedError,
+  StoreAwayError,
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "eventstore-less/store/store_errors.ts";
 import { sleep } from "../../../src/runtime/runtime.ts";
 import { ServiceError, serviceErrorCode } from "eventstore-less/service_error.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
@@ -324,46 +329,6 @@ Deno.test("append() rejects a command that throws, and commits the others", asyn
   assertEquals(store.commits.length, 2);
 });
 
-Deno.test("append() rejects at once what cannot be made into records, stores nothing of it, and commits the others", async () => {
-  await using opened = await open();
-  const { service, store, holdFirst } = opened;
-  const { first, release } = await holdFirst();
-  const { appender } = service;
-  const isPoison = ({ event: { data } }: RecordedLine) => "name" in data && data.name === "Poison";
-  appender.deps.project = failing(
-    appender.deps.project,
-    (lines) => lines.some(isPoison) ? "before" : undefined,
-  );
-  const names = ["Max", "Poison", "Mia", "Poison"];
-  const added = names.map((name) => service.add({ name, categoryId: 1 }));
-  release();
-  const responses = await Promise.all([first, ...added]);
-  assertEquals(responses.map(({ status }) => status), [201, 201, 500, 201, 500]);
-  assertEquals(await idsOf([responses[1], responses[3]]), [2, 3]);
-  assertEquals(store.commits.length, 2);
-  const failed = service.reports.filter(([, event]) => event === "request_failed");
-  const reported = failed.map(([level, , details]) => [level, details?.reason]);
-  assertEquals(reported, Array(2).fill(["error", "a defect"]));
-  await assertSound(service, 3);
-});
-
-Deno.test("append() rejects all commands of a commit at once if only together they cannot be made into records", async () => {
-  await using opened = await open();
-  const { service, holdFirst } = opened;
-  const { first, release } = await holdFirst();
-  const { appender } = service;
-  appender.deps.project = failing(
-    appender.deps.project,
-    ({ length }) => length > 1 ? "after" : undefined,
-  );
-  const added = [service.add(REX), service.add(REX)];
-  release();
-  const responses = await Promise.all([first, ...added]);
-  assertEquals(responses.map(({ status }) => status), [201, 500, 500]);
-  assertEquals((await service.add(REX)).status, 201);
-  await assertSound(service, 2);
-});
-
 Deno.test("append() acknowledges every commit although onCommitted() throws, and reports the first error", async () => {
   await using opened = await open();
   const { service, holdFirst } = opened;
@@ -391,7 +356,88 @@ Deno.test("append() tries a command without events again after a failed read of 
   assertGreater(reads, 1);
 });
 
-Deno.test("append() commits no lines that leave a gap after the head, and acknowledges none that the head does not show", async () => {
+Deno.test("append() gives a refusal and a command without events the outcome that a commit of their plan proves, without a read of the head", async () => {
+  await using opened = await open();
+  const { service, store, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const second = service.add(REX);
+  const others = [service.appender.append(NOTHING), refusal(service)];
+  const reads = store.gets.length;
+  release();
+  assertEquals([(await first).status, (await second).status], [201, 201]);
+  assertEquals(await Promise.all(others), [{ events: [], prepared: undefined }, REFUSED]);
+  assertEquals([store.gets.length, store.commits.length], [reads, 2]);
+});
+
+Deno.test("append() decides a command without events again as often as the head has moved before it is proven", async () => {
+  await using opened = await open();
+  const { service, openOther } = opened;
+  const other = openOther();
+  const positions: number[] = [];
+  const command: Command<number> = {
+    async prepare({ head: { position } }) {
+      positions.push(position);
+      if (positions.length < 3) await other.add(REX);
+      return position;
+    },
+    decide: () => [],
+  };
+  const appended = service.runtime.settle(service.appender.append(command));
+  assertEquals(await appended, { events: [], prepared: 3 });
+  assertEquals(positions, [1, 2, 3]);
+});
+
+Deno.test("append() decides refusals again with the commands of a commit that another instance was before", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  const positions: number[] = [];
+  const command: Command = {
+    prepare: ({ head: { position } }) => void positions.push(position),
+    decide: () => [],
+  };
+  store.nextCommits.push(async (apply) => {
+    assertEquals(await idsOf([await other.add(REX)]), [1]);
+    return await apply();
+  });
+  const added = service.appender.append(addition(service));
+  const appended = service.appender.append(command);
+  await service.runtime.settle(appended);
+  assertEquals([(await added).events[0].position, positions], [3, [1, 2]]);
+});
+
+/** What prepare() rejects with, how often, and how the command ends. */
+const FAILED_PREPARATIONS: [reason: Error, failures: number, outcome: string | undefined][] = [
+  [new StoreAwayError("gone"), 5, "stored"],
+  [new UnclearOutcomeError("connection reset"), 5, "stored"],
+  [new NotAppliedError("The store is locked"), Infinity, "store_unavailable"],
+  [new StoreRefusedError("no rights"), 1, "store_unavailable"],
+  [new ServiceError("projection_damaged", "damaged"), 1, "projection_damaged"],
+  [new Error("a defect"), 1, undefined],
+];
+
+for (const [reason, failures, outcome] of FAILED_PREPARATIONS) {
+  Deno.test(`append() of a command whose prepare() fails ${failures} times with ${reason.name}: ${outcome}`, async () => {
+    await using opened = await open();
+    const { service } = opened;
+    const { appender, runtime } = service;
+    let attempts = 0;
+    const prepare = () => {
+      attempts++;
+      if (attempts <= failures) throw reason;
+    };
+    const command = { ...addition(service), prepare };
+    const before = runtime.monotonicNow();
+    const ended = appender.append(command).then(() => "stored", serviceErrorCode);
+    assertEquals(await runtime.settle(ended), outcome);
+    const tookMs = runtime.monotonicNow() - before;
+    if (failures === Infinity) assert(tookMs >= APPEND_LIMIT_MS && attempts < 50, `${attempts}`);
+    else assertEquals(attempts, outcome === "stored" ? failures + 1 : failures);
+    assertEquals((await runtime.settle(service.add(REX))).status, 201);
+  });
+}
+
+Deno.test("append() rejects the commands of a commit whose records cannot be made, and settles the others", async () => {
   await using opened = await open();
   const { service, store } = opened;
   const { head } = await service.heads.read();
@@ -403,9 +449,18 @@ Deno.test("append() commits no lines that leave a gap after the head, and acknow
   };
   const gapped = [addition(service), { ...command, decide: leavesGap }, addition(service)]
     .map((it) => assertRejects(() => service.appender.append(it), Error, "does not follow"));
+  const other = service.appender.append(NOTHING);
   await Promise.all(gapped);
   head.position = position;
+  assertEquals(await other, { events: [], prepared: undefined });
   assertEquals(store.commits.length, 0);
+  assertEquals((await service.add(REX)).status, 201);
+  await assertSound(service, 1);
+});
+
+Deno.test("append() acknowledges no commit that the head does not show", async () => {
+  await using opened = await open();
+  const { service } = opened;
   const { advance } = service.heads;
   service.heads.advance = () => {};
   await assertError(await service.add(REX), { status: 503, code: "outcome_unknown" });
@@ -522,6 +577,13 @@ Deno.test("append() counts appended events, conflicts and unclear commits", asyn
 });
 
 const NOTHING: Command = { prepare: () => {}, decide: () => [] };
+const REFUSED = new ServiceError("pet_not_found", "no such pet");
+
+/** Appends a command that is refused. Resolves to its error. */
+function refusal({ appender }: TestService): Promise<unknown> {
+  return appender.append({ ...NOTHING, prepare: () => Promise.reject(REFUSED) })
+    .catch((reason) => reason);
+}
 
 function addition({ runtime, keyId }: TestService): Command {
   return addPetCommand(runtime, keyId, { name: "Rex", categoryId: 1n, status: "sold" });
