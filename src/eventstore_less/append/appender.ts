@@ -14,8 +14,8 @@ import type { Instrumentation } from "../../runtime/instrumentation.ts";
 import { type Batch, type Plan, planBatch, type Planned } from "./batch.ts";
 import { type Appended, type Command, QueuedCommand } from "./command.ts";
 import { CommitFailureLog } from "./commit_failure_log.ts";
-import { ContentionBackoff } from "./contention_backoff.ts";
 import { HeadWriter } from "./head_writer.ts";
+import { Turns } from "./turns.ts";
 
 /** Default of `appendLimitMs`: the longest wait of a command, from append() to its outcome, in milliseconds. */
 export const APPEND_LIMIT_MS = 3_500;
@@ -56,7 +56,7 @@ export class Appender {
   #inWork: readonly QueuedCommand[] = [];
   /** The names of the commands that a commit has which may land, or has landed unnoticed. */
   #mayBeStored = NONE;
-  #backoff: ContentionBackoff;
+  #turns: Turns;
   #failures: CommitFailureLog;
   #writer: HeadWriter;
   #running: Promise<void> | undefined;
@@ -67,7 +67,7 @@ export class Appender {
 
   constructor(deps: AppenderDeps) {
     this.deps = deps;
-    this.#backoff = new ContentionBackoff(deps.runtime);
+    this.#turns = new Turns(deps.heads, deps.runtime);
     this.#failures = new CommitFailureLog(deps);
     this.#writer = new HeadWriter({
       ...deps,
@@ -115,24 +115,13 @@ export class Appender {
     while (this.#waiting.length > 0) {
       // Yield once so that commands that arrive together share a commit.
       await runtime.nextTurn();
-      const startedAt = runtime.monotonicNow();
       const result = await this.#step();
-      const tookMs = runtime.monotonicNow() - startedAt;
       failures = result === "failed" ? failures + 1 : 0;
-      await this.#pause(result, failures, tookMs);
+      if (failures > 0) await sleep(runtime, backoffMs(runtime, failures - 1));
     }
     // In the same turn as the last check of the queue: a command queued in between would never be processed.
     this.#running = undefined;
     stopSweep();
-  }
-
-  async #pause(result: StepResult, failures: number, tookMs: number): Promise<void> {
-    const { runtime } = this.deps;
-    if (result === "failed") return await sleep(runtime, backoffMs(runtime, failures - 1));
-    const pauseMs = result === "proven"
-      ? this.#backoff.onCommitted(tookMs)
-      : this.#backoff.onConflict();
-    if (pauseMs > 0 && this.#waiting.length > 0) await sleep(runtime, pauseMs);
   }
 
   /** Takes the commands that wait, plans them, and settles those of which the plan is proven. The others wait again. Never rejects. */
@@ -140,13 +129,19 @@ export class Appender {
     this.#failures.onAttempt();
     const base = await this.#base();
     if (base === undefined) return "failed";
-    this.#inWork = this.#waiting.filter(({ isSettled }) => !isSettled);
-    this.#waiting = [];
+    const startedAt = this.deps.runtime.monotonicNow();
+    const candidates = this.#waiting.filter(({ isSettled }) => !isSettled);
+    this.#inWork = candidates.slice(0, this.#turns.limit);
+    this.#waiting = candidates.slice(this.#turns.limit);
     try {
       const plan = await planBatch(this.deps.store.limits, base, this.#inWork);
       this.#noteFailedPreparation(plan);
       const result = await this.#prove(plan);
+      if (result === "outdated") this.#turns.onLost(this.#inWork.length);
       if (result !== "proven") return result;
+      if (plan.batch !== undefined) {
+        this.#turns.onLanded(this.deps.runtime.monotonicNow() - startedAt);
+      }
       for (const planned of plan.planned) this.#settle(planned);
       if (plan.batch !== undefined) this.#announce(plan.batch);
       return result;
@@ -162,15 +157,11 @@ export class Appender {
     }
   }
 
-  /** The head to plan on; `undefined` if it cannot be read. It is read if others append: a read costs less than a conflict. */
+  /** The head to plan on, when it is the turn of this instance; `undefined` if it cannot be read. */
   async #base(): Promise<HeadEntry | undefined> {
-    const { latest } = this.deps.heads;
-    return latest === undefined || this.#backoff.areOthersNear ? await this.#readHead() : latest;
-  }
-
-  async #readHead(): Promise<HeadEntry | undefined> {
     try {
-      return await this.deps.heads.read();
+      await this.#turns.wait();
+      return this.deps.heads.latest ?? await this.deps.heads.read();
     } catch (error) {
       this.#noteFailure(error);
       return undefined;
@@ -197,9 +188,13 @@ export class Appender {
   async #prove({ base, batch, planned }: Plan): Promise<StepResult> {
     if (batch !== undefined) return await this.#commit(batch);
     if (planned.every(({ fate }) => fate.kind === "waits")) return "failed";
-    const head = await this.#readHead();
-    if (head === undefined) return "failed";
-    return head.versionstamp === base.versionstamp ? "proven" : "outdated";
+    try {
+      const head = await this.deps.heads.read();
+      return head.versionstamp === base.versionstamp ? "proven" : "outdated";
+    } catch (error) {
+      this.#noteFailure(error);
+      return "failed";
+    }
   }
 
   /** Commits a batch, and notes which commands may be stored meanwhile and afterwards. */

@@ -64,13 +64,6 @@ export class HeadWriter {
     return this.#isDiskFailing ? Promise.reject(new WithheldError()) : this.#commit(change);
   }
 
-  /** Rewrites the head unchanged, so that commits in flight on other instances fail and this one is next. */
-  async touch(base: HeadEntry): Promise<void> {
-    if (base.versionstamp === null) return;
-    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];
-    await this.#commit({ base, next: base.head, mutations });
-  }
-
   async #commit({ base, next, mutations }: HeadChange): Promise<string | null> {
     const { heads, onLanded, store } = this.#deps;
     try {
@@ -121,8 +114,12 @@ export class HeadWriter {
   async #probe(): Promise<void> {
     const { heads, store } = this.#deps;
     const base = await heads.read();
-    if (base.versionstamp !== null) return await this.touch(base);
-    await store.commit(WRITE_PROBE);
-    this.#fault = undefined;
+    if (base.versionstamp === null) {
+      await store.commit(WRITE_PROBE);
+      this.#fault = undefined;
+      return;
+    }
+    const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];
+    await this.#commit({ base, next: base.head, mutations });
   }
 }
