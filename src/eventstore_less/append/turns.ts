@@ -3,9 +3,12 @@
 import type { HeadReader } from "../log/head_reader.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 
-/** How long an instance waits for the next commit of another one, in durations of its own last step, and at most, in milliseconds. */
-const WAIT_STEPS = 3;
+/** How long an instance waits for the next commit of another one: in durations of its own last step, and in milliseconds. */
+const WAIT_STEPS = 5;
 const WAIT_LIMIT_MS = 500;
+
+/** The same for one that it has not seen. Much shorter, so that the others do not take the wait for the end of its commands. */
+const INVITATION_STEPS = 2.5;
 
 /** Number of looks at the head in the time of a step. */
 const LOOKS_PER_STEP = 8;
@@ -16,18 +19,17 @@ const TURNS_LIMIT = 8;
 /** Time after which an instance leaves one turn more, in milliseconds. It cannot know whether others lose every commit. */
 const INVITE_INTERVAL_MS = 1_000;
 
-/** Number of commits lost in a row after which each plan has half as many commands: a small plan is quick. */
-const LOSSES_LIMIT = 4;
-
 /** Decides when an instance plans its next commit, and of how many commands at most. */
 export class Turns {
   #heads: HeadReader;
   #runtime: Runtime;
-  /** Number of turns that are left to others. */
+  /** Number of turns that are left to others, and whether the last of them is for one that was not seen yet. */
   #left = 0;
-  /** Number of turns that others took since the last own commit, and of own commits that were lost since then. */
+  #isInviting = false;
+  /** Number of turns that others took since the last own commit. */
   #taken = 0;
-  #losses = 0;
+  /** Whether this instance has lost a commit since then. */
+  #hasLost = false;
   /** The version of the head that was seen last, and since when. */
   #version: string | null | undefined;
   #since = 0;
@@ -65,8 +67,10 @@ export class Turns {
     }
   }
 
-  /** Twice as long as the last turn of another instance, because its next plan may have twice as many commands. */
   get #waitMs(): number {
+    const isInvitation = this.#isInviting && this.#left === 1;
+    if (isInvitation) return Math.min(WAIT_LIMIT_MS, INVITATION_STEPS * this.#stepMs);
+    // The next plan of another instance may have twice as many commands as its last one.
     return Math.min(WAIT_LIMIT_MS, Math.max(WAIT_STEPS * this.#stepMs, 2 * this.#turnMs));
   }
 
@@ -78,12 +82,12 @@ export class Turns {
   /** A commit landed, after a step that took so many milliseconds. */
   onLanded(stepMs: number): void {
     const now = this.#runtime.monotonicNow();
-    const others = Math.max(this.#taken, this.#losses > 0 ? 1 : 0);
-    const isInvitationDue = now - this.#invitedAt >= INVITE_INTERVAL_MS;
-    this.#left = Math.min(TURNS_LIMIT, isInvitationDue ? others + 1 : others);
-    if (isInvitationDue) this.#invitedAt = now;
+    const others = this.#hasLost ? Math.max(1, this.#taken) : this.#taken;
+    this.#isInviting = now - this.#invitedAt >= INVITE_INTERVAL_MS;
+    if (this.#isInviting) this.#invitedAt = now;
+    this.#left = Math.min(TURNS_LIMIT, this.#isInviting ? others + 1 : others);
     this.#taken = 0;
-    this.#losses = 0;
+    this.#hasLost = false;
     this.#version = this.#heads.latest!.versionstamp;
     this.#since = now;
     this.#stepMs = stepMs;
@@ -92,8 +96,8 @@ export class Turns {
 
   /** The head moved before a plan of so many commands was proven. */
   onLost(count: number): void {
-    this.#losses++;
-    if (this.#losses >= LOSSES_LIMIT) this.limit = Math.max(1, Math.floor(count / 2));
+    this.#hasLost = true;
+    this.limit = Math.max(1, Math.floor(count / 2));
     this.#version = this.#heads.latest!.versionstamp;
   }
 }
