@@ -58,9 +58,8 @@ class LockedStore {
     return {
       limits: model.limits,
       get: (key: Key) => read(() => model.read(key)),
-      getMany: (keys: Key[]) => read(() => keys.map((key) => model.read(key))),
       list: (range: KeyRange, options: ListOptions) => read(() => model.scan(range, options)),
-      snapshot: (keys, ranges, options) => read(() => model.readSnapshot(keys, ranges, options)),
+      snapshot: (keys, ranges, options) => read(() => model.view(keys, ranges, options)),
       commit: (commit) => this.#travel(node, () => this.#commit(commit)),
       close() {},
     };

@@ -7,25 +7,17 @@ const STORES: Record<string, Times> = {
   "a server": { wayMs: 0.15, commitMs: 0.5, recordMs: 0.01, prepareMs: 0.15, clientMs: 0.4 },
 };
 
-/** The clients of each instance, the part of its share that each must get, and the longest wait of 99 in 100 commands. */
-const CASES: [clients: number[], leastPart: number, p99LimitMs: number][] = [
-  [[16, 16], 1 / 3, 1_000],
-  [[64, 1], 1 / 3, 1_000],
-  [[1, 1], 1 / 3, 1_000],
-  [[16, 16, 16, 16], 1 / 3, 1_000],
-  [[1, 1, 1, 1], 1 / 3, 1_000],
-  // Many clients beside three instances with one each get less, because a large plan takes longer than a small one.
-  [[64, 1, 1, 1], 1 / 5, 3_000],
-];
+/** The clients of each instance. */
+const CASES = [[16, 16], [64, 1], [1, 1], [16, 16, 16, 16], [64, 1, 1, 1], [1, 1, 1, 1]];
 
 for (const [store, times] of Object.entries(STORES)) {
-  for (const [clients, least, p99LimitMs] of CASES) {
-    Deno.test(`instances with ${clients.join(", ")} clients share ${store}: each gets enough of its share, and none fails`, async () => {
+  for (const clients of CASES) {
+    Deno.test(`instances with ${clients.join(", ")} clients share ${store}: each gets a third of its share, and none waits for a second or fails`, async () => {
       const loads: Load[] = clients.map((clients) => ({ clients }));
       const shares = await shareStore(1, times, loads, 4_000);
       assertEquals(shares.map(({ failed }) => failed), clients.map(() => 0));
-      assertGreater(leastPart(loads, shares), least, JSON.stringify(shares));
-      assertLess(Math.max(...shares.map(({ p99Ms }) => p99Ms)), p99LimitMs);
+      assertGreater(leastPart(loads, shares), 1 / 3, JSON.stringify(shares));
+      assertLess(Math.max(...shares.map(({ p99Ms }) => p99Ms)), 1_000);
     });
   }
 

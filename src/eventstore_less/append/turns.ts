@@ -7,7 +7,7 @@ import { type Runtime, sleep } from "../../runtime/runtime.ts";
 const WAIT_STEPS = 5;
 const WAIT_LIMIT_MS = 500;
 
-/** The same for one that it has not seen. Much shorter, so that the others do not take the wait for the end of its commands. */
+/** The same for one that it has not seen. Much shorter, because the others that wait must not give up meanwhile. */
 const INVITATION_STEPS = 2.5;
 
 /** Number of looks at the head in the time of a step. */
@@ -74,9 +74,9 @@ export class Turns {
     return Math.min(WAIT_LIMIT_MS, Math.max(WAIT_STEPS * this.#stepMs, 2 * this.#turnMs));
   }
 
+  /** At least a millisecond, so that the looks take no processor from the others. */
   #rest(): Promise<void> {
-    const restMs = this.#stepMs / LOOKS_PER_STEP;
-    return restMs < 1 ? this.#runtime.nextTurn() : sleep(this.#runtime, restMs);
+    return sleep(this.#runtime, Math.max(1, this.#stepMs / LOOKS_PER_STEP));
   }
 
   /** A commit landed, after a step that took so many milliseconds. */
