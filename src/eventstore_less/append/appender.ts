@@ -54,7 +54,7 @@ export class Appender {
   #waiting: QueuedCommand[] = [];
   /** The commands that the current step has taken. */
   #inWork: readonly QueuedCommand[] = [];
-  /** The names of the commands that a commit has which may land, or has landed unnoticed. */
+  /** The names of the commands of commits that are sent, or had no clear outcome since the head has moved. */
   #mayBeStored = NONE;
   #turns: Turns;
   #failures: CommitFailureLog;
@@ -124,7 +124,7 @@ export class Appender {
     stopSweep();
   }
 
-  /** Takes the commands that wait, plans them, and settles those of which the plan is proven. The others wait again. Never rejects. */
+  /** Takes the commands that wait, plans them, and settles them if the plan is proven. The others wait again. Never rejects. */
   async #step(): Promise<StepResult> {
     this.#failures.onAttempt();
     const base = await this.#base();
