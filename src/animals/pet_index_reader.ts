@@ -17,6 +17,9 @@ import { petOf } from "./pet_records.ts";
 const REQUEST_WAIT_MS = 2_000;
 const PROBE_WAIT_MS = 500;
 
+/** A fill that took so long is logged, because the instance was not ready meanwhile, in milliseconds. */
+const REPORTED_MS = 500;
+
 /** How long after it met damage an instance tries again to fill its index, in milliseconds. */
 export const RETRY_MS = 30_000;
 
@@ -123,6 +126,7 @@ export class PetIndexReader {
       return;
     }
     this.#fillMs = runtime.monotonicNow() - startedAt;
+    if (this.#fillMs < REPORTED_MS) return;
     report("info", "index_filled", { pets: this.#index.count(), ms: Math.round(this.#fillMs) });
   }
 

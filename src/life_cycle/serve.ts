@@ -47,7 +47,6 @@ export async function serve(
   const { server, portShare } = servers;
   keepOnFileSizeLimit();
   checkOwner(config, service, onRefused);
-  beginToFillIndex(service).catch(() => {});
   const stopWatch = await watchStore(config, service);
   const stopped = stopOnSignal(config, service, servers, stopWatch);
   // The supervisor starts a successor, which listens once it is ready.
@@ -57,7 +56,8 @@ export async function serve(
   if (config.processNumber !== undefined) process.stdout.write("listening\n");
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
-  void logStart(service, server.addr, config.store, opened.isNew);
+  void logStart(service, server.addr, config.store, opened.isNew)
+    .then(() => beginToFillIndex(service)).catch(() => {});
   if (config.store.kind === "file") void checkStoreFile(service, config.store.path);
   await Promise.race([refused, stopped]);
 }

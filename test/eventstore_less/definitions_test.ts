@@ -2,7 +2,7 @@ import type { RecordedLine } from "eventstore-less/definitions.ts";
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { eventOf } from "eventstore-less/log/lines.ts";
-import { EVENT_TYPES, EVENTS, KINDS } from "eventstore-less/tables.ts";
+import { EVENT_TYPES, EVENTS } from "eventstore-less/tables.ts";
 import { sampleLog } from "../support/sample_log.ts";
 import { utf8 } from "../support/utf8.ts";
 

@@ -53,7 +53,7 @@ Deno.test("GET /readyz logs when the store cannot be read, and once when it can 
       assertEquals((await response.json()).status, onGet === fails ? 503 : "ready");
     }
   }
-  assertEquals(events, ["index_filled", "not_ready", "not_ready", "ready", "not_ready"]);
+  assertEquals(events, ["not_ready", "not_ready", "ready", "not_ready"]);
 });
 
 Deno.test("GET /readyz returns 503 once any request has met a damage of the store's file", async () => {

@@ -61,7 +61,6 @@ export class Appender {
   #writer: HeadWriter;
   #running: Promise<void> | undefined;
   #isDraining = false;
-  #hasAnnounceFailed = false;
   /** Makes append() reject new commands with this error. */
   suspension: StoreError | undefined;
 
@@ -283,8 +282,7 @@ export class Appender {
     try {
       onCommitted?.(committed);
     } catch (error) {
-      if (!this.#hasAnnounceFailed) report("error", "on_committed_failed", defectOf(error));
-      this.#hasAnnounceFailed = true;
+      report("error", "on_committed_failed", defectOf(error));
     }
   }
 

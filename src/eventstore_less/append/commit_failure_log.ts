@@ -12,9 +12,6 @@ import { WithheldError } from "./head_writer.ts";
 /** Commits that are not applied are reported after this time, in milliseconds: a lock is usually shorter. */
 const SHORT_LOCK_MS = 500;
 
-/** Time between two such reports, in milliseconds. */
-const REPORT_INTERVAL_MS = 10_000;
-
 export interface CommitFailureLogDeps {
   instrumentation: Instrumentation;
   report: Logger;
@@ -26,21 +23,21 @@ export class CommitFailureLog {
   #deps: CommitFailureLogDeps;
   /** Number of commits that were not applied since one landed. */
   #notApplied = 0;
-  /** Monotonic time in milliseconds from which they may be reported again. */
-  #reportNotAppliedFrom = -Infinity;
+  /** Monotonic time in milliseconds of the first attempt since one landed. */
+  #attemptedAt = 0;
 
   constructor(deps: CommitFailureLogDeps) {
     this.#deps = deps;
   }
 
   onAttempt(): void {
-    if (this.#notApplied > 0) return;
-    const end = this.#deps.runtime.monotonicNow() + SHORT_LOCK_MS;
-    this.#reportNotAppliedFrom = Math.max(this.#reportNotAppliedFrom, end);
+    if (this.#notApplied === 0) this.#attemptedAt = this.#deps.runtime.monotonicNow();
   }
 
   onLanded(): void {
+    if (this.#notApplied === 0) return;
     this.#notApplied = 0;
+    this.#deps.report("info", "commits_applied", { ends: "commits_not_applied" });
   }
 
   onFailure(step: "append" | "commit" | "read_back", error: unknown): void {
@@ -60,9 +57,7 @@ export class CommitFailureLog {
   #onNotApplied(error: unknown): void {
     const { report, runtime } = this.#deps;
     this.#notApplied++;
-    const now = runtime.monotonicNow();
-    if (now < this.#reportNotAppliedFrom) return;
-    this.#reportNotAppliedFrom = now + REPORT_INTERVAL_MS;
+    if (runtime.monotonicNow() - this.#attemptedAt < SHORT_LOCK_MS) return;
     report("warn", "commits_not_applied", { reason: reasonOf(error), count: this.#notApplied });
   }
 }

@@ -14,9 +14,8 @@ import {
 } from "../store/store_errors.ts";
 import { type Mutation, type Store, WRITE_PROBE } from "../store/store.ts";
 
-/** Time between two probes of a store that cannot be written, and number of probes between two reports. */
+/** Time between two probes of a store that cannot be written. */
 const PROBE_INTERVAL_MS = 1_000;
-const PROBES_PER_REPORT = 10;
 
 /** The commit was not sent, because the last one met a failing disk. */
 export class WithheldError extends StoreRefusedError {
@@ -70,43 +69,45 @@ export class HeadWriter {
       const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
       const versionstamp = await store.commit({ checks, mutations });
       if (versionstamp === null) return null;
-      this.#fault = undefined;
+      this.#noteWritable();
       onLanded();
       heads.advance({ head: next, versionstamp });
       return versionstamp;
     } catch (error) {
-      if (isWriteFault(error)) {
-        this.#fault = error;
-        this.#watching ??= this.#watchFault();
-      }
+      if (isWriteFault(error)) this.#noteFault(error);
       throw error;
     }
+  }
+
+  #noteFault(fault: WriteFaultError): void {
+    this.#fault = fault;
+    const { event, reason, remedy: imperative } = fault;
+    const sentence = `${imperative[0].toUpperCase()}${imperative.slice(1)}`;
+    const remedy = `${sentence}; the service then continues by itself`;
+    this.#deps.report("error", event, { reason, remedy });
+    this.#watching ??= this.#watchFault();
+  }
+
+  #noteWritable(): void {
+    if (this.#fault === undefined) return;
+    this.#deps.report("info", "storage_available", { ends: this.#fault.event });
+    this.#fault = undefined;
   }
 
   get #isDiskFailing(): boolean {
     return this.#fault instanceof StoreFailingError;
   }
 
-  /** Reports why nothing can be written, and probes until a write lands: an instance that is not ready may get no requests. */
+  /** Probes until a write lands: an instance that is not ready may get no requests. */
   async #watchFault(): Promise<void> {
-    const { isCommitting, report, runtime } = this.#deps;
+    const { isCommitting, runtime } = this.#deps;
     while (this.#fault !== undefined) {
-      const { event, reason, remedy } = this.#fault;
-      const sentence = `${remedy[0].toUpperCase()}${remedy.slice(1)}`;
-      report("error", event, {
-        reason,
-        remedy: `${sentence}; the service then continues by itself`,
-      });
-      // Reports at most once in this time, also if a write lands and the next one meets the fault again.
-      for (let probe = 0; probe < PROBES_PER_REPORT; probe++) {
-        await sleep(runtime, PROBE_INTERVAL_MS);
-        const areCommitsProbes = isCommitting() && !this.#isDiskFailing;
-        if (this.#fault === undefined || areCommitsProbes) continue;
-        // A probe that fails for another reason says nothing about the disk.
-        await this.#probe().catch(() => {});
-      }
+      await sleep(runtime, PROBE_INTERVAL_MS);
+      const areCommitsProbes = isCommitting() && !this.#isDiskFailing;
+      if (this.#fault === undefined || areCommitsProbes) continue;
+      // A probe that fails for another reason says nothing about the disk.
+      await this.#probe().catch(() => {});
     }
-    report("info", "storage_available");
     this.#watching = undefined;
   }
 
@@ -116,7 +117,7 @@ export class HeadWriter {
     const base = await heads.read();
     if (base.versionstamp === null) {
       await store.commit(WRITE_PROBE);
-      this.#fault = undefined;
+      this.#noteWritable();
       return;
     }
     const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value: encodeHead(base.head) }];

@@ -146,13 +146,13 @@ export class HeadReader {
     if (reason === undefined) return this.#noteFound();
     const { position, lastHash: hash } = known.head;
     const details = { reason, checkpoint: { position, hash }, remedy: REMEDY };
-    if (!this.#isLost) this.#report("error", "head_lost", details);
+    this.#report("error", "head_lost", details);
     this.#isLost = true;
     throw new HeadLostError("store_unavailable", reason);
   }
 
   #noteFound(): void {
-    if (this.#isLost) this.#report("info", "head_found");
+    if (this.#isLost) this.#report("info", "head_found", { ends: "head_lost" });
     this.#isLost = false;
   }
 
