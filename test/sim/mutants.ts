@@ -26,27 +26,30 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       append: ["runtime.monotonicNow()", "runtime.now()"],
       "#sweepOverdue": ["runtime.monotonicNow()", "runtime.now()"],
     },
+    "a plan without events is taken for proven on a stale head": {
+      "#prove": ["head.versionstamp === base.versionstamp", "true"],
+    },
+    "a plan that has lost is taken for proven": {
+      "#commit": ['return "outdated";', 'return "proven";'],
+    },
     "commands are acknowledged before the commit": {
-      "#commitUntilKnown": [
-        "this.#inFlight = batch;",
-        "this.#inFlight = batch;\nthis.#acknowledge(batch);",
+      "#commit": [
+        "const outcome =",
+        "for (const member of batch.members) this.#settle(member);\nconst outcome =",
       ],
     },
   },
   "src/eventstore_less/append/command.ts": {
     "an unclear outcome is reported as nothing stored": {
-      rejectOverdue: ["this.mayHaveLanded", "false"],
+      rejectOverdue: ["if (mayBeStored)", "if (false)"],
     },
   },
   "src/eventstore_less/append/batch.ts": {
-    "a request is refused by a change that no commit has stored": {
-      decideAll: ["if (lastOfSubject !== undefined) deferred.push(queued); else", ""],
+    "a request that changes nothing shows the pet from before a change of its commit": {
+      decide: ['fate.kind === "adds" || lastOfSubject === undefined', "true"],
     },
     "a settled command is still appended": {
       decideAll: ["if (queued.isSettled) continue;", ""],
-    },
-    "a command that produced no events on a stale head is not requeued": {
-      isReliable: ["queued.needsFreshHead && areRecordsKept", "true"],
     },
   },
   "src/eventstore_less/store/commit_until_known.ts": {
@@ -326,25 +329,29 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "scripts/replay/replay.ts": {
     "a generation is served before it is filled": {
-      rebuild: [
-        "const differences =",
-        "await changeHead(job, (head) => ({ ...head, generation, removing: head.generation }));\n" +
-        "const differences =",
+      replay: [
+        "await catchUp(job); await judge(job);",
+        "const early = await readHead(store);\n" +
+        "const value = encodeHead({ ...early.head, generation });\n" +
+        'await claim.commit({ mutations: [{ type: "set", key: HEAD_KEY, value }] });\n' +
+        "await catchUp(job);\nawait judge(job);",
       ],
-    },
-    "a replay does not fill in earlier events": {
-      linesToFill: ["event.position > filledTo", "false"],
     },
     "a replay applies the changes of a commit in another order": {
       sealerOf: ["project(lines)", "project(lines.toReversed())"],
     },
     "a replay serves a generation without the last events": {
-      flip: ["log.readTo(store, head.position)", "[] as RecordedLine[][]"],
+      switchTo: [
+        "(await Array.fromAsync(linesTo(job, head.position))).flat()",
+        "[] as RecordedLine[]",
+      ],
     },
     "the old generation is removed without a grace period": {
       GRACE_MS: ["HEAD_LIMIT_MS + 1_000", "0"],
     },
-    "the old generation is not removed": { removeOld: ["await remove(job, removing);", ""] },
+    "the old generation is not removed": {
+      replay: ["await remove(job, beforeGeneration(generation));", ""],
+    },
   },
   "scripts/restore/restore.ts": {
     "a resumed restore skips a line": { restoredIn: ["return restored;", "return restored + 1;"] },
@@ -354,9 +361,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       readLog: ["position >= next &&", ""],
     },
   },
-  "scripts/verify/compare.ts": {
+  "scripts/verify/later_events.ts": {
     "an audit takes changes during the audit for differences": {
-      "#followLine": ["this.#laterKeys.add(formatKey(key))", "void key"],
+      "#note": ["digests.push(digestAfter(key, content));", ""],
     },
   },
   "src/life_cycle/shut_down.ts": {

@@ -83,7 +83,6 @@ export const PORT_FAULTS: Record<string, Inject> = {
   }),
   "a replay writes without checking its lease": inTool("replay", withoutCheck(REPLAY_KEY)),
   "a replay overwrites a head that has moved": inTool("replay", withoutCheck(HEAD_KEY)),
-  "a replay counts events before the commit of their records": inTool("replay", inTwoCommits),
   "a restore counts lines before the commit of their records": inTool("restore", inTwoCommits),
 };
 

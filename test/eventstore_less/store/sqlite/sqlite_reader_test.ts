@@ -24,7 +24,7 @@ test("audit() finds a value of another program, whatever its type, also if the f
     using kv = await Deno.openKv(kvPath);
     using reader = new SqliteReader(kvPath);
     const missed: unknown[] = [];
-    for (const key of [["head"], ["replay"], ["theirs"], ["~log", 40], PET_KEY, ["~log", 41]]) {
+    for (const key of [["head"], ["theirs"], ["~log", 40], PET_KEY, ["~log", 41]]) {
       const { value: before } = await kv.get(key);
       for (const value of VALUES) {
         await kv.set(key, value);
