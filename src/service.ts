@@ -1,7 +1,6 @@
 import { BodyReader } from "./api/requests/request_body.ts";
 import { type PublicDeps, publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
-import { LargePages } from "./animals/large_pages.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { IdempotencyKeySweep } from "eventstore-less/idempotency/idempotency_key_sweep.ts";
@@ -76,7 +75,6 @@ export function createService(options: ServiceOptions): Service {
     },
   });
   const background = new BackgroundWork(runtime);
-  const largePages = new LargePages(background);
   const turn = () => background.turn("pages");
   const index = new PetIndexReader({ heads, store, runtime, report, turn });
   const pets = new PetReader({
@@ -84,7 +82,6 @@ export function createService(options: ServiceOptions): Service {
     index,
     store,
     monotonicNow: () => runtime.monotonicNow(),
-    beforeRead: largePages.beforeRead,
     turn,
     isRestDue: () => background.isRestDue,
   });
@@ -119,7 +116,6 @@ export function createService(options: ServiceOptions): Service {
     heads,
     instrumentation,
     keys,
-    largePages,
     operations,
     pets,
     publicUrl,

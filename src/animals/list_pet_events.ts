@@ -1,6 +1,7 @@
 /** The operation `listPetEvents`: what happened to one animal, as CloudEvents, newest first. */
 
 import { encodePublicEvent } from "eventstore-less/log/event.ts";
+import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
@@ -9,7 +10,6 @@ import { compressed } from "../api/compression.ts";
 import { entityTag } from "../api/conditional_read.ts";
 import { EVENT_BATCH_HEADERS, type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import { parameterError, type Parameters, parseQuery, queryOf } from "../api/requests/query.ts";
-import type { LargePages } from "./large_pages.ts";
 import { LIMIT_DEFAULT, NOT_A_CURSOR, PAGE_PARAMETERS } from "./page_query.ts";
 import { petIdOf, petNotFoundError } from "./pet_id.ts";
 import { lastLineOf, lineBefore, type PetLine, petLineAt } from "./pet_lines.ts";
@@ -35,7 +35,7 @@ export const PET_EVENTS_PARAMETERS: Parameters<PetEventsQuery> = {
 };
 
 interface ListPetEventsDeps {
-  largePages: LargePages;
+  background: BackgroundWork;
   pets: PetReader;
   store: Store;
 }
@@ -59,7 +59,7 @@ export async function listPetEvents(
   }
   headers.etag = entityTag(body);
   const response = { status: 200, body, headers, contentHeaders: EVENT_BATCH_HEADERS };
-  return await compressed(response, request.headers, deps.largePages.turn);
+  return await compressed(response, request.headers, () => deps.background.turn("pages"));
 }
 
 /** The lines on a page. The log does not change, so they are those of one moment. */

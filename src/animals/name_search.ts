@@ -5,7 +5,7 @@ import { ServiceError } from "eventstore-less/service_error.ts";
 import { foldCase } from "../encoding/fold_case.ts";
 import { nameIn } from "../../events/pet.ts";
 import type { CategoryDeps } from "./category_reader.ts";
-import type { PageQuery, PetsOfHead } from "./page.ts";
+import { endedAt, type PageQuery, type PetsOfHead } from "./page.ts";
 import { PageReader } from "./page_reader.ts";
 import type { PetRecord } from "./pet_records.ts";
 
@@ -77,9 +77,7 @@ export class NameSearch {
       const isOver = count >= SCAN_LIMIT || monotonicNow() >= deadline;
       if (isOver) break;
     } while (part.next !== undefined && found.length < query.limit);
-    const hasMore = found.length > query.limit;
-    const shown = found.slice(0, query.limit);
-    return { pets: shown, head: first, next: hasMore ? shown.at(-1)!.id : part.next };
+    return endedAt(query.limit, found, first, part.next);
   }
 }
 

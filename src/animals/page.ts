@@ -39,8 +39,8 @@ export interface Page {
   cachedHeaders?: { head: Head; baseUrl: string; headers: Record<string, string> };
 }
 
-/** A page is large from so many UTF-16 code units on. */
-export const LARGE_PAGE_LENGTH = 64 * 1024;
+/** A page of a list or a search ends after the pet with which its text has so many UTF-16 code units. */
+export const PAGE_LENGTH = 128 * 1024;
 
 /** The page that shows pets of a query. `next` is the cursor of the page after it. */
 export function pageOf(
@@ -96,10 +96,24 @@ export interface PetsOfHead {
   next?: number;
 }
 
-/** So many of the pets that were read, with the cursor of the others. */
-export function endedAt(limit: number, pets: readonly PetRecord[], head: Head): PetsOfHead {
-  const shown = pets.slice(0, limit);
-  return { pets: shown, head, next: pets.length > limit ? shown.at(-1)!.id : undefined };
+/**
+ * The first pets of those that were read: so many, or fewer if their texts are long. The next page begins after the last
+ * of them, or at `rest` if there are no others.
+ */
+export function endedAt(
+  limit: number,
+  pets: readonly PetRecord[],
+  head: Head,
+  rest?: number,
+): PetsOfHead {
+  const shown: PetRecord[] = [];
+  let length = 0;
+  for (const pet of pets) {
+    if (shown.length === limit || length >= PAGE_LENGTH) break;
+    shown.push(pet);
+    length += pet.text.length;
+  }
+  return { pets: shown, head, next: shown.length < pets.length ? shown.at(-1)!.id : rest };
 }
 
 /** Pets in the order of a query. */

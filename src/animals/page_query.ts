@@ -36,7 +36,12 @@ export const STATUS_FILTER_SCHEMA = { $ref: "#/components/schemas/StatusFilter" 
 export const STATUS_FILTERS: readonly StatusFilter[] = [...PET_STATUSES, NO_STATUS];
 
 export const PAGE_PARAMETERS: Parameters<PageQuery> = {
-  limit: integer("The maximum number of animals on a page", LIMIT_MIN, LIMIT_MAX, LIMIT_DEFAULT),
+  limit: integer(
+    "The maximum number on a page, which has fewer if its text is long",
+    LIMIT_MIN,
+    LIMIT_MAX,
+    LIMIT_DEFAULT,
+  ),
   status: oneOf(
     "Lists only animals of this status, or those without one (`none`); by default all",
     STATUS_FILTERS,

@@ -1,7 +1,6 @@
 /** The operations of the interface (section 4). */
 
 import type { Head } from "eventstore-less/definitions.ts";
-import { Buffer } from "node:buffer";
 import {
   createPet,
   removePet,
@@ -12,21 +11,11 @@ import {
 import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
-import { headOf, LARGE_PAGE_LENGTH, type Page, type PageQuery, totalOf } from "./page.ts";
-import {
-  type HttpResponse,
-  JSON_HEADERS,
-  NEVER_STORED,
-  READ_HEADERS,
-} from "../api/http_response.ts";
+import { headOf, type Page, type PageQuery, totalOf } from "./page.ts";
+import { type HttpResponse, NEVER_STORED, READ_HEADERS } from "../api/http_response.ts";
 import { compressed } from "../api/compression.ts";
-import {
-  applyIfNoneMatch,
-  entityTag,
-  entityTagOfHash,
-  gzipTagOf,
-} from "../api/conditional_read.ts";
-import type { LargePages } from "./large_pages.ts";
+import { entityTag, entityTagOfHash, gzipTagOf } from "../api/conditional_read.ts";
+import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import {
   IDEMPOTENCY_REPLAYED_HEADER,
   parseIdempotencyKey,
@@ -52,7 +41,7 @@ const NO_PETS = "[]";
 
 export interface PetDeps extends WritePetDeps {
   bodies: BodyReader;
-  largePages: LargePages;
+  background: BackgroundWork;
 }
 
 export const PET_OPERATIONS = {
@@ -78,25 +67,22 @@ function listPets(
   exchange: ApiRequest,
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
-  const { pets, largePages } = deps;
+  const { background, pets } = deps;
   const query = parsePageQuery(exchange.search);
   const isSearch = query.name !== undefined;
   // A search may take seconds, which would hide how long lists take.
   if (isSearch) exchange.measuredAs = "listPetsByName";
   const listed = pets.list(query, entry);
   if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
-  if (pets.isSlow(query) || largePages.expects(query.limit)) largePages.leave(exchange);
-  return listed.then((page) => {
-    // A page of a search may be short, or empty.
-    if (!isSearch) largePages.noteRead(page, query.limit);
-    return showPage(page, query, deps, exchange, entry);
-  });
+  // It has turns, so nothing is kept free for it.
+  if (pets.isSlow(query)) background.requestLeft(exchange);
+  return listed.then((page) => showPage(page, query, deps, exchange, entry));
 }
 
 function showPage(
   page: Page,
   query: PageQuery,
-  { largePages }: PetDeps,
+  { background }: PetDeps,
   exchange: ApiRequest,
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
@@ -107,31 +93,7 @@ function showPage(
   const headers = isValid ? cached.headers : headersOf(page, query, head, baseUrl);
   if (!isValid) page.cachedHeaders = { head, baseUrl, headers };
   const response = { status: 200, body: page.text, headers };
-  if (page.text.length < LARGE_PAGE_LENGTH) {
-    return compressed(response, request.headers, largePages.turn, page);
-  }
-  return showLargePage(page, response, largePages, exchange);
-}
-
-async function showLargePage(
-  page: Page,
-  response: HttpResponse & { body: string },
-  largePages: LargePages,
-  exchange: ApiRequest,
-): Promise<HttpResponse> {
-  const { request } = exchange;
-  // A client that has the page needs nothing of the thread.
-  const unchanged = applyIfNoneMatch(response, request);
-  if (unchanged.status === 304) return unchanged;
-  largePages.leave(exchange);
-  await largePages.turn();
-  const coded = await compressed(response, request.headers, largePages.turn, page);
-  const body = coded.body as string | Uint8Array;
-  const contentHeaders = {
-    ...coded.contentHeaders ?? JSON_HEADERS,
-    "content-length": String(Buffer.byteLength(body)),
-  };
-  return { ...coded, body: largePages.stream(page, body), contentHeaders };
+  return compressed(response, request.headers, () => background.turn("pages"), page);
 }
 
 function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {

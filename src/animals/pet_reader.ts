@@ -9,15 +9,7 @@ import { petAfter } from "../../events/pet_event.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
-import {
-  idsOf,
-  inOrder,
-  LARGE_PAGE_LENGTH,
-  type Page,
-  pageOf,
-  type PageQuery,
-  type PetsOfHead,
-} from "./page.ts";
+import { idsOf, inOrder, type Page, pageOf, type PageQuery, type PetsOfHead } from "./page.ts";
 import { NameSearch, type NameSearchDeps } from "./name_search.ts";
 import { PageReader } from "./page_reader.ts";
 import type { PetIndexReader } from "./pet_index_reader.ts";
@@ -28,19 +20,12 @@ const PAGES_LIMIT = 20_000;
 const PETS_LIMIT = 50_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** The size of a code unit of a large page in the cache: up to two bytes of text, and as much in gzip. */
-const LARGE_PAGE_UNIT = 4;
-
-const lengthOf = ({ text }: PetRecord) => text.length;
-
-function pageSize({ text: { length } }: Page): number {
-  return length < LARGE_PAGE_LENGTH ? length : LARGE_PAGE_UNIT * length;
-}
+const lengthOf = ({ text }: { text: string }) => text.length;
 
 /** The pets and pages that were read at one generation and `changePosition`. They are valid until a pet changes. */
 function newCaches(generation: number, changePosition: number) {
   const pets = new BoundedCache<PetRecord>(PETS_LIMIT, TEXT_LIMIT, lengthOf);
-  const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, pageSize);
+  const pages = new BoundedCache<Page>(PAGES_LIMIT, TEXT_LIMIT, lengthOf);
   const reading = new Map<string, Promise<Page>>();
   return { generation, changePosition, pets, pages, reading };
 }
@@ -50,8 +35,6 @@ type Caches = ReturnType<typeof newCaches>;
 export interface PetReaderDeps extends NameSearchDeps {
   index: Pick<PetIndexReader, "asOf" | "isFilled">;
   store: Store;
-  /** Resolves when a page of so many pets may be read, or returns `undefined`. */
-  beforeRead: (limit: number) => Promise<void> | undefined;
 }
 
 /** A pet that the line of its last event has proven. */
@@ -146,8 +129,6 @@ export class PetReader {
       const pets = read.pets.filter((pet) => pet !== undefined);
       return { pets: inOrder(pets, query), head: read.head };
     }
-    const turn = this.#deps.beforeRead(query.limit);
-    if (turn !== undefined) await turn;
     return await this.#pages.read(query, head);
   }
 

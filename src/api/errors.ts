@@ -106,7 +106,7 @@ const TABLE = {
   ),
   overloaded: entry(
     503,
-    "Too many requests wait for a commit, too many clients follow or search for names, or slow clients read too many large pages; nothing was stored",
+    "Too many requests wait for a commit, or too many clients follow or search for names; nothing was stored",
     RETRY,
   ),
   shutting_down: entry(503, "This instance is shutting down; nothing was stored", RETRY),

@@ -33,9 +33,14 @@ export function bodyLength(body: HttpResponse["body"]): number | undefined {
   return typeof body === "string" ? Buffer.byteLength(body) : body.length;
 }
 
-/** Streams many bytes that responses share. `new Response(bytes)` would copy them for each client. */
-export function byteStream(bytes: Uint8Array): BodyInit {
-  return bytes.length <= CHUNK_BYTES ? bytes as BodyInit : ReadableStream.from(chunksOf(bytes));
+/** Whether a body is sent in chunks. */
+export function isLong(body: string | Uint8Array): boolean {
+  return body.length > CHUNK_BYTES;
+}
+
+/** Streams a long body that responses share. `new Response(body)` would copy it for each client. */
+export function sharedStream(body: string | Uint8Array): BodyInit {
+  return isLong(body) ? ReadableStream.from(chunksOf(body)) : body as BodyInit;
 }
 
 /** Yields a body in chunks. A text is encoded chunk by chunk, so a slow client holds no copy of it. */

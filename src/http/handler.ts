@@ -10,7 +10,13 @@ import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { andThen } from "../runtime/runtime.ts";
 import type { Instrumentation } from "../runtime/instrumentation.ts";
-import { bodyLength, byteStream, type HttpResponse, JSON_HEADERS } from "../api/http_response.ts";
+import {
+  bodyLength,
+  type HttpResponse,
+  isLong,
+  JSON_HEADERS,
+  sharedStream,
+} from "../api/http_response.ts";
 import { applyIfNoneMatch } from "../api/conditional_read.ts";
 import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "../api/requests/credentials.ts";
@@ -321,8 +327,9 @@ export function responseOf(
 ): Response {
   const fields = { ...headers, "x-request-id": requestId, ...counted?.headers };
   if (body !== null) Object.assign(fields, contentHeaders);
-  if (!(body instanceof Uint8Array)) return makeResponse(body, { status, headers: fields });
+  const isShared = body instanceof Uint8Array || typeof body === "string" && isLong(body);
+  if (!isShared) return makeResponse(body, { status, headers: fields });
   // A stream has no length of its own.
-  const headersOfBytes = { ...fields, "content-length": String(body.length) };
-  return makeResponse(byteStream(body), { status, headers: headersOfBytes });
+  const headersOfBytes = { ...fields, "content-length": String(bodyLength(body)) };
+  return makeResponse(sharedStream(body), { status, headers: headersOfBytes });
 }

@@ -14,7 +14,6 @@ export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): Pe
     index: new PetIndexReader({ heads, store, runtime, report: () => {}, turn }),
     store,
     monotonicNow: () => 0,
-    beforeRead: () => undefined,
     turn,
     isRestDue: () => false,
     ...deps,
