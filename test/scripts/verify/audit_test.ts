@@ -480,7 +480,9 @@ Deno.test("audit() is as of its first head, also if a replay serves another gene
     async onList(apply, range) {
       if (range.start?.[0] === "projection" && replayed === undefined) {
         replayed = replay(sample, { graceMs: 10_000 });
-        while ((await readHead(sample.store)).head.generation === 1);
+        while ((await readHead(sample.store)).head.generation === 1) {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
       }
       return await apply();
     },
@@ -584,7 +586,7 @@ Deno.test("audit() reports a head that does not follow from the log", async () =
 
 /** Keys that the service never writes, in every part of the store. */
 const FOREIGN_KEYS = [
-  ...[[new Uint8Array([1])], [true], ["a"], ["head", 1], ["log", 5], ["replay", 1]],
+  ...[[new Uint8Array([1])], ["a"], ["head", 1], ["log", 5], ["replay", 1]],
   ...[["~log"], ["~log", 0], ["~log", 5.5], ["~log", 5, "x"], ["~log", 31], ["~log", "5"]],
   ...[["projection"], ["projection", 1]],
   ...[0, 1.5, "1"].map((generation) => ["projection", generation, "pet", "sold", 1]),
