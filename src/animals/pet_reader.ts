@@ -151,7 +151,9 @@ export class PetReader {
     const caches = this.#cachesFor(head);
     // The caches may already be those of a later head.
     if (!isCurrent(caches, head)) return await this.#readUncached(ids, caches);
-    const cached = ids.map((id) => caches.pets.get(id));
+    // An addition does not begin new caches, so they may have pets that are not there yet at this head.
+    const last = lastPetIdOf(head);
+    const cached = ids.map((id) => id > last ? undefined : caches.pets.get(id));
     const missing = ids.filter((_, index) => cached[index] === undefined);
     if (missing.length === 0) return { pets: cached, head };
     const read = await this.#readUncached(missing, caches);

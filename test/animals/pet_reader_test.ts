@@ -478,6 +478,16 @@ Deno.test("list() answers with pets by their ids in two reads at most, all as of
   }
 });
 
+Deno.test("list() by ids, for a request whose head is before an addition, does not show the cached new pet as of that head", async () => {
+  const history = await History.of(added(1));
+  const { entry } = history;
+  await history.commit(added(1));
+  const reader = petReaderOf(history.store);
+  for (const id of [1, 2]) await reader.get(id, history.entry);
+  const query = { limit: 2, ids: [2, 1] };
+  assertIsAsOfItsHead(await reader.list(query, entry), history, query);
+});
+
 Deno.test("list() reads few records, although nearly all pets have another status or category, or were removed", async () => {
   const history = await History.of([]);
   for (let start = 0; start < 10_000; start += 250) {

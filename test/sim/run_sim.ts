@@ -112,8 +112,9 @@ async function runMutants(text: string): Promise<boolean> {
     seeds[mutant.name] = kill.seed;
     console.log(`found by seed ${String(kill.seed).padStart(4)}: ${mutant.name}`);
     console.log(`  ${kill.violation.slice(0, 160)}`);
+    // At once, because a search of all takes long.
+    await Deno.writeTextFile(SEEDS_FILE, `${JSON.stringify(seeds, null, 2)}\n`);
   }
-  await Deno.writeTextFile(SEEDS_FILE, `${JSON.stringify(seeds, null, 2)}\n`);
   console.log(`${found} of ${mutants.length} mutants found`);
   return found === mutants.length && found > 0;
 }

@@ -297,7 +297,9 @@ Deno.test("replay() omits records that have expired by the clock and by the log,
 const SMALL = 12;
 
 async function isServed(generation: number, store: Store): Promise<void> {
-  while ((await readHead(store)).head.generation !== generation);
+  while ((await readHead(store)).head.generation !== generation) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
 
 /**
