@@ -46,16 +46,14 @@ export interface AppenderDeps {
  */
 type StepResult = "proven" | "outdated" | "failed";
 
-const NONE: ReadonlySet<unknown> = new Set();
-
 export class Appender {
   /** Its surroundings. Tests make them throw. */
   readonly deps: AppenderDeps;
   #waiting: QueuedCommand[] = [];
   /** The commands that the current step has taken. */
   #inWork: readonly QueuedCommand[] = [];
-  /** The names of the commands of commits that are sent, or had no clear outcome since the head has moved. */
-  #mayBeStored = NONE;
+  /** The names of commands with which a commit may be stored, or may still land. */
+  #mayBeStored: ReadonlySet<unknown> = new Set();
   #turns: Turns;
   #failures: CommitFailureLog;
   #writer: HeadWriter;
@@ -207,12 +205,11 @@ export class Appender {
         if (heads.latest!.head.position < batch.next.position) {
           throw new Error("A commit landed that the head does not show");
         }
-        this.#mayBeStored = NONE;
+        this.#noteMoved(this.#mayBeStored);
         return "proven";
       case "lost":
         instrumentation.count("commit.conflicts");
-        // The head has moved, so no earlier commit can land.
-        this.#mayBeStored = NONE;
+        this.#noteMoved(before);
         return "outdated";
       case "refused":
         this.#mayBeStored = before;
@@ -230,6 +227,15 @@ export class Appender {
       default:
         assertNever(outcome);
     }
+  }
+
+  /**
+   * Keeps those of the names that commands in the queue have. The head has moved, so no commit with them can land any more,
+   * but one may have landed before. Each of these commands finds it only when it is prepared again.
+   */
+  #noteMoved(names: ReadonlySet<unknown>): void {
+    const queued = [...this.#inWork, ...this.#waiting].map(({ command }) => command.idempotencyKey);
+    this.#mayBeStored = new Set(queued.filter((it) => it !== undefined && names.has(it)));
   }
 
   /** Retries send the same batch, until its commands have reached their deadlines. */
