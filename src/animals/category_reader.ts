@@ -39,8 +39,10 @@ export async function readCategory(
     const locations = index.find({ ...ids, categoryId, status, order, limit: limit + 1 });
     const read = await heads.readWith(locations.map(({ id, list }) => petKey(list, id)));
     asOf = read.head;
-    const changedAt = (await reader.asOf(asOf)).changedAt(categoryId);
-    if (changedAt <= position) {
+    const newest = await reader.asOf(asOf);
+    // An index that was filled meanwhile does not know what changed before.
+    const isUnchanged = newest === index && index.changedAt(categoryId) <= position;
+    if (isUnchanged) {
       const pets = locations.map(({ id }, at) => petIn(categoryId, read.entries[at], id, asOf));
       return endedAt(limit, pets, asOf);
     }

@@ -30,13 +30,16 @@ import {
   readHead,
 } from "eventstore-less/log/head.ts";
 import { headOf, type Page, type PageQuery, totalOf } from "../../src/animals/page.ts";
+import { PetIndexReader } from "../../src/animals/pet_index_reader.ts";
 import type { PetReader } from "../../src/animals/pet_reader.ts";
+import { HeadReader } from "eventstore-less/log/head_reader.ts";
 import { project } from "eventstore-less/projections/project.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Key, Mutation } from "eventstore-less/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
+import { FakeRuntime } from "../support/fake_runtime.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
 import { putRecord, setRecord } from "../support/set_record.ts";
@@ -417,6 +420,44 @@ Deno.test("list() answers with a page of a category as of one head, although pet
     }
   }
   assert(mostReads > 2, `${mostReads} reads`);
+});
+
+Deno.test("list() reads a page of a category again if the index was replaced while it was read", async () => {
+  for (const isNewPet of [false, true]) {
+    const history = await History.of([{ patch: { categoryId: 7n } }, {
+      patch: { categoryId: 8n },
+    }]);
+    const { store } = history;
+    const heads = new HeadReader(store, new FakeRuntime());
+    const openIndex = () =>
+      new PetIndexReader({
+        heads,
+        store,
+        runtime: new FakeRuntime(),
+        report: () => {},
+        turn: () => Promise.resolve(),
+      });
+    // As after a replay: an index that was filled later, from records that already have the change.
+    let index = openIndex();
+    await index.asOf(history.entry.head);
+    let isChanged = false;
+    const faulty = faultyStore(store, {
+      async onSnapshot(apply) {
+        if (isChanged) return await apply();
+        isChanged = true;
+        const id = isNewPet ? 2 : 1;
+        await history.commit([{ id, patch: { categoryId: isNewPet ? 7n : 8n } }]);
+        index = openIndex();
+        await index.asOf(history.entry.head);
+        return await apply();
+      },
+    });
+    const reader = petReaderOf(faulty, {
+      index: { asOf: (head) => index.asOf(head), isFilled: true },
+    });
+    const query = { limit: 5, categoryId: 7n };
+    assertIsAsOfItsHead(await reader.list(query, history.entry), history, query);
+  }
 });
 
 Deno.test("list() gives up a page of a category that pets enter or leave during each read", async () => {

@@ -126,7 +126,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/animals/category_reader.ts": {
     "a page of a category is not read again after pets moved": {
-      readCategory: ["changedAt <= position", "true"],
+      readCategory: ["index.changedAt(categoryId) <= position", "true"],
     },
     "a page of a category lacks pets that the index has before its head": {
       readCategory: ["idsOf(query, Infinity)", "idsOf(query, head.types.PetCreated?.count ?? 0)"],
