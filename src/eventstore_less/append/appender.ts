@@ -136,6 +136,7 @@ export class Appender {
       const result = await this.#prove(plan);
       if (result === "outdated") this.#turns.onLost(this.#inWork.length);
       if (result !== "proven") return result;
+      this.#turns.onProven();
       if (plan.batch !== undefined) {
         this.#turns.onLanded(this.deps.runtime.monotonicNow() - startedAt);
       }

@@ -91,6 +91,10 @@ export class Turns {
     this.#version = this.#heads.latest!.versionstamp;
     this.#since = now;
     this.#stepMs = stepMs;
+  }
+
+  /** A plan was proven, with a commit or without one. */
+  onProven(): void {
     this.limit *= 2;
   }
 

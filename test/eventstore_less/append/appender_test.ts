@@ -363,6 +363,24 @@ Deno.test("append() decides a command without events again as often as the head 
   assertEquals(positions, [1, 2, 3]);
 });
 
+Deno.test("append() settles many commands without events after a few reads of the head, although others appended before", async () => {
+  await using opened = await open();
+  const { service, store, openOther } = opened;
+  const other = openOther();
+  let moves = 0;
+  const command: Command = {
+    async prepare() {
+      if (moves++ < 8) await other.add(REX);
+    },
+    decide: () => [],
+  };
+  await service.runtime.settle(service.appender.append(command));
+  const reads = store.gets.length;
+  const appended = Array.from({ length: 64 }, () => service.appender.append(NOTHING));
+  await service.runtime.settle(Promise.all(appended));
+  assertLessOrEqual(store.gets.length - reads, 8);
+});
+
 Deno.test("append() decides refusals again with the commands of a commit that another instance was before", async () => {
   await using opened = await open();
   const { service, store, openOther } = opened;

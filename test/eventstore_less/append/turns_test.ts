@@ -22,6 +22,7 @@ function open() {
   /** Commits, and resolves to how long the instance then waits, in milliseconds. Others commit at the given times. */
   const commit = async (...othersAtMs: number[]) => {
     moveHead();
+    turns.onProven();
     turns.onLanded(STEP_MS);
     for (const ms of othersAtMs) runtime.setTimer(ms, moveHead);
     const startedAt = runtime.monotonicNow();
@@ -70,14 +71,16 @@ Deno.test("Turns: an instance waits for five of its steps for one that takes no 
   assertEquals(await commit(), 0);
 });
 
-Deno.test("Turns: a loss halves the number of commands of a plan, down to one, and a commit doubles it", async () => {
+Deno.test("Turns: a loss halves the number of commands of a plan, down to one, and one that is proven doubles it", async () => {
   const { commit, lose, turns } = open();
   assertEquals(turns.limit, Infinity);
   lose(9);
   assertEquals(turns.limit, 4);
   await commit();
   assertEquals(turns.limit, 8);
-  for (const limit of [4, 2, 1, 1]) {
+  turns.onProven();
+  assertEquals(turns.limit, 16);
+  for (const limit of [8, 4, 2, 1, 1]) {
     lose(turns.limit);
     assertEquals(turns.limit, limit);
   }
