@@ -26,7 +26,7 @@ type Difference = keyof typeof DIFFERS;
 
 export interface GenerationAuditDeps {
   store: Store;
-  runtime: Runtime;
+  runtime: Pick<Runtime, "now">;
   generation: number;
   /** Has verified the log up to the position of the audit. */
   verifier: LogVerifier;
@@ -40,7 +40,7 @@ export interface GenerationAuditDeps {
  */
 export class GenerationAudit {
   #store: Store;
-  #runtime: Runtime;
+  #runtime: Pick<Runtime, "now">;
   #generation: number;
   #expected: ExpectedRecords;
   #later: LaterEvents;
