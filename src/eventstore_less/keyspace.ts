@@ -37,21 +37,26 @@ export function projectionKey(generation: number, key: ProjectionKey) {
   return [...PROJECTIONS, generation, ...key];
 }
 
-export function eventByIdempotencyKeyKey(actor: string, key: string, ...position: number[]) {
-  return [IDEMPOTENCY_KIND, actor, key, ...position];
+/** The key of the record of an Idempotency-Key. Without a position, it is the prefix of those of all its uses. */
+export function idempotencyRecordKey(
+  actor: string,
+  idempotencyKey: string,
+  ...position: number[]
+) {
+  return [IDEMPOTENCY_KIND, actor, idempotencyKey, ...position];
 }
 
 /** The kind of records of the engine itself. */
 export const IDEMPOTENCY_KIND = "event_by_idempotency_key";
 
-const IDEMPOTENCY_KEYS: KindDefinition = {
+const OF_IDEMPOTENCY_KEY: KindDefinition = {
   key: ["text", "text", "number"],
   owner: () => "an Idempotency-Key",
 };
 
 /** What is known of a kind of records; `undefined` if there is no such kind. */
 export function kindOf(kind: unknown): KindDefinition | undefined {
-  if (kind === IDEMPOTENCY_KIND) return IDEMPOTENCY_KEYS;
+  if (kind === IDEMPOTENCY_KIND) return OF_IDEMPOTENCY_KEY;
   return KINDS.get(kind as string);
 }
 
@@ -60,7 +65,7 @@ export function kindPrefix(generation: number, kind: string) {
   return projectionKey(generation, [kind]);
 }
 
-/** Whether a key has the form of a record key. The record itself may not exist. */
+/** Whether this can be the key of a record of a projection. The record may not exist. */
 export function isProjectionKey(key: Key): key is ProjectionKey {
   const [kind, ...elements] = key;
   const expected = kindOf(kind)?.key;

@@ -1,6 +1,6 @@
 import type { Head } from "eventstore-less/definitions.ts";
 import { keyPositionOf } from "./key_position.ts";
-import { issuedKeyKey, keyStateKey } from "./key_keys.ts";
+import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
 import { isToken } from "./token.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
@@ -106,7 +106,7 @@ export async function listApiKeys(store: Store, { generation }: Head): Promise<A
   const keys = issued.map((entry) => {
     const state = stateOfToken.get(tokenHashOf(entry)) ?? null;
     stateOfToken.delete(tokenHashOf(entry));
-    return keyOf(generation, entry, state);
+    return apiKeyOf(generation, entry, state);
   });
   const [stateAlone] = stateOfToken.values();
   if (stateAlone !== undefined) throw missingIssueError(generation, tokenHashOf(stateAlone));
@@ -121,15 +121,15 @@ export async function findApiKey(store: Store, head: Head, keyId: string) {
 
 /** Reads the key with that token hash. Both of its records must be there, and follow from their events. */
 async function readProvenKey(store: Store, { generation }: Head, tokenHash: string) {
-  const keys = [issuedKeyKey(tokenHash), keyStateKey(tokenHash)];
-  const storeKeys = keys.map((key) => projectionKey(generation, key));
-  const { entries: [issued, state] } = await store.snapshot(storeKeys, [], { limit: 0 });
+  const recordKeys = [issuedRecordKey(tokenHash), stateRecordKey(tokenHash)]
+    .map((key) => projectionKey(generation, key));
+  const { entries: [issued, state] } = await store.snapshot(recordKeys, [], { limit: 0 });
   if (issued === null && state === null) return undefined;
-  const key = keyOf(generation, issued, state);
+  const apiKey = apiKeyOf(generation, issued, state);
   await Promise.all([issued!, state!].map((entry) => {
     return proveRecord(store, entry, decodeRecord(entry).position);
   }));
-  return key;
+  return apiKey;
 }
 
 async function entriesBelow(store: Store, prefix: Key): Promise<StoreEntry[]> {
@@ -141,11 +141,11 @@ function tokenHashOf({ key }: StoreEntry): string {
 }
 
 /** Makes a key from its two records. Throws `projection_damaged` if one of them is missing. */
-function keyOf(generation: number, issued: StoreEntry | null, state: StoreEntry | null): ApiKey {
+function apiKeyOf(generation: number, issued: StoreEntry | null, state: StoreEntry | null): ApiKey {
   if (issued === null) throw missingIssueError(generation, tokenHashOf(state!));
   const tokenHash = tokenHashOf(issued);
   if (state === null) {
-    throw damagedError(projectionKey(generation, keyStateKey(tokenHash)), "is missing");
+    throw damagedError(projectionKey(generation, stateRecordKey(tokenHash)), "is missing");
   }
   const { issuedAt, ...terms } = decodeRecord(issued);
   const { position, ...revocation } = decodeRecord(state);
@@ -155,5 +155,5 @@ function keyOf(generation: number, issued: StoreEntry | null, state: StoreEntry 
 }
 
 function missingIssueError(generation: number, tokenHash: string): ServiceError {
-  return damagedError(projectionKey(generation, issuedKeyKey(tokenHash)), "is missing");
+  return damagedError(projectionKey(generation, issuedRecordKey(tokenHash)), "is missing");
 }

@@ -6,7 +6,7 @@ import { Ulid } from "../encoding/text_forms.ts";
 import type { Collection, EventDefinitions, KindDefinition } from "eventstore-less/definitions.ts";
 import { revocationOf } from "./api_key.ts";
 import { KeyHistory } from "./key_history.ts";
-import { issuedKeyKey, keyStateKey } from "./key_keys.ts";
+import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
 
 const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
   ApiKeyIssued: {
@@ -20,8 +20,8 @@ const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
       const issued = encodeJson({ position, issuedAt: time, ...terms });
       const state = encodeJson({ position });
       return [
-        { key: issuedKeyKey(tokenHash), content: issued },
-        { key: keyStateKey(tokenHash), content: state },
+        { key: issuedRecordKey(tokenHash), content: issued },
+        { key: stateRecordKey(tokenHash), content: state },
       ];
     },
   },
@@ -34,7 +34,7 @@ const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
     isFirst: false,
     project({ event }) {
       const content = encodeJson({ position: event.position, ...revocationOf(event) });
-      return [{ key: keyStateKey(event.data.tokenHash), content }];
+      return [{ key: stateRecordKey(event.data.tokenHash), content }];
     },
   },
 };

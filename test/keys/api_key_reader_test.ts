@@ -1,5 +1,5 @@
 import type { Head } from "eventstore-less/definitions.ts";
-import { issuedKeyKey, keyStateKey } from "../../src/keys/key_keys.ts";
+import { issuedRecordKey, stateRecordKey } from "../../src/keys/record_keys.ts";
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
@@ -110,7 +110,7 @@ Deno.test("authorize() refuses a key of which a record is missing, revoked or no
   for (const isRevoked of [false, true]) {
     if (isRevoked) await revokeKey(service, service.keyId);
     const head = await headNow();
-    for (const keyOf of [issuedKeyKey, keyStateKey]) {
+    for (const keyOf of [issuedRecordKey, stateRecordKey]) {
       const key = projectionKey(head.generation, keyOf(hash));
       const { value } = (await service.store.get(key))!;
       await putRecord(service.store, key);
@@ -128,7 +128,7 @@ Deno.test("authorize() does not know a key of which both records are missing", a
   await using opened = await open();
   const { service, headNow, authorize } = opened;
   const head = await headNow();
-  for (const keyOf of [issuedKeyKey, keyStateKey]) {
+  for (const keyOf of [issuedRecordKey, stateRecordKey]) {
     await putRecord(service.store, projectionKey(head.generation, keyOf(sha256Hex(service.token))));
   }
   const unknown = () => authorize(service.token, head);
@@ -155,7 +155,7 @@ Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key i
   await revokeKey(service, service.keyId);
   const head = await headNow();
   const [{ tokenHash }] = await listApiKeys(service.store, head);
-  const key = projectionKey(head.generation, issuedKeyKey(tokenHash));
+  const key = projectionKey(head.generation, issuedRecordKey(tokenHash));
   for (const damage of [{ type: "delete", key }, { type: "set", key, value: utf8("{") }] as const) {
     await service.store.commit({ checks: [], mutations: [damage] });
     const failure = await assertRejects(() => listApiKeys(service.store, head), ServiceError);

@@ -1,5 +1,5 @@
 import type { Head, RecordedEvent } from "../definitions.ts";
-import { eventByIdempotencyKeyKey, projectionKey } from "../keyspace.ts";
+import { idempotencyRecordKey, projectionKey } from "../keyspace.ts";
 import { decodeRecord, proveRecord } from "../projections/project.ts";
 import type { Store } from "../store/store.ts";
 
@@ -19,7 +19,7 @@ export async function findEarlierEvent(
   { generation }: Head,
   { actor, idempotencyKey, timeMs }: IdempotencyKeyUse,
 ): Promise<RecordedEvent | undefined> {
-  const prefix = projectionKey(generation, eventByIdempotencyKeyKey(actor, idempotencyKey));
+  const prefix = projectionKey(generation, idempotencyRecordKey(actor, idempotencyKey));
   const [entry] = await store.list({ prefix }, { limit: 1, reverse: true });
   // The store keeps a record for some time after it expires.
   if (entry === undefined || Date.parse(decodeRecord(entry).expiresAt) <= timeMs) return undefined;

@@ -6,7 +6,7 @@ import type {
 } from "../definitions.ts";
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../../encoding/json.ts";
-import { eventByIdempotencyKeyKey, IDEMPOTENCY_LIFETIME_MS, kindOf } from "../keyspace.ts";
+import { IDEMPOTENCY_LIFETIME_MS, idempotencyRecordKey, kindOf } from "../keyspace.ts";
 import { subjectOf } from "../log/event.ts";
 import { eventOf } from "../log/lines.ts";
 import { LogDamagedError, readEventAt, readLog } from "../log/read_log.ts";
@@ -46,7 +46,7 @@ function lastOfEachKey(records: readonly ProjectionRecord[]): ProjectionRecord[]
 function idempotencyRecordOf({ actor, idempotencyKey, position, time }: RecordedEvent) {
   const expiresAt = Date.parse(time) + IDEMPOTENCY_LIFETIME_MS;
   return {
-    key: eventByIdempotencyKeyKey(actor, idempotencyKey!, position),
+    key: idempotencyRecordKey(actor, idempotencyKey!, position),
     content: encodeJson({ expiresAt: new Date(expiresAt).toISOString() }),
     expiresAt,
   };

@@ -1,6 +1,6 @@
 /** Each alert fires and resolves on scrapes of a real service in the emergency that it is for. */
 
-import { keyStateKey } from "../../../src/keys/key_keys.ts";
+import { stateRecordKey } from "../../../src/keys/record_keys.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -180,7 +180,7 @@ const EMERGENCIES: Record<string, [begin: Step, end: Step, alerts: string[], las
 async function flipBit({ temp, token }: Site): Promise<void> {
   await temp.use(async ({ heads, store }) => {
     const { head } = await heads.fresh();
-    const key = projectionKey(head.generation, keyStateKey(sha256Hex(token)));
+    const key = projectionKey(head.generation, stateRecordKey(sha256Hex(token)));
     const value = (await store.get(key))!.value as Uint8Array;
     value[value.length - 1] ^= 1;
     await commit(store, [{ type: "set", key, value }]);

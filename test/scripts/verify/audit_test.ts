@@ -16,8 +16,8 @@ import { withSampleFile } from "../../support/sample_file.ts";
 import { checkedContent } from "eventstore-less/store/checksum.ts";
 import { formatKey } from "eventstore-less/store/key_encoding.ts";
 import {
-  eventByIdempotencyKeyKey,
   HEAD_KEY,
+  idempotencyRecordKey,
   LOG_PREFIX,
   logKey,
   projectionKey,
@@ -392,7 +392,7 @@ async function openStoreOfTimes(hours: number[]) {
   const remove = async (...ids: number[]) => {
     const mutations = ids.map((id): Mutation => {
       const { actor, idempotencyKey } = pets[id - 1];
-      const key = eventByIdempotencyKeyKey(actor, idempotencyKey, id + 1);
+      const key = idempotencyRecordKey(actor, idempotencyKey, id + 1);
       return { type: "delete", key: projectionKey(1, key) };
     });
     await commit(store, mutations);
