@@ -3,17 +3,17 @@
  * What this module imports must not import values of the engine that depend on it: the compiler does not see a circle.
  */
 
-import type { KeyEventBody } from "../events/api_key.ts";
+import type { ApiKeyEventBody } from "../events/api_key.ts";
 import type { PetEventBody } from "../events/pet_event.ts";
 import { PETS } from "./animals/pets.ts";
-import { KEYS } from "./keys/keys.ts";
+import { API_KEYS } from "./keys/api_keys.ts";
 
 export { NAME } from "./settings/version.ts";
 
-export const COLLECTIONS = [PETS, KEYS];
+export const COLLECTIONS = [PETS, API_KEYS];
 
 /** The type and data of an event of any collection. */
-export type EventBody = PetEventBody | KeyEventBody;
+export type EventBody = PetEventBody | ApiKeyEventBody;
 
 /** The reasons of the application to refuse a command, beside those of the engine. */
 export type RefusalCode =

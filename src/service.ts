@@ -12,7 +12,7 @@ import { secondsSinceEvent } from "eventstore-less/log/read_log.ts";
 import { EventFeed } from "eventstore-less/feed/event_feed.ts";
 import { Followers } from "eventstore-less/feed/followers.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
-import { NextKeyExpiry } from "./keys/next_key_expiry.ts";
+import { NextApiKeyExpiry } from "./keys/next_api_key_expiry.ts";
 import { PetIndexReader } from "./animals/pet_index_reader.ts";
 import { PetReader } from "./animals/pet_reader.ts";
 import { limitedLogger } from "./runtime/limited_logger.ts";
@@ -125,7 +125,7 @@ export function createService(options: ServiceOptions): Service {
     store,
     trustedProxies,
   });
-  const keyExpiry = new NextKeyExpiry({ heads, store, runtime });
+  const keyExpiry = new NextApiKeyExpiry({ heads, store, runtime });
   instrumentation.observe({
     "followers": () => followers.size,
     "queue.length": () => appender.queueLength,

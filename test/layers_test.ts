@@ -22,7 +22,7 @@ const DEFINITIONS = [
 const PARTS_OF_APPLICATION = [
   ...["pets", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys", "pet_locations"]
     .map((name) => `src/animals/${name}.ts`),
-  ...["api_key", "key_history", "record_keys", "keys"].map((name) => `src/keys/${name}.ts`),
+  ...["api_key", "api_key_history", "api_keys", "record_keys"].map((name) => `src/keys/${name}.ts`),
 ];
 
 /**

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
-import { issueKey, revokeKey, rotateKey } from "../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey, rotateApiKey } from "../src/keys/write_api_key.ts";
 import { listApiKeys } from "../src/keys/api_key_reader.ts";
 import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
@@ -22,7 +22,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       `start: serves until ${signal} to ${target}, which ends every process`,
       async () => {
         await using temp = await TempStore.make();
-        const token = await temp.issueKey();
+        const token = await temp.issueApiKey();
         const env = { PORT: "0", HOST: "127.0.0.1", PROCESSES: `${count}` };
         const process = spawnTask(["start"], { kvPath: temp.kvPath, env, detached: true });
         const events: string[] = [];
@@ -84,12 +84,12 @@ test("start: one line says what is served, and warnings if the store is new or h
   assertEquals(warnings(inMemory), ["store_in_memory", "no_live_key"]);
   assertMatch(inMemory[2].remedy, /^With KV_PATH set to a file, deno task keys issue /);
 
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await temp.use(async (operator) => {
     const [{ id }] = await listApiKeys(operator.store, (await operator.heads.fresh()).head);
-    await rotateKey(operator, id, { overlapMs: 3_600_000 });
-    const { id: revoked } = await issueKey(operator, { label: "revoked" });
-    await revokeKey(operator, revoked);
+    await rotateApiKey(operator, id, { overlapMs: 3_600_000 });
+    const { id: revoked } = await issueApiKey(operator, { label: "revoked" });
+    await revokeApiKey(operator, revoked);
   });
   await using service = await ServiceProcess.start(temp.kvPath);
   assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
@@ -119,7 +119,7 @@ test("start: with NEW_STORE=refuse, a store that is missing or has no events is 
   assertEquals((await Deno.stat(kvPath)).size, 0);
   await temp.use(async () => {});
   await fails("it has no events", kvPath);
-  await temp.issueKey();
+  await temp.issueApiKey();
   await using service = await ServiceProcess.start(kvPath, { NEW_STORE: "refuse" });
   assertEquals(await service.stop(), 0);
 });

@@ -22,7 +22,7 @@ testNeeding(COMMANDS)(
   async () => {
     const readme = await allReadmes();
     await using temp = await TempStore.make();
-    const token = await temp.issueKey();
+    const token = await temp.issueApiKey();
     await using service = await ServiceProcess.start(temp.kvPath);
     const run = (contained: string) => runBlock(readme, contained, { temp, token, service });
 

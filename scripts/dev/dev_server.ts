@@ -12,7 +12,7 @@ import {
 } from "../../src/settings/config.ts";
 import { exitAfterLog } from "../../src/life_cycle/exit.ts";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
@@ -119,7 +119,7 @@ async function keptToken(service: Service, path: string | undefined): Promise<st
     if (await isLive(service, kept)) return kept;
     await mkdir(dirname(path), { recursive: true });
   }
-  const { token } = await issueKey(service, { label: LABEL }, async ({ token }) => {
+  const { token } = await issueApiKey(service, { label: LABEL }, async ({ token }) => {
     // Only the owner of the file can read it.
     if (path !== undefined) await writeFile(path, `${token}\n`, { mode: 0o600 });
   });

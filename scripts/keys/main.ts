@@ -1,15 +1,15 @@
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
-import { KeyLabel } from "../../events/api_key.ts";
+import { ApiKeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";
 import { acceptAppends } from "eventstore-less/log/accept_store.ts";
 import { eventOf } from "eventstore-less/log/lines.ts";
 import {
-  issueKey,
-  revokeKey,
-  rotateKey,
-  type ShowKey,
-  UnrotatableKeyError,
-} from "../../src/keys/write_key.ts";
+  issueApiKey,
+  revokeApiKey,
+  rotateApiKey,
+  type ShowApiKey,
+  UnrotatableApiKeyError,
+} from "../../src/keys/write_api_key.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
 import type { Store } from "eventstore-less/store/store.ts";
@@ -28,7 +28,7 @@ const TABLE_WIDTH = 112;
 const DATE_LENGTH = "2026-11-20".length;
 
 /** A key, and the time of the last event that it caused. */
-type ListedKey = ApiKey & { lastUse?: string };
+type ListedApiKey = ApiKey & { lastUse?: string };
 
 type Flags = FlagValues<typeof COMMANDS.keys>;
 
@@ -79,13 +79,13 @@ async function issue(flags: Flags): Promise<void> {
   const { id } = await withInstance((instance) => {
     const expiresAt = lifetimeMs === undefined ? undefined : instance.runtime.now() + lifetimeMs;
     const terms = { label, isReadOnly: flags["read-only"], expiresAt };
-    return issueShown((show) => issueKey(instance, terms, show));
+    return issueShown((show) => issueApiKey(instance, terms, show));
   }, { create: true, accept: acceptAppends });
   say(`Issued key ${id}. Save it now: it cannot be shown again.`);
 }
 
 /** Prints the key before issuing it, so that a key that could not be printed never becomes valid. */
-async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
+async function issueShown<T>(issue: (show: ShowApiKey) => Promise<T>): Promise<T> {
   let shownId: string | undefined;
   try {
     return await issue(async ({ id, token }) => {
@@ -97,7 +97,7 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
       shownId = id;
     });
   } catch (error) {
-    if (error instanceof UnrotatableKeyError) {
+    if (error instanceof UnrotatableApiKeyError) {
       throw new RefusedError(`${error.message}; see keys list`);
     }
     if (shownId === undefined) throw error;
@@ -110,7 +110,7 @@ async function issueShown<T>(issue: (show: ShowKey) => Promise<T>): Promise<T> {
 
 async function list(flags: Flags): Promise<void> {
   const { json = false, "last-use": showsUse = false } = flags;
-  const keys: ListedKey[] = await withInstance(async ({ store, heads }) => {
+  const keys: ListedApiKey[] = await withInstance(async ({ store, heads }) => {
     const { head } = await heads.fresh();
     const keys = await listApiKeys(store, head);
     if (!showsUse) return keys;
@@ -140,12 +140,12 @@ async function lastUses(store: Store, to: number): Promise<Map<string, string>> 
   return uses;
 }
 
-function inJson(keys: ListedKey[], now: number): string {
+function inJson(keys: ListedApiKey[], now: number): string {
   return escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))));
 }
 
 /** All members of a key but the hash of its token. */
-function members(key: ListedKey, now: number) {
+function members(key: ListedApiKey, now: number) {
   const instant = (ms?: number) => ms === undefined ? undefined : new Date(ms).toISOString();
   return {
     id: key.id,
@@ -159,7 +159,7 @@ function members(key: ListedKey, now: number) {
   };
 }
 
-function table(keys: ListedKey[], now: number, showsUse: boolean): string {
+function table(keys: ListedApiKey[], now: number, showsUse: boolean): string {
   const useTitle = showsUse ? ["LAST USE"] : [];
   const rows = [["ID", "STATE", "ACCESS", "ISSUED", ...useTitle]];
   const labels = ["LABEL"];
@@ -198,7 +198,7 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
   const overlapMs = parseDuration("--overlap", flags.overlap ?? "24h");
   const terms = { overlapMs, label: labelOf(flags), lifetimeMs: lifetimeOf(flags) };
   const { successor, predecessor, retiresAt } = await withInstance(
-    (instance) => issueShown((show) => rotateKey(instance, keyId, terms, show)),
+    (instance) => issueShown((show) => rotateApiKey(instance, keyId, terms, show)),
     { accept: acceptAppends },
   );
   say(`Key ${nameOf(predecessor)} stays valid until ${formatSecond(retiresAt)}.`);
@@ -208,7 +208,7 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
 }
 
 async function revoke(keyId: string): Promise<void> {
-  const key = await withInstance((instance) => revokeKey(instance, keyId), {
+  const key = await withInstance((instance) => revokeApiKey(instance, keyId), {
     accept: acceptAppends,
   });
   if (key === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
@@ -220,7 +220,7 @@ function nameOf({ id, label }: { id: string; label: string }): string {
 }
 
 function labelOf({ label }: Flags): string | undefined {
-  const fault = label === undefined ? undefined : KeyLabel.safeParse(label).error;
+  const fault = label === undefined ? undefined : ApiKeyLabel.safeParse(label).error;
   if (fault === undefined) return label;
   throw new UsageError(`--label ${fault.issues[0].message}`);
 }

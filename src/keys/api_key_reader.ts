@@ -1,10 +1,10 @@
 import type { Head } from "eventstore-less/definitions.ts";
-import { keyPositionOf } from "./key_position.ts";
+import { apiKeyPositionOf } from "./api_key_position.ts";
 import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
 import { isToken } from "./token.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { type ApiKey, issuedKey, revoke, stateOf } from "./api_key.ts";
+import { type ApiKey, issuedApiKey, revoke, stateOf } from "./api_key.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { kindPrefix, projectionKey } from "eventstore-less/keyspace.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
@@ -18,11 +18,11 @@ const CACHE_LIMIT = 10_000;
 const MALFORMED_TOKEN =
   "The API key is mistyped or cut off: a key is pets_ and 72 digits and letters from a to f";
 
-interface CachedKey {
-  key: ApiKey;
+interface CachedApiKey {
+  apiKey: ApiKey;
   /** Those of the head at which the key was read. While they are the same, so is the key. */
   generation: number;
-  keyPosition: number;
+  apiKeyPosition: number;
   /** When the expiry or the revocation of the key takes effect, whichever is first. */
   endsAt: number;
   /** The same as monotonic time. From then on, the cached key is refused, even if the wall clock was set back. */
@@ -33,7 +33,7 @@ interface CachedKey {
 export class ApiKeyReader {
   #store: Store;
   #runtime: Runtime;
-  #byToken = new BoundedCache<CachedKey>(CACHE_LIMIT);
+  #byToken = new BoundedCache<CachedApiKey>(CACHE_LIMIT);
 
   constructor(store: Store, runtime: Runtime) {
     this.#store = store;
@@ -43,7 +43,7 @@ export class ApiKeyReader {
   /** The token's key if it is cached, current at `head`, and live. Does not read the store. */
   cached(token: string, head: Head): ApiKey | undefined {
     const cached = this.#cachedAt(token, head);
-    return cached && this.#isAlive(cached, this.#runtime.now()) ? cached.key : undefined;
+    return cached && this.#isAlive(cached, this.#runtime.now()) ? cached.apiKey : undefined;
   }
 
   /** The token's key as of that head. Throws or rejects with `invalid_credentials` if it has no live key. */
@@ -55,37 +55,43 @@ export class ApiKeyReader {
     return this.#expectAlive(cached, now);
   }
 
-  #expectAlive(cached: CachedKey, now: number): ApiKey {
-    if (this.#isAlive(cached, now)) return cached.key;
-    const state = stateOf(cached.key, Math.max(cached.endsAt, now));
+  #expectAlive(cached: CachedApiKey, now: number): ApiKey {
+    if (this.#isAlive(cached, now)) return cached.apiKey;
+    const state = stateOf(cached.apiKey, Math.max(cached.endsAt, now));
     throw new ServiceError("invalid_credentials", `The API key is ${state}`);
   }
 
-  #cachedAt(token: string, head: Head): CachedKey | undefined {
+  #cachedAt(token: string, head: Head): CachedApiKey | undefined {
     const cached = this.#byToken.get(token);
     const isCurrent = cached?.generation === head.generation &&
-      cached.keyPosition === keyPositionOf(head);
+      cached.apiKeyPosition === apiKeyPositionOf(head);
     return isCurrent ? cached : undefined;
   }
 
-  async #read(token: string, head: Head): Promise<CachedKey> {
+  async #read(token: string, head: Head): Promise<CachedApiKey> {
     if (!isToken(token)) throw new ServiceError("invalid_credentials", MALFORMED_TOKEN);
-    const key = await readProvenKey(this.#store, head, sha256Hex(token));
+    const apiKey = await readProvenApiKey(this.#store, head, sha256Hex(token));
     // A faster read may have cached the key. Its end applies, because the clock may have been set back since.
     const cachedMeanwhile = this.#cachedAt(token, head);
     if (cachedMeanwhile !== undefined) return cachedMeanwhile;
-    if (key === undefined) {
+    if (apiKey === undefined) {
       throw new ServiceError("invalid_credentials", "The API key is not known");
     }
-    const { isRevoked, expiresAt = Infinity, revokedAt = Infinity } = key;
+    const { isRevoked, expiresAt = Infinity, revokedAt = Infinity } = apiKey;
     const endsAt = isRevoked ? -Infinity : Math.min(expiresAt, revokedAt);
     const endsAtMonotonicMs = this.#runtime.monotonicNow() + endsAt - this.#runtime.now();
     const { generation } = head;
-    const keyPosition = keyPositionOf(head);
-    return this.#byToken.set(token, { key, generation, keyPosition, endsAt, endsAtMonotonicMs });
+    const apiKeyPosition = apiKeyPositionOf(head);
+    return this.#byToken.set(token, {
+      apiKey,
+      generation,
+      apiKeyPosition,
+      endsAt,
+      endsAtMonotonicMs,
+    });
   }
 
-  #isAlive({ endsAt, endsAtMonotonicMs }: CachedKey, now: number): boolean {
+  #isAlive({ endsAt, endsAtMonotonicMs }: CachedApiKey, now: number): boolean {
     return now < endsAt && this.#runtime.monotonicNow() < endsAtMonotonicMs;
   }
 }
@@ -103,24 +109,24 @@ export async function listApiKeys(store: Store, { generation }: Head): Promise<A
     entriesBelow(store, kindPrefix(generation, "key_state")),
   ]);
   const stateOfToken = new Map(states.map((entry) => [tokenHashOf(entry), entry]));
-  const keys = issued.map((entry) => {
+  const apiKeys = issued.map((entry) => {
     const state = stateOfToken.get(tokenHashOf(entry)) ?? null;
     stateOfToken.delete(tokenHashOf(entry));
     return apiKeyOf(generation, entry, state);
   });
   const [stateAlone] = stateOfToken.values();
   if (stateAlone !== undefined) throw missingIssueError(generation, tokenHashOf(stateAlone));
-  return keys;
+  return apiKeys;
 }
 
 /** The key with an id, proven by the log; `undefined` if none has it. */
 export async function findApiKey(store: Store, head: Head, keyId: string) {
   const found = (await listApiKeys(store, head)).find(({ id }) => id === keyId);
-  return found && await readProvenKey(store, head, found.tokenHash);
+  return found && await readProvenApiKey(store, head, found.tokenHash);
 }
 
 /** Reads the key with that token hash. Both of its records must be there, and follow from their events. */
-async function readProvenKey(store: Store, { generation }: Head, tokenHash: string) {
+async function readProvenApiKey(store: Store, { generation }: Head, tokenHash: string) {
   const recordKeys = [issuedRecordKey(tokenHash), stateRecordKey(tokenHash)]
     .map((key) => projectionKey(generation, key));
   const { entries: [issued, state] } = await store.snapshot(recordKeys, [], { limit: 0 });
@@ -149,9 +155,9 @@ function apiKeyOf(generation: number, issued: StoreEntry | null, state: StoreEnt
   }
   const { issuedAt, ...terms } = decodeRecord(issued);
   const { position, ...revocation } = decodeRecord(state);
-  const key = issuedKey({ ...terms, tokenHash }, issuedAt, position);
-  if (revocation.revokedAt !== undefined) revoke(key, revocation);
-  return key;
+  const apiKey = issuedApiKey({ ...terms, tokenHash }, issuedAt, position);
+  if (revocation.revokedAt !== undefined) revoke(apiKey, revocation);
+  return apiKey;
 }
 
 function missingIssueError(generation: number, tokenHash: string): ServiceError {

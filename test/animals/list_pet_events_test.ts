@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { gunzipSync } from "node:zlib";
 import { petKey } from "../../src/animals/pet_keys.ts";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { EventBody } from "eventstore-less/application";
 import { logKey, logMutations, projectionKey } from "eventstore-less/keyspace.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
@@ -229,7 +229,7 @@ Deno.test("a history ends with the newest event that names none before, as those
     { type: "PetUpdated", data: { ...pet, name: "Mia", previous: { name: "Max" } } },
   ];
   for (const body of older) {
-    const { id: actor } = await issueKey(service, { label: "older" });
+    const { id: actor } = await issueApiKey(service, { label: "older" });
     const time = new Date(service.runtime.now()).toISOString();
     const event = { ...body, id: service.runtime.newId(), time, actor };
     await service.appender.append({ prepare() {}, decide: () => [event] });

@@ -6,7 +6,7 @@ import { decodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
 import { encodePet, type NewPet } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
-import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import {
   additionRule,
   changeRule,
@@ -172,13 +172,13 @@ Deno.test("A command logs nothing if nothing changes, the request is refused, or
   for (const run of [update, remove]) {
     assertEquals(await codeOf(run({ isExpected: () => false })), "precondition_failed");
   }
-  const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
+  const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
   for (const idempotencyKey of [undefined, "order"]) {
     for (const run of [add, update, remove]) {
       assertEquals(await codeOf(run({ token, idempotencyKey })), "read_only_key");
     }
   }
-  await revokeKey(service, service.keyId);
+  await revokeApiKey(service, service.keyId);
   for (const run of [add, update, remove]) assertEquals(await codeOf(run()), "invalid_credentials");
   assertEquals((await events()).map(({ type }) => type), ["ApiKeyIssued", "ApiKeyRevoked"]);
 });
@@ -323,7 +323,7 @@ Deno.test("A command writes once for each Idempotency-Key and API key, on two in
   // Also if the pet is no longer the expected one, because the change itself made it another.
   const repeated = await runtime.settle(there.update({ ...KEY, isExpected: () => false }));
   assertEquals(repeated, { id: 1, text: SOLD, isDuplicate: true });
-  const { token } = await issueKey(service, { label: "another" });
+  const { token } = await issueApiKey(service, { label: "another" });
   assertEquals(await runtime.settle(there.add({ ...KEY, token })), adaAt(6, false));
 
   // The age is that at the time of the event, although the clock is set before it is prepared.
@@ -387,7 +387,7 @@ Deno.test("A command refuses a repeated request whose API key another instance h
   const { service, here: { add } } = opened;
   await add(KEY);
   const { store, runtime } = service;
-  await revokeKey(createService({ store, runtime, report: () => {} }), service.keyId);
+  await revokeApiKey(createService({ store, runtime, report: () => {} }), service.keyId);
   // This instance has not read the new head, and a repeated request commits nothing that would conflict.
   assertEquals(await codeOf(runtime.settle(add(KEY))), "invalid_credentials");
 });

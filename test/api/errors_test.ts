@@ -2,7 +2,7 @@ import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals } from "@std/assert";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { newToken } from "../../src/keys/token.ts";
 import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
@@ -136,7 +136,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
   ],
   "403 read_only_key": [
     ["The API key may only read: use a key that may write", async (service) => {
-      const { token } = await issueKey(service, { label: "reader", isReadOnly: true });
+      const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
       return await service.add(REX, { authorization: `Bearer ${token}` });
     }],
   ],
@@ -484,7 +484,7 @@ for (const [code, scenario] of Object.entries(SCENARIOS)) {
     const { faults } = service;
     try {
       // After any key event, the next request reads its own key again.
-      await issueKey(service, { label: "another" });
+      await issueApiKey(service, { label: "another" });
       // The client of the service asserts that the operation describes the response.
       const response = await scenario(service, faults);
       const requestId = response.headers.get("x-request-id");

@@ -1,5 +1,5 @@
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { useRealStore } from "../support/real_store.ts";
 
@@ -13,7 +13,7 @@ const WAVE = 100;
 export function addLargePets(path: string): Promise<{ token: string; lastPet: number }> {
   return useRealStore(path, async (service) => {
     const { appender, heads, runtime } = service;
-    const { id: actor, token } = await issueKey(service, { label: "bench" });
+    const { id: actor, token } = await issueApiKey(service, { label: "bench" });
     for (let added = 0; added < LARGE_PETS; added += WAVE) {
       const wave = Array.from({ length: WAVE }, () => {
         const pet = { name: longName(), categoryId: 1n, status: "available" } as const;

@@ -4,7 +4,7 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
@@ -92,7 +92,7 @@ async function withService(
   const store = await SqliteStore.open(":memory:");
   try {
     const service = createService({ store, runtime: systemRuntime, report: () => {} });
-    const { token } = await issueKey(service, { label: "test" });
+    const { token } = await issueApiKey(service, { label: "test" });
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const send: Send = (method, path, body) => {
       const init = { method, headers, body: JSON.stringify(body) };

@@ -7,7 +7,7 @@
 
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { splitLines } from "eventstore-less/log/lines.ts";
-import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
 import { acceptAppends } from "eventstore-less/log/accept_store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -225,7 +225,7 @@ class History {
     const keys = [];
     for (let number = 0; number < 6; number++) {
       const isReadOnly = number === 1;
-      keys.push(await issueKey(service, { label: `key ${from}-${number}`, isReadOnly }));
+      keys.push(await issueApiKey(service, { label: `key ${from}-${number}`, isReadOnly }));
     }
     const [writer, reader, other, ...revoked] = keys;
     this.#writer = writer.token;
@@ -239,7 +239,7 @@ class History {
       if (id % 7 === 0) await this.#change(service, "PATCH", id - 1, { name: `Changed ${id}` });
       if (id % 10 === 0) await this.#change(service, "DELETE", id - 5);
     }
-    for (const { id } of revoked) await revokeKey(service, id);
+    for (const { id } of revoked) await revokeApiKey(service, id);
     this.position = (await service.heads.fresh()).head.position;
   }
 

@@ -7,7 +7,7 @@
 
 import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { storeVariables, useRealStore } from "../support/real_store.ts";
 import { outcomeOf } from "../support/run_task.ts";
 import { installNode, startOn } from "../support/node_service.ts";
@@ -44,7 +44,7 @@ export async function killRounds(
   await using temp = await makeStore();
   await using kept = await TempStore.make();
   const commands = commandsIn(kept.folder);
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await expectDone(["publish", "--new-key", `${kept.folder}/log.key`], temp);
   let killed = 0;
   const start = (index: number) => startOn(runtimes[(index + killed) % 2], temp.kvPath);
@@ -98,7 +98,7 @@ export async function killRounds(
 }
 
 /** The store that the killed services share. */
-export type KilledStore = Pick<TempStore, "issueKey" | "kvPath" | "use"> & AsyncDisposable;
+export type KilledStore = Pick<TempStore, "issueApiKey" | "kvPath" | "use"> & AsyncDisposable;
 
 /** A database of a PostgreSQL server of its own. */
 async function makeDatabase(): Promise<KilledStore> {
@@ -109,7 +109,7 @@ async function makeDatabase(): Promise<KilledStore> {
   return {
     kvPath,
     use,
-    issueKey: () => use(async (it) => (await issueKey(it, { label: "test" })).token),
+    issueApiKey: () => use(async (it) => (await issueApiKey(it, { label: "test" })).token),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }

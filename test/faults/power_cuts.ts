@@ -28,7 +28,7 @@ export async function powerCuts(
   await using disk = await TempStore.make();
   await using copy = await TempStore.make();
   await using built = await TempStore.make();
-  const token = await store.issueKey();
+  const token = await store.issueApiKey();
   await replace(disk.folder, store.folder);
   const env = {
     ...await buildDisk(built.folder),

@@ -57,7 +57,7 @@ const TROUBLES: Record<string, Trouble> = {
 
 /** Services on a store file, and clients that have added some pets and continue until `stop()`. */
 async function startLoad(store: TempStore, count = 1) {
-  const token = await store.issueKey();
+  const token = await store.issueApiKey();
   const started = Array.from({ length: count }, () => ServiceProcess.start(store.kvPath));
   const services = await Promise.all(started);
   const load = new LoadClient({
@@ -140,7 +140,7 @@ testNeeding(PERMITTED, LINUX, COMPILER)(
   async () => {
     await using store = await TempStore.make();
     await using built = await TempStore.make();
-    const token = await store.issueKey();
+    const token = await store.issueApiKey();
     const isReadOnly = `${built.folder}/is-read-only`;
     const env = { ...await buildDisk(built.folder), READ_ONLY_IF: isReadOnly };
     await using service = await ServiceProcess.start(store.kvPath, env);

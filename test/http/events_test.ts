@@ -3,7 +3,7 @@
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { assert, assertEquals } from "@std/assert";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
 import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
@@ -35,7 +35,7 @@ interface CloudEvent {
 async function addHistory(service: TestService): Promise<void> {
   for (const status of ["available", "sold", "pending"]) await service.add({ ...REX, status });
   await service.add(REX);
-  await issueKey(service, { label: "between" });
+  await issueApiKey(service, { label: "between" });
   await service.change(1, { status: "pending" });
   await service.change(2, { name: "Max" });
   await service.change(3, { status: null });
@@ -285,12 +285,12 @@ Deno.test("A key that is revoked or expires ends its streams and waits within a 
   const { runtime } = service;
   const other = { ...service, ...otherInstance(service), runtime };
   const ways: [how: string, end: (keyId: string) => Promise<unknown>][] = [
-    ["is revoked", (keyId) => revokeKey(other, keyId)],
+    ["is revoked", (keyId) => revokeApiKey(other, keyId)],
     ["expires", () => runtime.advance(60_000 - ELSEWHERE_MS)],
   ];
   for (const [how, end] of ways) {
     const expiresAt = runtime.now() + 60_000;
-    const { id, token } = await issueKey(service, { label: how, expiresAt });
+    const { id, token } = await issueApiKey(service, { label: how, expiresAt });
     const followed = [];
     for (const instance of [service, other]) {
       const polled = ask({ ...instance, token }, "lastEventId=now&timeout=30000")
@@ -315,7 +315,7 @@ Deno.test("A key has at most 100 streams and waits, an instance 2,000; those tha
   const streams = [];
   const tokens = [service.token];
   while (tokens.length <= FOLLOWERS_LIMIT / FOLLOWERS_OF_KEY_LIMIT) {
-    tokens.push((await issueKey(service, { label: "more" })).token);
+    tokens.push((await issueApiKey(service, { label: "more" })).token);
   }
   const statusOf = async (token: string, query = "timeout=1&lastEventId=now") => {
     const response = await runtime.settle(ask({ ...service, token }, query));
@@ -387,7 +387,7 @@ Deno.test("A wait that has to end while it reads ends then", async () => {
 Deno.test("A key whose record is damaged holds up nobody else", async () => {
   await using service = await openTestService();
   const { runtime } = service;
-  const damaged = await issueKey(service, { label: "damaged" });
+  const damaged = await issueApiKey(service, { label: "damaged" });
   const hash = sha256Hex(damaged.token);
   const waiting = ask({ ...service, token: damaged.token }, "lastEventId=now&timeout=30000");
   const stream = await openStream(service, "lastEventId=now");
@@ -397,7 +397,7 @@ Deno.test("A key whose record is damaged holds up nobody else", async () => {
     const damage = (entry: StoreEntry | null) => entry && { ...entry, value: Uint8Array.of(1) };
     return { entries: entries.map(damage), lists };
   };
-  await issueKey(service, { label: "a key event" });
+  await issueApiKey(service, { label: "a key event" });
   await service.add(REX);
   await runtime.advance(ELSEWHERE_MS);
   assertEquals([eventsOf(stream.text).length, (await waiting).status], [1, 500]);

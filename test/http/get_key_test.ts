@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { issueKey, rotateKey } from "../../src/keys/write_key.ts";
+import { issueApiKey, rotateApiKey } from "../../src/keys/write_api_key.ts";
 import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
@@ -34,13 +34,13 @@ Deno.test("GET /v1/key says whether the key may only read, and when it ends, als
   await using service = await openTestService();
   const now = service.runtime.now();
   const expiresAt = now + 3 * HOUR_MS;
-  const reader = await issueKey(service, { label: "Zoë's reader", isReadOnly: true, expiresAt });
+  const reader = await issueApiKey(service, { label: "Zoë's reader", isReadOnly: true, expiresAt });
   const own = await (await ask(service, service.token)).json();
   assertEquals(own, { id: service.keyId, label: "test", readOnly: false });
   const before = { id: reader.id, label: "Zoë's reader", readOnly: true };
   const ending = (ms: number) => ({ ...before, expiresAt: new Date(ms).toISOString() });
   assertEquals(await (await ask(service, reader.token)).json(), ending(expiresAt));
-  const { successor } = await rotateKey(service, reader.id, { overlapMs: HOUR_MS });
+  const { successor } = await rotateApiKey(service, reader.id, { overlapMs: HOUR_MS });
   assertEquals(await (await ask(service, reader.token)).json(), ending(now + HOUR_MS));
   const after = await (await ask(service, successor.token)).json();
   assertEquals([after.id, after.readOnly], [successor.id, true]);

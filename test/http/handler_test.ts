@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
-import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { EMPTY_HEAD, encodeHead } from "eventstore-less/log/head.ts";
 import { HEAD_RECENT_MS } from "eventstore-less/log/head_reader.ts";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
@@ -93,20 +93,20 @@ Deno.test("the body of a request with an unknown, revoked or expired key is not 
   await using service = await openTestService();
   const expiresAt = service.runtime.now() + HEAD_RECENT_MS + 1;
   const [revoked, revokedElsewhere, expired] = [
-    await issueKey(service, { label: "revoked" }),
-    await issueKey(service, { label: "revoked elsewhere" }),
-    await issueKey(service, { label: "expired", expiresAt }),
+    await issueApiKey(service, { label: "revoked" }),
+    await issueApiKey(service, { label: "revoked elsewhere" }),
+    await issueApiKey(service, { label: "expired", expiresAt }),
   ];
   // Each key is cached while it is valid.
   for (const { token } of [revoked, revokedElsewhere, expired]) {
     const response = await service.add(REX, { authorization: `Bearer ${token}` });
     assertEquals(response.status, 201);
   }
-  await revokeKey(otherInstance(service), revokedElsewhere.id);
+  await revokeApiKey(otherInstance(service), revokedElsewhere.id);
   // An instance learns from a head that is at most this old.
   await service.runtime.advance(HEAD_RECENT_MS + 1);
   await assertRefusedUnread(service, revokedElsewhere.token, INVALID);
-  await revokeKey(service, revoked.id);
+  await revokeApiKey(service, revoked.id);
   const unknown = newToken((length) => new Uint8Array(length).fill(255));
   for (const token of ["mistyped", unknown, revoked.token, expired.token]) {
     await assertRefusedUnread(service, token, INVALID);
@@ -143,7 +143,7 @@ testEachWay("credentials are checked before anything else of a request", async (
 
 Deno.test("a read-only key may read, but its POST and PATCH get 403 without a look at the body, also if cached", async () => {
   await using service = await openTestService();
-  const { id, token } = await issueKey(service, { label: "reader", isReadOnly: true });
+  const { id, token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
   const authorization = `Bearer ${token}`;
   for (let attempt = 0; attempt < 2; attempt++) {
     const expected = { status: 403, code: "read_only_key" };
@@ -151,7 +151,7 @@ Deno.test("a read-only key may read, but its POST and PATCH get 403 without a lo
     const listed = await service.send("/v1/pets", { headers: { authorization } });
     assertEquals([listed.status, await listed.json()], [200, []]);
   }
-  await revokeKey(otherInstance(service), id);
+  await revokeApiKey(otherInstance(service), id);
   // The key is cached as live here.
   await assertError(await service.add("{}", { authorization }), INVALID);
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { audit } from "../../scripts/verify/audit.ts";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { startPair } from "../postgres/failover.ts";
 import { DENOKV } from "../support/denokv_server.ts";
 import { installNode, startOnNode } from "../support/node_service.ts";
@@ -80,7 +80,7 @@ async function engineOn(
   store: string,
   { env, ...own }: Partial<Engine> & { env?: Record<string, string> },
 ): Promise<Engine> {
-  const { token } = await useRealStore(store, (it) => issueKey(it, { label: "judge" }), env);
+  const { token } = await useRealStore(store, (it) => issueApiKey(it, { label: "judge" }), env);
   const start = () => ServiceProcess.start(store, env);
   const dispose = () => owner[Symbol.asyncDispose]();
   const auditStore = () => useRealStore(store, audit, env);

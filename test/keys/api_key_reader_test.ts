@@ -2,7 +2,7 @@ import type { Head } from "eventstore-less/definitions.ts";
 import { issuedRecordKey, stateRecordKey } from "../../src/keys/record_keys.ts";
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
-import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
@@ -45,7 +45,7 @@ Deno.test("authorize() reads a key once until the next key event, and cached() r
   const reads = readsOfKeys();
   assertEquals([await cached(), await authorize()], [key, key]);
   assertEquals(readsOfKeys(), reads);
-  await issueKey(service, { label: "other" });
+  await issueApiKey(service, { label: "other" });
   assertEquals(await cached(), undefined);
   assertEquals(await authorize(), key);
   assertGreater(readsOfKeys(), reads);
@@ -54,7 +54,10 @@ Deno.test("authorize() reads a key once until the next key event, and cached() r
 Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
   await using opened = await open();
   const { service: { runtime }, service, keys, headNow, authorize } = opened;
-  const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
+  const { token } = await issueApiKey(service, {
+    label: "short",
+    expiresAt: runtime.now() + 60_000,
+  });
   const head = await headNow();
   await authorize(token, head);
   runtime.jumpClock(-24 * 60 * 60_000);
@@ -68,7 +71,10 @@ Deno.test("authorize() ends a cached key in time, although the clock was set bac
 Deno.test("authorize() ends a cached key in time, although a slower read ended after the clock was set back", async () => {
   await using opened = await open();
   const { service: { runtime }, service, store, headNow, authorize } = opened;
-  const { token } = await issueKey(service, { label: "short", expiresAt: runtime.now() + 60_000 });
+  const { token } = await issueApiKey(service, {
+    label: "short",
+    expiresAt: runtime.now() + 60_000,
+  });
   const head = await headNow();
   const slow = hold("after");
   store.onSnapshot = slow.fault;
@@ -108,7 +114,7 @@ Deno.test("authorize() refuses a key of which a record is missing, revoked or no
   const { token } = service;
   const hash = sha256Hex(token);
   for (const isRevoked of [false, true]) {
-    if (isRevoked) await revokeKey(service, service.keyId);
+    if (isRevoked) await revokeApiKey(service, service.keyId);
     const head = await headNow();
     for (const keyOf of [issuedRecordKey, stateRecordKey]) {
       const key = projectionKey(head.generation, keyOf(hash));
@@ -140,9 +146,9 @@ Deno.test("listApiKeys() returns all keys, also if they need several reads", asy
   const { service, headNow } = opened;
   const count = 1_005;
   const issued = await Promise.all(
-    Array.from({ length: count }, (_, index) => issueKey(service, { label: `key ${index}` })),
+    Array.from({ length: count }, (_, index) => issueApiKey(service, { label: `key ${index}` })),
   );
-  await revokeKey(service, issued[0].id);
+  await revokeApiKey(service, issued[0].id);
   const keys = await listApiKeys(service.store, await headNow());
   assertEquals(keys.length, count + 1);
   assertEquals(new Set(keys.map(({ id }) => id)).size, count + 1);
@@ -152,7 +158,7 @@ Deno.test("listApiKeys() returns all keys, also if they need several reads", asy
 Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async () => {
   await using opened = await open();
   const { service, headNow } = opened;
-  await revokeKey(service, service.keyId);
+  await revokeApiKey(service, service.keyId);
   const head = await headNow();
   const [{ tokenHash }] = await listApiKeys(service.store, head);
   const key = projectionKey(head.generation, issuedRecordKey(tokenHash));

@@ -35,7 +35,7 @@ test("a service on a file whose keys are in a wrong order is not ready and says 
 
 test("a service says that a sound file is opened, and nothing about its check", async () => {
   await using temp = await TempStore.make();
-  await temp.issueKey();
+  await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath, {}, AS_TASK);
   await until(() => service.lines.length > 0);
   await new Promise((resolve) => setTimeout(resolve, 500));

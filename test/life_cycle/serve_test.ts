@@ -20,7 +20,7 @@ const test = testNeeding(PROCESSES);
 
 test("serve() on SIGTERM answers 503 to an incomplete body, and ends", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath);
   const port = Number(new URL(service.address).port);
   using idle = await connect(port);
@@ -41,7 +41,7 @@ test("serve() on SIGTERM answers 503 to an incomplete body, and ends", async () 
 
 test("serve() on SIGTERM under load finishes accepted requests and ends with exit code 0", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath);
   const services = () => [service];
   const load = new LoadClient({ services, token, connections: 64, faults: "process" });

@@ -12,7 +12,7 @@ const CONNECT = "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n";
 
 test("On Node, clients that reset a connection after CONNECT do not end the service", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await startOnNode(temp.kvPath);
   const { hostname, port } = new URL(service.address);
   for (let count = 0; count < 200; count++) {

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
 import { VERSION } from "../../src/settings/version.ts";
 import { freePort } from "../support/free_port.ts";
@@ -42,7 +42,7 @@ await import("../http/interface_test.ts");
 async function openOnNode(makeStore: MakeStore) {
   const stack = new AsyncDisposableStack();
   const path = await makeStore(stack);
-  const { token } = await useRealStore(path, (service) => issueKey(service, { label: "test" }));
+  const { token } = await useRealStore(path, (service) => issueApiKey(service, { label: "test" }));
   const service = await startOnNode(path);
   const store = await openRealStore(path);
   const close = async () => {
@@ -149,7 +149,7 @@ test("The file alone serves, and runs each command, in an empty folder", async (
 
 test("A stream shows an addition, and ends for the service when its client goes away", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   const METRICS_PORT = String(freePort());
   await using service = await startOn("node", temp.kvPath, { METRICS_PORT });
   const client = new AbortController();

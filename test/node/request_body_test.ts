@@ -8,7 +8,7 @@ const test = testNeeding(BUILT_PROGRAM);
 
 test("On Node, a request whose body is not used is answered at once", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await startOnNode(temp.kvPath);
   assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
   const headers = { "content-type": "application/json" };

@@ -6,7 +6,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import type { Service } from "../../src/service.ts";
@@ -30,7 +30,7 @@ export async function runFailover(pair: Awaited<ReturnType<typeof startPair>>, r
   // A connection may take longer than its limit under this load.
   const use = <T>(work: (service: Service) => Promise<T>) =>
     until(() => useRealStore(address, work), "The store cannot be used");
-  const { token } = await use((operator) => issueKey(operator, { label: "failover" }));
+  const { token } = await use((operator) => issueApiKey(operator, { label: "failover" }));
   await using first = await ServiceProcess.start(address);
   await using second = await ServiceProcess.start(address);
   const services = [first, second];

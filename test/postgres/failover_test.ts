@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
-import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { POSTGRES } from "../support/postgres_server.ts";
 import { testNeeding } from "../support/test_needing.ts";
@@ -40,7 +40,7 @@ test("split brain: by default, every instance of the old primary soon adds on th
   const running = load.run(() => isOver);
   await split.promote();
   const adding = [one, other].map((service) => untilAdded(service, token, load));
-  await useRealStore(next, (operator) => revokeKey(operator, revoked.id));
+  await useRealStore(next, (operator) => revokeApiKey(operator, revoked.id));
   // An instance that adds nothing notices it, too.
   await until(async () => {
     const response = await reading.send("/v1/pets?limit=1", revoked.token);
@@ -68,8 +68,8 @@ async function splitBrain(env: Record<string, string>, instances: number) {
   const pair = await startPair();
   const { standby, database, address: both } = pair;
   const [{ token }, revoked] = await useRealStore(both, async (operator) => [
-    await issueKey(operator, { label: "split brain" }),
-    await issueKey(operator, { label: "revoked after the split" }),
+    await issueApiKey(operator, { label: "split brain" }),
+    await issueApiKey(operator, { label: "revoked after the split" }),
   ]);
   const services: ServiceProcess[] = [];
   const load = new LoadClient({

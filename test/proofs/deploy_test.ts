@@ -32,7 +32,7 @@ test("litestream replicates under load, and restores a sound store after kill -9
   await using replica = await TempStore.make();
   const env = { KV_PATH: temp.kvPath, REPLICA_URL: `file://${replica.folder}/replica` };
   const config = ["-config", `${ROOT}scripts/deploy/litestream.yml`];
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath);
   const own = { services: () => [service], token, connections: 16 };
   const load = new LoadClient({ ...own, faults: "process" });

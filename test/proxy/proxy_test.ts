@@ -54,7 +54,7 @@ function test(
   testIfInstalled(`the proxy ${name}`, async () => {
     await using stack = new AsyncDisposableStack();
     const temp = stack.use(await TempStore.make());
-    const token = await temp.issueKey();
+    const token = await temp.issueApiKey();
     const paths = [temp.kvPath, secondStore ?? temp.kvPath].slice(0, count);
     const starting = paths.map(async (path) => stack.use(await ServiceProcess.start(path, env)));
     const services = await Promise.all(starting);

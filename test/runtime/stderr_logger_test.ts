@@ -80,7 +80,7 @@ for (
 ) {
   test(`A ${name} whose standard error nobody reads answers all requests, and ends within five seconds`, async () => {
     await using temp = await TempStore.make();
-    const token = await temp.issueKey();
+    const token = await temp.issueApiKey();
     await using service = await startUnread(temp, [...command], processes);
     await sendRequests(service.address, token, REQUESTS);
     assertEquals(await statusOf(fetch(`${service.address}/healthz`)), 200);
@@ -90,7 +90,7 @@ for (
 
 test("A reader of standard error that comes back gets whole lines, and the number of those that were dropped", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await startUnread(temp, RUN);
   const { address, lines, stop } = service;
   await sendRequests(address, token, REQUESTS);

@@ -39,7 +39,7 @@ function testOnProcess(
 ): void {
   testOnLinux(name, async () => {
     await using temp = await TempStore.make();
-    const token = await temp.issueKey();
+    const token = await temp.issueApiKey();
     const env = { CORS_ORIGINS: SHOP };
     await using service = await ServiceProcess.start(temp.kvPath, env, [...within, ...RUN]);
     await check(service, Number(new URL(service.address).port), token, temp);

@@ -2,9 +2,9 @@
 
 export { createService } from "../../src/service.ts";
 export { shutDown } from "../../src/life_cycle/shut_down.ts";
-export { issueKey } from "../../src/keys/write_key.ts";
-export { revokeKey } from "../../src/keys/write_key.ts";
-export { rotateKey } from "../../src/keys/write_key.ts";
+export { issueApiKey } from "../../src/keys/write_api_key.ts";
+export { revokeApiKey } from "../../src/keys/write_api_key.ts";
+export { rotateApiKey } from "../../src/keys/write_api_key.ts";
 export { readLog } from "eventstore-less/log/read_log.ts";
 export { replay } from "../../scripts/replay/replay.ts";
 export { restore, verifyExport } from "../../scripts/restore/restore.ts";

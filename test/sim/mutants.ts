@@ -64,7 +64,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a read-only key may write": { expectMayWrite: ["if (isReadOnly)", "if (false)"] },
     "a cached key is used after key events": {
       "#cachedAt": [
-        "cached?.generation === head.generation && cached.keyPosition === keyPositionOf(head)",
+        "cached?.generation === head.generation && cached.apiKeyPosition === apiKeyPositionOf(head)",
         "true",
       ],
     },
@@ -297,9 +297,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       "#checkBefore": ["[`it ${does} pet ${id}, which was removed before`]", "[]"],
     },
   },
-  "src/keys/key_position.ts": {
+  "src/keys/api_key_position.ts": {
     "a revocation does not move the key position of the head": {
-      keyPositionOf: ["types.ApiKeyRevoked?.last ?? 0", "0"],
+      apiKeyPositionOf: ["types.ApiKeyRevoked?.last ?? 0", "0"],
     },
   },
   "src/eventstore_less/idempotency/earlier_event.ts": {

@@ -51,7 +51,7 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
       await replaying;
     } else if (action === "issue" || candidates.length === 0) {
       const lifetimeMs = random.chance(0.3) ? random.between(100, 20_000) : undefined;
-      await issueKey(workload, { ...options, lifetimeMs });
+      await issueApiKey(workload, { ...options, lifetimeMs });
     } else {
       const key = random.pick(candidates);
       const overlapMs = random.pick([0, 100, 20_000]);
@@ -60,8 +60,8 @@ export async function runOperator(workload: Workload, count: number): Promise<vo
         workload,
         isAtOnce ? "revoke" : "rotate",
         (service): Promise<unknown> => {
-          if (action === "revoke") return workload.code.revokeKey(service, key.keyId);
-          return rotateKey(workload, service, key, overlapMs);
+          if (action === "revoke") return workload.code.revokeApiKey(service, key.keyId);
+          return rotateApiKey(workload, service, key, overlapMs);
         },
         () => key.keyId,
         options,
@@ -136,7 +136,7 @@ function readDuringReplay({ cluster, keys, newestPetId }: Workload, random: Rand
 }
 
 /** Issues a key and gives it to the clients. Resolves to `undefined` if the command failed. */
-export async function issueKey(
+export async function issueApiKey(
   workload: Workload,
   { lifetimeMs, isKept = false, ...options }: CommandOptions & {
     lifetimeMs?: number;
@@ -149,7 +149,7 @@ export async function issueKey(
     workload,
     "issue",
     (service) =>
-      code.issueKey(service, {
+      code.issueApiKey(service, {
         label: `key ${keys.length}`,
         isReadOnly,
         ...(lifetimeMs === undefined ? {} : { expiresAt: service.runtime.now() + lifetimeMs }),
@@ -167,13 +167,13 @@ export async function issueKey(
 }
 
 /** Rotates a key. The command refuses a key that is no longer valid or already has a successor. */
-async function rotateKey(
+async function rotateApiKey(
   { code, keys }: Workload,
   service: Service,
   { keyId, isReadOnly }: KeyInUse,
   overlapMs: number,
 ): Promise<void> {
-  const { successor: { id, token } } = await code.rotateKey(service, keyId, { overlapMs });
+  const { successor: { id, token } } = await code.rotateApiKey(service, keyId, { overlapMs });
   keys.push({ keyId: id, token, isKept: false, isReadOnly });
 }
 
@@ -182,18 +182,18 @@ async function runKeyCommand<T>(
   { cluster }: Workload,
   action: "issue" | "revoke" | "rotate",
   run: (service: Service) => Promise<T>,
-  keyIdOf: (value: T) => string,
+  apiKeyIdOf: (value: T) => string,
   options?: CommandOptions,
 ): Promise<T | undefined> {
   const { isDone, value } = await cluster.command(action, run, options);
   const isLogged = ({ event: { type, data, time } }: CommittedLine) =>
-    data.keyId === keyIdOf(value!) &&
+    data.keyId === apiKeyIdOf(value!) &&
     (type === "ApiKeyIssued"
       ? action === "issue"
       : (action === "rotate") === (data.effectiveAt > time));
   if (isDone && !cluster.oracle.lines.some(isLogged)) {
     cluster.violations.push(
-      `The command to ${action} ${keyIdOf(value!)} succeeded without an event`,
+      `The command to ${action} ${apiKeyIdOf(value!)} succeeded without an event`,
     );
   }
   return value;

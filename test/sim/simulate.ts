@@ -58,7 +58,7 @@ import {
   replayLog,
   restoreIntoAnotherStore,
 } from "./log_jobs.ts";
-import { issueKey, runOperator } from "./operator.ts";
+import { issueApiKey, runOperator } from "./operator.ts";
 import { Random } from "./random.ts";
 import { Simulation } from "./simulation.ts";
 import { drawRemoval, drawUpdate, noteResponse, runUpdates, type Workload } from "./workload.ts";
@@ -152,7 +152,7 @@ async function runPhases(
     consumers: [],
     idempotentWrites: [],
   };
-  if (await issueKey(workload, { isKept: true }) === undefined) return;
+  if (await issueApiKey(workload, { isKept: true }) === undefined) return;
   // With randomness of their own, because many seeds have none.
   workload.consumers = drawConsumers(workload, ownRandom);
   const rounds = random.chance(0.2) ? 2 : 1;

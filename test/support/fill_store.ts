@@ -1,6 +1,6 @@
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import type { NewPet } from "../../events/pet.ts";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { Appended, Command } from "eventstore-less/append/command.ts";
 import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
 import { useRealStore } from "./real_store.ts";
@@ -17,7 +17,7 @@ const WAVE = 1_000;
 export function fillStore(path: string, pets: number, soldShare?: number): Promise<string> {
   return useRealStore(path, async (service) => {
     const { runtime, appender } = service;
-    const { id: actor, token } = await issueKey(service, { label: "bench" });
+    const { id: actor, token } = await issueApiKey(service, { label: "bench" });
     const { head } = await service.heads.fresh();
     /** Positions of the additions, by the ids of the pets. */
     const positions: number[] = [];

@@ -1,7 +1,7 @@
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import type { Mutation, Store } from "eventstore-less/store/store.ts";
-import { liveKeyOf, sampleLog } from "./sample_log.ts";
+import { liveApiKeyOf, sampleLog } from "./sample_log.ts";
 import { writeLog } from "./sample_store.ts";
 import { TempStore } from "./temp_store.ts";
 
@@ -22,7 +22,7 @@ export async function withSampleFile(use: (parts: SampleFile) => Promise<void>):
   const lines = sampleLog(40, Date.now());
   await temp.use(async ({ store, runtime }) => {
     await writeLog(store, runtime, lines);
-    await use({ folder, kvPath, lines, keyId: liveKeyOf(lines), store });
+    await use({ folder, kvPath, lines, keyId: liveApiKeyOf(lines), store });
   });
 }
 

@@ -67,7 +67,7 @@ function patchOf({ status }: Pet, position: number): PetPatch {
 }
 
 /** The id of the newest key of a sample, which is not revoked; empty if the sample has no key. */
-export function liveKeyOf(lines: string[]): string {
+export function liveApiKeyOf(lines: string[]): string {
   const issue = lines.findLast((line) => line.includes('"type":"ApiKeyIssued"'));
   return issue === undefined ? "" : JSON.parse(issue).id;
 }

@@ -6,7 +6,7 @@ import { createService } from "../../src/service.ts";
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
-import { liveKeyOf, sampleLog } from "./sample_log.ts";
+import { liveApiKeyOf, sampleLog } from "./sample_log.ts";
 
 /** Numbers of lines in the records of a store, repeated: the service shares commits as it happens. */
 const GROUP_SIZES: readonly number[] = [1, 4, 2, 7];
@@ -19,7 +19,7 @@ export async function openSampleStore(length: number, groupSizes = GROUP_SIZES) 
   // The sample has used the first ids of the runtime, so skip them.
   for (let used = 0; used < length; used++) runtime.newId();
   const head = await writeLog(store, runtime, lines, groupSizes);
-  const keyId = liveKeyOf(lines);
+  const keyId = liveApiKeyOf(lines);
   return { store, runtime, lines, head, keyId, [Symbol.dispose]: () => store.close() };
 }
 

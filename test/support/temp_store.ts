@@ -1,4 +1,4 @@
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { Service } from "../../src/service.ts";
 import { useRealStore } from "./real_store.ts";
 
@@ -23,8 +23,8 @@ export class TempStore implements AsyncDisposable {
     return useRealStore(this.kvPath, work);
   }
 
-  async issueKey(): Promise<string> {
-    return (await this.use((service) => issueKey(service, { label: "test" }))).token;
+  async issueApiKey(): Promise<string> {
+    return (await this.use((service) => issueApiKey(service, { label: "test" }))).token;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { RequestHandler } from "../../src/http/handler.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
@@ -47,7 +47,7 @@ export async function openTestService(
   const store = faultyStore(runtime.awaited(await TEST_STORES.open()));
   const report: Logger = (level, event, details) => reports.push([level, event, details]);
   const service = createService({ store, runtime, report, ...options });
-  const { id: keyId, token } = await issueKey(service, { label: "test" });
+  const { id: keyId, token } = await issueApiKey(service, { label: "test" });
   const client = clientOfHandler(token, service.handler);
   const close = async () => {
     // A failed commit waits for its retry.

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { issueKey, revokeKey } from "../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { createService } from "../../src/service.ts";
 import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
@@ -273,7 +273,7 @@ async function openFixture(
     report: () => {},
     appendLimitMs: 10_000,
   });
-  const { token } = await issueKey(operator, { label: "test" });
+  const { token } = await issueApiKey(operator, { label: "test" });
   const ports = Array.from({ length: instances }, freePort);
   const startAt = (own: number) =>
     ServiceProcess.start(server.addressAt(port), { ...server.env, PORT: String(own) });
@@ -283,9 +283,9 @@ async function openFixture(
   const client = clientOf(token, (path, init) => fetchInTime(services[0].address + path, init));
   /** A key is valid on every instance as soon as it is issued, and on none as soon as it is revoked. */
   const changeKeys = async () => {
-    const key = await issueKey(operator, { label: "short-lived" });
+    const key = await issueApiKey(operator, { label: "short-lived" });
     for (const service of services) await load.expectKey(service, key.token, 200);
-    await revokeKey(operator, key.id);
+    await revokeApiKey(operator, key.id);
     for (const service of services) await load.expectKey(service, key.token, 401);
   };
   return {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { VERSION } from "../../src/settings/version.ts";
 import { prometheus } from "../../src/telemetry/prometheus.ts";
-import { issueKey } from "../../src/keys/write_key.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { freePort } from "../support/free_port.ts";
 import { ServiceProcess } from "../support/service_process.ts";
@@ -17,7 +17,7 @@ const PROMTOOL = await install("promtool", () => expectDone("promtool", ["--vers
 
 test("METRICS_PORT serves the metrics of the manual, with which promtool is content", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   const port = freePort();
   await using service = await ServiceProcess.start(temp.kvPath, { METRICS_PORT: `${port}` });
   const get = async (path: string, method = "GET"): Promise<[number, string]> => {
@@ -28,7 +28,7 @@ test("METRICS_PORT serves the metrics of the manual, with which promtool is cont
     await service.add(pet, key as string);
   }
   const expiresAt = Date.now() + 3_600_000;
-  await temp.use((tool) => issueKey(tool, { label: "for an hour", expiresAt }));
+  await temp.use((tool) => issueApiKey(tool, { label: "for an hour", expiresAt }));
   for (const [path, method] of [["/"], ["/metrics/"], ["/metrics", "POST"]]) {
     assertEquals((await get(path, method))[0], 404, `${method} ${path}`);
   }

@@ -9,7 +9,7 @@ import {
 } from "@std/assert";
 import { PET_STATUSES } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
-import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts";
 import type { Command } from "eventstore-less/append/command.ts";
 import {
@@ -263,9 +263,10 @@ Deno.test("append() puts a full queue of ordinary pets into three commits, one a
 
 /** The ways in which a key ends while a command that was sent with it waits for the commit before it. */
 const ENDS: Record<string, (service: TestService, other: Instance, keyId: string) => unknown> = {
-  "another instance revokes it": (_, other, keyId) => revokeKey(other, keyId),
+  "another instance revokes it": (_, other, keyId) => revokeApiKey(other, keyId),
   "it expires": ({ runtime }) => runtime.advance(1_500),
-  "its revocation is earlier in the queue": (service, _, keyId) => void revokeKey(service, keyId),
+  "its revocation is earlier in the queue": (service, _, keyId) =>
+    void revokeApiKey(service, keyId),
 };
 type Instance = ReturnType<typeof otherInstance>;
 
@@ -274,7 +275,7 @@ for (const [situation, end] of Object.entries(ENDS)) {
     await using opened = await open();
     const { service, openOther, holdFirst } = opened;
     const expiresAt = service.runtime.now() + 1_000;
-    const { id, token } = await issueKey(service, { label: "short", expiresAt });
+    const { id, token } = await issueApiKey(service, { label: "short", expiresAt });
     const headers = await usedKey(service, token);
     const { first, release } = await holdFirst();
     const ended = end(service, openOther(), id);
@@ -596,7 +597,7 @@ Deno.test("append() stores nothing by a clock beyond the year 9999, and says tha
   service.runtime.jumpClock(1);
   const message = /^The clock of this machine says year 10000, which cannot be right: set it$/;
   await assertError(await service.add(REX), { status: 503, code: "store_unavailable", message });
-  await assertRejects(() => issueKey(service, { label: "late" }), ServiceError, "set it");
+  await assertRejects(() => issueApiKey(service, { label: "late" }), ServiceError, "set it");
   assertEquals(store.commits.length, 1);
   service.runtime.jumpClock(-ms);
   assertEquals((await service.add(REX)).status, 201);

@@ -23,7 +23,7 @@ import { scan } from "eventstore-less/store/scan.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { putRecord } from "../../support/set_record.ts";
-import { issueKey } from "../../../src/keys/write_key.ts";
+import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { clientOfHandler, openTestService, otherInstance } from "../../support/test_service.ts";
@@ -324,7 +324,7 @@ testNeeding(permissions("read", "write"))(
     };
     const store = runtime.awaited(await openFile());
     const service = createService({ store, runtime, report: () => {} });
-    const { token } = await issueKey(service, { label: "test" });
+    const { token } = await issueApiKey(service, { label: "test" });
     const { add } = clientOfHandler(token, service.handler);
     const send = () => add({ name: "Rex", categoryId: 1 }, { "idempotency-key": "order" });
     service.sweep.start();

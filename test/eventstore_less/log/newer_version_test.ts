@@ -8,7 +8,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { decodeEvent, NewerVersionError } from "eventstore-less/log/event.ts";
 import { ACTIONS } from "../../../scripts/verify/advice.ts";
 import { linesOfRecords } from "../../../scripts/verify/audit.ts";
-import { issueKey } from "../../../src/keys/write_key.ts";
+import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { acceptLog } from "eventstore-less/log/accept_store.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
@@ -131,7 +131,7 @@ async function withNewer(
   try {
     const options = { store, runtime: systemRuntime, report: () => {} };
     const [older, newer] = [createService(options), createNewer(options)];
-    const { token } = await issueKey(older, { label: "test" });
+    const { token } = await issueApiKey(older, { label: "test" });
     const sendTo = ({ handler }: Service): Send => (method, path, body) => {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
       const init = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
@@ -244,7 +244,7 @@ test(
     const { createService: createNewer } = await importFromCopy<ServiceModule>(project, SERVICE);
     const options = { store, runtime: systemRuntime, report: () => {} };
     const older = createService(options);
-    const { token } = await issueKey(older, { label: "test" });
+    const { token } = await issueApiKey(older, { label: "test" });
     for (const service of [older, createNewer(options), createService(options)]) {
       await acceptLog(store);
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

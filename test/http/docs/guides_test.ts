@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { revokeKey } from "../../../src/keys/write_key.ts";
+import { revokeApiKey } from "../../../src/keys/write_api_key.ts";
 import { codeSamples, guides } from "../../../src/http/docs/guides.ts";
 import type { RequestHandler } from "../../../src/http/handler.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
@@ -171,7 +171,7 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
           if (polls === 2) {
             const url = request.url.replace(/lastEventId=.*/, `lastEventId=${UNKNOWN_ID}`);
             request = new Request(url, request);
-          } else if (polls === 4) await revokeKey(service, service.keyId);
+          } else if (polls === 4) await revokeApiKey(service, service.keyId);
           else if (polls === 3) await service.send("/v1/pets/1", { method: "DELETE" });
           else await (await service.change(1, { name: "Max 1" })).body?.cancel();
         }

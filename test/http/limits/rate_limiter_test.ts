@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { spy } from "@std/testing/mock";
-import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
 import {
   HELD_BACK_LIMIT,
   HOLD_BACK_MS,
@@ -117,13 +117,13 @@ Deno.test("every response to a counted request has the remaining quota, and one 
 
 Deno.test("a request without a valid key or without the need of one is not counted", async () => {
   await using service = await openTestService({ rateLimit: 1 });
-  const { id, token } = await issueKey(service, { label: "short" });
+  const { id, token } = await issueApiKey(service, { label: "short" });
   const addOnce = () => service.add(REX, { authorization: `Bearer ${token}` });
   await addOnce();
   await addOnce();
   await refuseAll(service, [addOnce]);
   await addOnce();
-  await revokeKey(service, id);
+  await revokeApiKey(service, id);
   const requests: [number, () => Promise<Response>][] = [
     [401, addOnce],
     [401, () => service.sendBare("/v1/pets")],

@@ -1,5 +1,5 @@
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
-import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { type Page, testInBrowser } from "../../support/chromium.ts";
@@ -43,14 +43,14 @@ testInBrowser("the window keeps a key in its tab", async ({ service, address, op
     await it.getByLabel("API key").waitFor();
     assertEquals(await it.evaluate("sessionStorage.length"), 0);
   }
-  await enterKey(page, (await issueKey(service, { label: "reader", isReadOnly: true })).token);
+  await enterKey(page, (await issueApiKey(service, { label: "reader", isReadOnly: true })).token);
   await enterKey(linked, service.token);
   await service.add({ name: "Rex", categoryId: 7, status: "sold" });
   await tab(page, "Sold 1").waitFor();
   assertEquals(await page.getByRole("button", { name: /Add|Edit|Remove/ }).count(), 0);
   assertEquals(await page.getByLabel(/^Status of/).count(), 0);
   await statusOf(linked, "Rex").waitFor();
-  await revokeKey(service, service.keyId);
+  await revokeApiKey(service, service.keyId);
   await linked.getByText(/revoked/).waitFor();
   await enterKey(linked, service.token);
 });

@@ -55,7 +55,7 @@ test("audit: a sound store exits 0, another one 1, and both reports have the res
 
 test("audit: a store of one event has 1 event", async () => {
   await using temp = await TempStore.make();
-  await temp.issueKey();
+  await temp.issueApiKey();
   assertMatch(await expectTask(["audit"], temp), /^Sound: 1 event, 0 pets\.$/m);
 });
 

@@ -20,7 +20,7 @@ test("backup appends what is new, and prints a checkpoint of an export", async (
   const file = `${temp.folder}/pets.jsonl`;
   const backup = () => runTask(["backup", file], temp);
   const log = () => expectTask(["log"], temp);
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   assertEquals((await backup()).stdout, endOf(await log()));
   if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
 
@@ -47,7 +47,7 @@ test("backup appends what is new, and prints a checkpoint of an export", async (
 
 test("backup refuses, with one line and without a change, a file that is not of this log", async () => {
   await using temp = await TempStore.make();
-  await temp.issueKey();
+  await temp.issueApiKey();
   const file = `${temp.folder}/pets.jsonl`;
   const isStore = /^error: FILE must not be the store \(KV_PATH\), nor .*\n$/;
   const cases: [name: string, code: number, line: RegExp][] = [
@@ -66,7 +66,7 @@ test("backup refuses, with one line and without a change, a file that is not of 
 
 test("backup --follow appends each event, keeps a second process out, and says how to continue", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath);
   const file = `${temp.folder}/pets.jsonl`;
   await using follower = spawnTask(["backup", file, "--follow"], { kvPath: temp.kvPath });
@@ -96,7 +96,7 @@ test("backup --follow appends each event, keeps a second process out, and says h
 
 test("backup --follow ends with 1 instead of confirming events that are not in its file", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath);
   const changes: ((file: string) => Promise<void>)[] = [
     (file) => Deno.remove(file),
@@ -134,7 +134,7 @@ const testOnTerminal = testNeeding(PROCESSES, LINUX, programAt("/usr/bin/script"
 
 testOnTerminal("backup --follow rewrites one line on a terminal", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath);
   const file = `${temp.folder}/pets.jsonl`;
   // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.

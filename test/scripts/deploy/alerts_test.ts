@@ -7,7 +7,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
-import { issueKey, revokeKey } from "../../../src/keys/write_key.ts";
+import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { commit } from "../../support/store_contract.ts";
@@ -125,7 +125,7 @@ const EMERGENCIES: Record<string, [begin: Step, end: Step, alerts: string[], las
   "a record of a key is damaged": [
     async (site) => {
       // After an event of a key, the service reads each key again.
-      await site.temp.use((service) => issueKey(service, { label: "another" }));
+      await site.temp.use((service) => issueApiKey(service, { label: "another" }));
       await flipBit(site);
       await until(async () => await site.add() === 500);
       for (let round = 0; round < 10; round++) assertEquals(await site.add(), 500);
@@ -154,13 +154,13 @@ const EMERGENCIES: Record<string, [begin: Step, end: Step, alerts: string[], las
   "a key expires within a week": [
     ({ temp }) =>
       temp.use((service) => {
-        return issueKey(service, { label: "short", expiresAt: Date.now() + 6 * 86_400_000 });
+        return issueApiKey(service, { label: "short", expiresAt: Date.now() + 6 * 86_400_000 });
       }),
     ({ temp }) =>
       temp.use(async (service) => {
         const { head } = await service.heads.fresh();
         const keys = await listApiKeys(service.store, head);
-        await revokeKey(service, keys.find(({ label }) => label === "short")!.id);
+        await revokeApiKey(service, keys.find(({ label }) => label === "short")!.id);
       }),
     ["KeyExpires"],
   ],
@@ -193,7 +193,7 @@ for (const [title, [begin, end, alerts, lasts = 10]] of Object.entries(EMERGENCI
     async () => {
       await using disk = await mountDisk();
       await using temp = await TempStore.make(disk.folder);
-      const site = new Site(temp, await temp.issueKey());
+      const site = new Site(temp, await temp.issueApiKey());
       await site.start();
       try {
         // A rate needs series that exist before.

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import dashboard from "../../../scripts/deploy/grafana_dashboard.json" with { type: "json" };
-import { issueKey } from "../../../src/keys/write_key.ts";
+import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { freePort } from "../../support/free_port.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { samplesOf } from "../../support/samples_of.ts";
@@ -35,9 +35,9 @@ const PROMTOOL = await install("promtool", () => expectDone("promtool", ["--vers
 /** The metrics of a real service after a request of each kind, with a key that expires. */
 async function scrape(): Promise<Map<string, number>> {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   const expiresAt = Date.now() + 86_400_000;
-  await temp.use((service) => issueKey(service, { label: "a day", expiresAt }));
+  await temp.use((service) => issueApiKey(service, { label: "a day", expiresAt }));
   const port = freePort();
   await using service = await ServiceProcess.start(temp.kvPath, { METRICS_PORT: `${port}` });
   await service.add({ name: "Rex", categoryId: 1 }, token);

@@ -17,7 +17,7 @@ testNeeding(PROCESSES)(
     // Two for each kind of store.
     assertEquals(commands.map((args) => args[2]), ["backup", "audit", "backup", "audit"]);
     await using temp = await TempStore.make();
-    const token = await temp.issueKey();
+    const token = await temp.issueApiKey();
     await using service = await ServiceProcess.start(temp.kvPath);
     assertEquals(await service.add({ name: "Rex", categoryId: 1 }, token), 201);
     for (const [, , name, ...args] of commands) {

@@ -76,7 +76,7 @@ test("keys: a command that fails exits 1 or 2 with one line that says why, and p
 
 test("keys: issue and revoke take effect at the next request to a running service", async () => {
   await using temp = await TempStore.make();
-  const first = await temp.issueKey();
+  const first = await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath);
   const statusOf = async (token: string) => {
     const response = await service.send("/v1/pets", token);

@@ -17,7 +17,7 @@ const test = testNeeding(PROCESSES);
 /** A temporary store file with one key. */
 async function withStore(use: (kvPath: string, token: string) => Promise<void>): Promise<void> {
   await using store = await TempStore.make();
-  await use(store.kvPath, await store.issueKey());
+  await use(store.kvPath, await store.issueApiKey());
 }
 
 const decoder = new TextDecoder();

@@ -42,7 +42,7 @@ async function statusesWith(token: string, port: number): Promise<number[]> {
 async function compete(hosts: [string, string], processes: [number, number]): Promise<string> {
   await using one = await TempStore.make();
   await using other = await TempStore.make();
-  const tokens = [await one.issueKey(), await other.issueKey()];
+  const tokens = [await one.issueApiKey(), await other.issueApiKey()];
   const port = freePort();
   const started = [one, other].map((temp, index) =>
     start(temp, hosts[index], port, processes[index])
@@ -86,7 +86,7 @@ test("Of a supervisor and a single process, one is refused", async () => {
 
 test("The port of a supervisor that was killed is free again for the next one", async () => {
   await using temp = await TempStore.make();
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   const port = freePort();
   for (let round = 0; round < 2; round++) {
     const killed = start(temp, "127.0.0.1", port, 2);

@@ -22,7 +22,7 @@ test("a killed process starts again after a delay that doubles, and nothing ackn
   // All of them start at once on a new store.
   await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "3" }, SUPERVISED);
   await until(() => linesOf(service, "listening").length === 3);
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   const options = { token, connections: 16, faults: "process", changes: true } as const;
   const load = new LoadClient({ ...options, services: () => [service] });
   let kills = 0;
@@ -51,7 +51,7 @@ test("SIGHUP restarts the processes one by one under load, while the others serv
   await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, SUPERVISED);
   await until(() => linesOf(service, "listening").length === 2);
   const before = childrenOf(service.pid);
-  const token = await temp.issueKey();
+  const token = await temp.issueApiKey();
   const options = { token, connections: 16, faults: "process", changes: true } as const;
   const load = new LoadClient({ ...options, services: () => [service] });
   let isOver = false;
@@ -79,7 +79,7 @@ test("SIGHUP restarts the processes one by one under load, while the others serv
 
 test("SIGHUP ends a single process, which finishes its requests", async () => {
   await using temp = await TempStore.make();
-  await temp.issueKey();
+  await temp.issueApiKey();
   await using single = await ServiceProcess.start(temp.kvPath, {}, AS_TASK);
   assertEquals(await single.stop("SIGHUP"), 0);
   assertEquals(linesOf(single, "shutting_down").map(({ signal }) => signal), ["SIGHUP"]);
@@ -88,7 +88,7 @@ test("SIGHUP ends a single process, which finishes its requests", async () => {
 
 test("SIGHUP does not end the second process if the first cannot start again", async () => {
   await using temp = await TempStore.make();
-  await temp.issueKey();
+  await temp.issueApiKey();
   const env = { PROCESSES: "2", NEW_STORE: "refuse" };
   await using pair = await ServiceProcess.start(temp.kvPath, env, SUPERVISED);
   await until(() => linesOf(pair, "listening").length === 2);
@@ -103,7 +103,7 @@ test("SIGHUP does not end the second process if the first cannot start again", a
 
 test("a stopped process is killed after a limit, and does not keep the supervisor alive", async () => {
   await using temp = await TempStore.make();
-  await temp.issueKey();
+  await temp.issueApiKey();
   await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, SUPERVISED);
   await until(() => linesOf(service, "listening").length === 2);
   Deno.kill(childrenOf(service.pid)[0], "SIGSTOP");
@@ -115,7 +115,7 @@ test("a stopped process is killed after a limit, and does not keep the superviso
 
 test("a SIGKILL of deno task ends its service, with all processes", async () => {
   await using temp = await TempStore.make();
-  await temp.issueKey();
+  await temp.issueApiKey();
   for (const PROCESSES of ["1", "2"]) {
     const shell = inShell(taskOf("start"));
     await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES }, shell);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { checkFile } from "eventstore-less/store/sqlite/check_file.ts";
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
-import { issueKey } from "../../../../src/keys/write_key.ts";
+import { issueApiKey } from "../../../../src/keys/write_api_key.ts";
 import { sampleLog } from "../../../support/sample_log.ts";
 import { writeLog } from "../../../support/sample_store.ts";
 import { swapCells } from "../../../support/swap_cells.ts";
@@ -16,7 +16,7 @@ test("checkFile() accepts a file that is written meanwhile, and finds keys in a 
   await temp.use(async (service) => {
     await writeLog(service.store, service.runtime, sampleLog(40, Date.now()));
     const checking = checkFile(kvPath);
-    await issueKey(service, { label: "meanwhile" });
+    await issueApiKey(service, { label: "meanwhile" });
     assertEquals(await checking, undefined);
   });
   swapCells(kvPath);

@@ -1,24 +1,24 @@
 import type { Head } from "eventstore-less/definitions.ts";
-import { keyPositionOf } from "./key_position.ts";
+import { apiKeyPositionOf } from "./api_key_position.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { listApiKeys } from "./api_key_reader.ts";
 
-interface NextKeyExpiryDeps {
+interface NextApiKeyExpiryDeps {
   heads: HeadReader;
   runtime: Runtime;
   store: Store;
 }
 
 /** Finds when the next key expires whose holder has no successor. Reads the keys again only after an event of a key. */
-export class NextKeyExpiry {
-  readonly #deps: NextKeyExpiryDeps;
+export class NextApiKeyExpiry {
+  readonly #deps: NextApiKeyExpiryDeps;
   /** The expiries in milliseconds since the Unix epoch, the earliest first. */
   #expiries: number[] = [];
-  #keyPosition = 0;
+  #apiKeyPosition = 0;
 
-  constructor(deps: NextKeyExpiryDeps) {
+  constructor(deps: NextApiKeyExpiryDeps) {
     this.#deps = deps;
   }
 
@@ -36,13 +36,13 @@ export class NextKeyExpiry {
   }
 
   async #refresh(head: Head): Promise<void> {
-    const keyPosition = keyPositionOf(head);
-    if (keyPosition === this.#keyPosition) return;
-    const keys = await listApiKeys(this.#deps.store, head);
+    const apiKeyPosition = apiKeyPositionOf(head);
+    if (apiKeyPosition === this.#apiKeyPosition) return;
+    const apiKeys = await listApiKeys(this.#deps.store, head);
     // A key with a revocation was revoked, or rotated: then its successor is what counts.
-    const lasting = keys.filter(({ revokedAt }) => revokedAt === undefined);
+    const lasting = apiKeys.filter(({ revokedAt }) => revokedAt === undefined);
     const expiries = lasting.flatMap(({ expiresAt }) => expiresAt ?? []);
     this.#expiries = expiries.sort((one, other) => one - other);
-    this.#keyPosition = keyPosition;
+    this.#apiKeyPosition = apiKeyPosition;
   }
 }

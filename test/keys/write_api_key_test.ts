@@ -2,7 +2,12 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { readHead } from "eventstore-less/log/head.ts";
 import { eventOf } from "eventstore-less/log/lines.ts";
 import { readLog } from "eventstore-less/log/read_log.ts";
-import { issueKey, revokeKey, rotateKey, UnrotatableKeyError } from "../../src/keys/write_key.ts";
+import {
+  issueApiKey,
+  revokeApiKey,
+  rotateApiKey,
+  UnrotatableApiKeyError,
+} from "../../src/keys/write_api_key.ts";
 import { createService } from "../../src/service.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
@@ -22,9 +27,9 @@ async function eventsOf({ store, heads }: TestService) {
   return batches.flat().map(({ line }) => eventOf(line)!);
 }
 
-Deno.test("rotateKey() keeps both keys valid during the overlap, and only the successor after it", async () => {
+Deno.test("rotateApiKey() keeps both keys valid during the overlap, and only the successor after it", async () => {
   await using service = await openTestService();
-  const { successor } = await rotateKey(service, service.keyId, { overlapMs: DAY_MS });
+  const { successor } = await rotateApiKey(service, service.keyId, { overlapMs: DAY_MS });
   assertEquals(await statusWith(service, service.token), 200);
   assertEquals(await statusWith(service, successor.token), 200);
   await service.runtime.advance(DAY_MS - 1);
@@ -34,10 +39,12 @@ Deno.test("rotateKey() keeps both keys valid during the overlap, and only the su
   assertEquals(await statusWith(service, successor.token), 200);
 });
 
-Deno.test("rotateKey() appends two events in one commit, and keeps the label", async () => {
+Deno.test("rotateApiKey() appends two events in one commit, and keeps the label", async () => {
   await using service = await openTestService();
   const before = await service.heads.fresh();
-  const { successor, retiresAt } = await rotateKey(service, service.keyId, { overlapMs: HOUR_MS });
+  const { successor, retiresAt } = await rotateApiKey(service, service.keyId, {
+    overlapMs: HOUR_MS,
+  });
   assertEquals((await service.heads.fresh()).head.position, before.head.position + 2);
   const [old, issued, revoked] = await eventsOf(service);
   if (old.type !== "ApiKeyIssued" || issued.type !== "ApiKeyIssued") throw new Error(old.type);
@@ -50,27 +57,27 @@ Deno.test("rotateKey() appends two events in one commit, and keeps the label", a
   });
 });
 
-Deno.test("rotateKey() gives the successor the lifetime of the old key, unless another is requested", async () => {
+Deno.test("rotateApiKey() gives the successor the lifetime of the old key, unless another is requested", async () => {
   await using service = await openTestService();
   const now = service.runtime.now();
-  const key = await issueKey(service, { label: "limited", expiresAt: now + 10 * DAY_MS });
+  const key = await issueApiKey(service, { label: "limited", expiresAt: now + 10 * DAY_MS });
   await service.runtime.advance(9 * DAY_MS);
-  const { successor, retiresAt } = await rotateKey(service, key.id, { overlapMs: 2 * DAY_MS });
+  const { successor, retiresAt } = await rotateApiKey(service, key.id, { overlapMs: 2 * DAY_MS });
   assertEquals(successor.expiresAt, now + 19 * DAY_MS);
   assertEquals(retiresAt, now + 10 * DAY_MS, "the old key does not outlive its own expiry");
   const terms = { overlapMs: 1, lifetimeMs: HOUR_MS, label: "short" };
-  const { successor: third } = await rotateKey(service, successor.id, terms);
+  const { successor: third } = await rotateApiKey(service, successor.id, terms);
   assertEquals(third.expiresAt, now + 9 * DAY_MS + HOUR_MS);
 });
 
-Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotated, and writes nothing", async () => {
+Deno.test("rotateApiKey() refuses a key that is unknown, expired, revoked or rotated, and writes nothing", async () => {
   await using service = await openTestService();
   const terms = { overlapMs: HOUR_MS };
   const expiresAt = service.runtime.now() + 1_000;
-  const expired = await issueKey(service, { label: "expired", expiresAt });
-  const revoked = await issueKey(service, { label: "revoked" });
-  await revokeKey(service, revoked.id);
-  await rotateKey(service, service.keyId, terms);
+  const expired = await issueApiKey(service, { label: "expired", expiresAt });
+  const revoked = await issueApiKey(service, { label: "revoked" });
+  await revokeApiKey(service, revoked.id);
+  await rotateApiKey(service, service.keyId, terms);
   await service.runtime.advance(1_000);
   const before = await service.heads.fresh();
   const cases = [
@@ -80,19 +87,19 @@ Deno.test("rotateKey() refuses a key that is unknown, expired, revoked or rotate
     [service.keyId, "was already rotated"],
   ];
   for (const [id, words] of cases) {
-    await assertRejects(() => rotateKey(service, id, terms), UnrotatableKeyError, words);
+    await assertRejects(() => rotateApiKey(service, id, terms), UnrotatableApiKeyError, words);
   }
   assertEquals(await service.heads.fresh(), before);
 });
 
-Deno.test("issueKey() and rotateKey() show a key before they issue it, and issue no key that cannot be shown", async () => {
+Deno.test("issueApiKey() and rotateApiKey() show a key before they issue it, and issue no key that cannot be shown", async () => {
   await using service = await openTestService();
   const before = await service.heads.fresh();
   const failing = () => Promise.reject(new Error("no reader"));
   const terms = { overlapMs: HOUR_MS };
   const attempts = [
-    () => issueKey(service, { label: "unseen" }, failing),
-    () => rotateKey(service, service.keyId, terms, failing),
+    () => issueApiKey(service, { label: "unseen" }, failing),
+    () => rotateApiKey(service, service.keyId, terms, failing),
   ];
   for (const attempt of attempts) await assertRejects(attempt, Error, "no reader");
   assertEquals(await service.heads.fresh(), before);
@@ -102,39 +109,42 @@ Deno.test("issueKey() and rotateKey() show a key before they issue it, and issue
     assertEquals(await statusWith(service, token), 401);
     shown.push(token);
   };
-  const { token } = await issueKey(service, { label: "seen" }, show);
-  const { successor } = await rotateKey(service, service.keyId, terms, show);
-  await assertRejects(() => rotateKey(service, service.keyId, terms, show), UnrotatableKeyError);
+  const { token } = await issueApiKey(service, { label: "seen" }, show);
+  const { successor } = await rotateApiKey(service, service.keyId, terms, show);
+  await assertRejects(
+    () => rotateApiKey(service, service.keyId, terms, show),
+    UnrotatableApiKeyError,
+  );
   assertEquals(shown, [token, successor.token]);
   for (const it of shown) assertEquals(await statusWith(service, it), 200);
 });
 
-Deno.test("revokeKey() ends the key at once, also if its clock is ahead of the service's, and with one event", async () => {
+Deno.test("revokeApiKey() ends the key at once, also if its clock is ahead of the service's, and with one event", async () => {
   await using service = await openTestService();
   const { head } = await service.heads.fresh();
   const runtime = new FakeRuntime();
   await runtime.advance(60_000);
   const tool = createService({ store: service.store, runtime, report: () => {} });
-  assertEquals((await revokeKey(tool, service.keyId))?.isRevoked, undefined);
-  assertEquals((await revokeKey(tool, service.keyId))?.isRevoked, true);
+  assertEquals((await revokeApiKey(tool, service.keyId))?.isRevoked, undefined);
+  assertEquals((await revokeApiKey(tool, service.keyId))?.isRevoked, true);
   assertEquals((await service.send("/v1/pets")).status, 401);
   assertEquals((await service.add({ name: "Rex", categoryId: 1 })).status, 401);
   assertEquals((await service.heads.fresh()).head.position, head.position + 1);
 });
 
-Deno.test("issueKey() and rotateKey() refuse an end that the log cannot hold, and write nothing", async () => {
+Deno.test("issueApiKey() and rotateApiKey() refuse an end that the log cannot hold, and write nothing", async () => {
   await using service = await openTestService();
-  const { id } = await issueKey(service, { label: "first" });
+  const { id } = await issueApiKey(service, { label: "first" });
   const { position } = (await readHead(service.store)).head;
   const expiresAt = Date.parse("9999-12-31T23:59:59.999Z") + 1;
   const overlapMs = expiresAt - service.runtime.now();
   const attempts = [
-    () => issueKey(service, { label: "second", expiresAt }),
-    () => rotateKey(service, id, { overlapMs }),
+    () => issueApiKey(service, { label: "second", expiresAt }),
+    () => rotateApiKey(service, id, { overlapMs }),
   ];
   for (const attempt of attempts) {
     await assertRejects(attempt, ServiceError, "The key would end in the year 10000");
   }
   assertEquals((await readHead(service.store)).head.position, position);
-  await issueKey(service, { label: "second", expiresAt: expiresAt - 1 });
+  await issueApiKey(service, { label: "second", expiresAt: expiresAt - 1 });
 });

@@ -3,7 +3,7 @@
 import type { EventMetadata } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
-import type { KeyIssuedData } from "../../events/api_key.ts";
+import type { ApiKeyIssuedData } from "../../events/api_key.ts";
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { Command } from "eventstore-less/append/command.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
@@ -15,34 +15,34 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 
-interface WriteKeyDeps {
+interface WriteApiKeyDeps {
   appender: Appender;
   runtime: Runtime;
   store: Store;
 }
 
-interface IssuedKey {
+interface IssuedApiKey {
   id: string;
   /** The key itself in plain text. Show it once and store it nowhere. */
   token: string;
 }
 
 /** `expiresAt` is in milliseconds since the Unix epoch; if it is absent, the key does not expire. */
-interface KeyTerms {
+interface ApiKeyTerms {
   label: string;
   expiresAt?: number;
   isReadOnly?: boolean;
 }
 
 /** Shows a key to its owner before it is issued. If it rejects, no key is issued. */
-export type ShowKey = (key: IssuedKey) => Promise<void>;
+export type ShowApiKey = (issued: IssuedApiKey) => Promise<void>;
 
 /** Issues an API key. Rejects with the errors of {@linkcode Appender.append}, or as `show` does. */
-export async function issueKey(
-  { appender, runtime }: Pick<WriteKeyDeps, "appender" | "runtime">,
-  terms: KeyTerms,
-  show?: ShowKey,
-): Promise<IssuedKey> {
+export async function issueApiKey(
+  { appender, runtime }: Pick<WriteApiKeyDeps, "appender" | "runtime">,
+  terms: ApiKeyTerms,
+  show?: ShowApiKey,
+): Promise<IssuedApiKey> {
   const issued = draftApiKey(runtime);
   const event = issuedEvent(issued, runtime.now(), terms);
   await show?.(issued);
@@ -60,26 +60,26 @@ interface RotationTerms {
 }
 
 interface Rotation {
-  successor: IssuedKey & { expiresAt?: number };
+  successor: IssuedApiKey & { expiresAt?: number };
   predecessor: ApiKey;
   /** When the predecessor stops being valid, in milliseconds since the Unix epoch. */
   retiresAt: number;
 }
 
-export class UnrotatableKeyError extends Error {
-  override name = "UnrotatableKeyError";
+export class UnrotatableApiKeyError extends Error {
+  override name = "UnrotatableApiKeyError";
 }
 
 /**
  * Issues the successor of a live key and revokes that key at the end of the overlap, both in one commit. Rejects with
- * {@linkcode UnrotatableKeyError} if no live key has the id, or if it already has a successor: also after `show` was
+ * {@linkcode UnrotatableApiKeyError} if no live key has the id, or if it already has a successor: also after `show` was
  * called, if another process revokes or rotates the key in that moment.
  */
-export async function rotateKey(
-  { appender, runtime, store }: WriteKeyDeps,
+export async function rotateApiKey(
+  { appender, runtime, store }: WriteApiKeyDeps,
   keyId: string,
   { overlapMs, label, lifetimeMs }: RotationTerms,
-  show?: ShowKey,
+  show?: ShowApiKey,
 ): Promise<Rotation> {
   const now = runtime.now();
   const issued = draftApiKey(runtime);
@@ -116,18 +116,20 @@ export async function rotateKey(
   return prepared;
 }
 
-function rotatable(key: ApiKey | undefined, keyId: string, now: number): ApiKey {
-  if (key === undefined) throw new UnrotatableKeyError(`No key has the id ${keyId}`);
-  const state = stateOf(key, now);
-  if (state !== "live") throw new UnrotatableKeyError(`Key ${keyId} is ${state}`);
-  if (key.revokedAt === undefined) return key;
-  const end = new Date(key.revokedAt).toISOString();
-  throw new UnrotatableKeyError(`Key ${keyId} was already rotated and is refused from ${end} on`);
+function rotatable(apiKey: ApiKey | undefined, keyId: string, now: number): ApiKey {
+  if (apiKey === undefined) throw new UnrotatableApiKeyError(`No key has the id ${keyId}`);
+  const state = stateOf(apiKey, now);
+  if (state !== "live") throw new UnrotatableApiKeyError(`Key ${keyId} is ${state}`);
+  if (apiKey.revokedAt === undefined) return apiKey;
+  const end = new Date(apiKey.revokedAt).toISOString();
+  throw new UnrotatableApiKeyError(
+    `Key ${keyId} was already rotated and is refused from ${end} on`,
+  );
 }
 
 /** Revokes a key at once, unless it already was. Resolves to the key as it was before, or to `undefined` if unknown. */
-export async function revokeKey(
-  { appender, runtime, store }: WriteKeyDeps,
+export async function revokeApiKey(
+  { appender, runtime, store }: WriteApiKeyDeps,
   keyId: string,
 ): Promise<ApiKey | undefined> {
   const id = runtime.newId();
@@ -147,17 +149,17 @@ export async function revokeKey(
 }
 
 /** Creates a key. The service does not accept the key until its {@linkcode issuedEvent} is in the log. */
-function draftApiKey(runtime: Runtime): IssuedKey {
+function draftApiKey(runtime: Runtime): IssuedApiKey {
   return { id: runtime.newId(), token: newToken(runtime.randomBytes) };
 }
 
 /** The event that issues a key. It has the id of the key, so an operator finds it by that id. */
 function issuedEvent(
-  { id, token }: IssuedKey,
+  { id, token }: IssuedApiKey,
   now: number,
-  { label, expiresAt, isReadOnly }: KeyTerms,
+  { label, expiresAt, isReadOnly }: ApiKeyTerms,
 ): EventBody & EventMetadata {
-  const data: KeyIssuedData = { keyId: id, label, tokenHash: sha256Hex(token) };
+  const data: ApiKeyIssuedData = { keyId: id, label, tokenHash: sha256Hex(token) };
   if (expiresAt !== undefined) data.expiresAt = instantOf(expiresAt);
   if (isReadOnly) data.readOnly = true;
   return { id, time: new Date(now).toISOString(), actor: OPERATOR, type: "ApiKeyIssued", data };

@@ -1,16 +1,16 @@
 import type { History, RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
-import type { KeyEventBody } from "../../events/api_key.ts";
+import type { ApiKeyEventBody } from "../../events/api_key.ts";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
-import { type ApiKey, issuedKey, revocationOf, revoke } from "./api_key.ts";
+import { type ApiKey, issuedApiKey, revocationOf, revoke } from "./api_key.ts";
 
-type EventOf<Type extends KeyEventBody["type"]> = Extract<RecordedEvent, { type: Type }>;
+type EventOf<Type extends ApiKeyEventBody["type"]> = Extract<RecordedEvent, { type: Type }>;
 
 /**
  * The rules of the history of API keys: only the operator issues and revokes them, and a key that was issued before, and
  * was valid at the time, causes each other event.
  */
-export class KeyHistory implements History {
-  #keys = new Map<string, ApiKey>();
+export class ApiKeyHistory implements History {
+  #apiKeys = new Map<string, ApiKey>();
   #tokenHashes = new Set<string>();
   /** Whether every line so far could be read. Only then was an unknown key not issued. */
   #isComplete = true;
@@ -33,12 +33,12 @@ export class KeyHistory implements History {
   /** Checks that the actor is a key that was issued before, and was not revoked or expired at the time. */
   #checkActor({ actor, time, type }: RecordedEvent): string[] {
     if (actor === OPERATOR) return [`its actor is the operator, but only a key causes ${type}`];
-    const key = this.#keys.get(actor);
-    if (key === undefined) {
+    const apiKey = this.#apiKeys.get(actor);
+    if (apiKey === undefined) {
       const fault = `its actor ${actor} is not a key that was issued before`;
       return this.#isComplete ? [fault] : [];
     }
-    const { isReadOnly, isRevoked, revokedAt = Infinity, expiresAt = Infinity } = key;
+    const { isReadOnly, isRevoked, revokedAt = Infinity, expiresAt = Infinity } = apiKey;
     const timeMs = Date.parse(time);
     const faults = isReadOnly ? [`its actor ${actor} may only read`] : [];
     if (isRevoked) faults.push(`its actor ${actor} was revoked before`);
@@ -54,34 +54,34 @@ export class KeyHistory implements History {
   #checkIssue({ data, id, time, position }: EventOf<"ApiKeyIssued">): string[] {
     const { keyId, tokenHash } = data;
     const faults = keyId === id ? [] : [`its keyId ${keyId} is not its id ${id}`];
-    if (this.#keys.has(keyId) || this.#tokenHashes.has(tokenHash)) {
+    if (this.#apiKeys.has(keyId) || this.#tokenHashes.has(tokenHash)) {
       faults.push(`key ${keyId} or its token was issued before`);
     }
-    this.#keys.set(keyId, issuedKey(data, time, position));
+    this.#apiKeys.set(keyId, issuedApiKey(data, time, position));
     this.#tokenHashes.add(tokenHash);
     return faults;
   }
 
   #checkRevocation(event: EventOf<"ApiKeyRevoked">): string[] {
     const { keyId, tokenHash } = event.data;
-    const key = this.#keys.get(keyId);
-    if (key === undefined) {
+    const apiKey = this.#apiKeys.get(keyId);
+    if (apiKey === undefined) {
       const fault = `it revokes key ${keyId}, which was not issued before`;
       return this.#isComplete ? [fault] : [];
     }
     const faults: string[] = [];
-    if (key.tokenHash !== tokenHash) {
+    if (apiKey.tokenHash !== tokenHash) {
       faults.push(`it revokes key ${keyId} under a token hash that is not the key's`);
     }
     const revocation = revocationOf(event);
-    const { revokedAt: earlier = Infinity } = key;
+    const { revokedAt: earlier = Infinity } = apiKey;
     const isLater = !revocation.isAtOnce && Date.parse(revocation.revokedAt) > earlier;
     // The service never wrote this, but no line before format 6 was refused for it.
     if (isLater && event.predecessor !== undefined) {
       faults.push(`it revokes key ${keyId} at a later time than an event before`);
     }
-    revoke(key, revocation);
-    key.position = event.position;
+    revoke(apiKey, revocation);
+    apiKey.position = event.position;
     return faults;
   }
 }

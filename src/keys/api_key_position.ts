@@ -1,6 +1,6 @@
 import type { Head } from "eventstore-less/definitions.ts";
 
 /** Position of the last event of an API key; 0 without one. */
-export function keyPositionOf({ types }: Pick<Head, "types">): number {
+export function apiKeyPositionOf({ types }: Pick<Head, "types">): number {
   return Math.max(types.ApiKeyIssued?.last ?? 0, types.ApiKeyRevoked?.last ?? 0);
 }

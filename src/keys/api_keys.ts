@@ -1,19 +1,19 @@
 /** All that the engine must know of API keys: their events, and the records that these make. */
 
-import { type KeyEventBody, KeyIssuedData, KeyRevokedData } from "../../events/api_key.ts";
+import { type ApiKeyEventBody, ApiKeyIssuedData, ApiKeyRevokedData } from "../../events/api_key.ts";
 import { encodeJson } from "../encoding/json.ts";
 import { Ulid } from "../encoding/text_forms.ts";
 import type { Collection, EventDefinitions, KindDefinition } from "eventstore-less/definitions.ts";
 import { revocationOf } from "./api_key.ts";
-import { KeyHistory } from "./key_history.ts";
+import { ApiKeyHistory } from "./api_key_history.ts";
 import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
 
-const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
+const API_KEY_EVENTS: EventDefinitions<ApiKeyEventBody> = {
   ApiKeyIssued: {
-    data: KeyIssuedData,
+    data: ApiKeyIssuedData,
     added: ["2"],
     versionsOf: ({ readOnly }) => readOnly === undefined ? [] : ["2"],
-    encode: (data) => JSON.stringify(data, Object.keys(KeyIssuedData.shape)),
+    encode: (data) => JSON.stringify(data, Object.keys(ApiKeyIssuedData.shape)),
     id: ({ keyId }) => keyId,
     isFirst: true,
     project({ event: { data: { tokenHash, ...terms }, position, time } }) {
@@ -26,10 +26,10 @@ const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
     },
   },
   ApiKeyRevoked: {
-    data: KeyRevokedData,
+    data: ApiKeyRevokedData,
     added: [],
     versionsOf: () => [],
-    encode: (data) => JSON.stringify(data, Object.keys(KeyRevokedData.shape)),
+    encode: (data) => JSON.stringify(data, Object.keys(ApiKeyRevokedData.shape)),
     id: ({ keyId }) => keyId,
     isFirst: false,
     project({ event }) {
@@ -41,11 +41,11 @@ const KEY_EVENTS: EventDefinitions<KeyEventBody> = {
 
 const OF_API_KEY: KindDefinition = { key: ["text"], owner: () => "an API key" };
 
-export const KEYS: Collection<KeyEventBody> = {
+export const API_KEYS: Collection<ApiKeyEventBody> = {
   name: "keys",
   isId: (text) => Ulid.safeParse(text).success,
   exampleId: "ID",
-  events: KEY_EVENTS,
+  events: API_KEY_EVENTS,
   kinds: { issued_key: OF_API_KEY, key_state: OF_API_KEY },
-  newHistory: () => new KeyHistory(),
+  newHistory: () => new ApiKeyHistory(),
 };

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { NextKeyExpiry } from "../../src/keys/next_key_expiry.ts";
-import { issueKey, revokeKey, rotateKey } from "../../src/keys/write_key.ts";
+import { NextApiKeyExpiry } from "../../src/keys/next_api_key_expiry.ts";
+import { issueApiKey, revokeApiKey, rotateApiKey } from "../../src/keys/write_api_key.ts";
 import { openTestService } from "../support/test_service.ts";
 
 const DAY_MS = 86_400_000;
@@ -8,10 +8,10 @@ const DAY_MS = 86_400_000;
 Deno.test("read() resolves to the first expiry of a live key without a successor", async () => {
   await using service = await openTestService();
   const { runtime } = service;
-  const keyExpiry = new NextKeyExpiry(service);
+  const keyExpiry = new NextApiKeyExpiry(service);
   const begunAt = runtime.now();
   const issue = (days: number) =>
-    issueKey(service, { label: `${days} days`, expiresAt: begunAt + days * DAY_MS });
+    issueApiKey(service, { label: `${days} days`, expiresAt: begunAt + days * DAY_MS });
   const expectDay = async (day: number | undefined) => {
     const seconds = await keyExpiry.read();
     assertEquals(seconds, day && (begunAt + day * DAY_MS) / 1_000);
@@ -20,21 +20,21 @@ Deno.test("read() resolves to the first expiry of a live key without a successor
   const [third, second, first] = [await issue(30), await issue(20), await issue(10)];
   await expectDay(10);
   const terms = { overlapMs: DAY_MS, label: undefined, lifetimeMs: 40 * DAY_MS };
-  await rotateKey(service, first.id, terms, () => Promise.resolve());
+  await rotateApiKey(service, first.id, terms, () => Promise.resolve());
   await expectDay(20);
-  await revokeKey(service, second.id);
+  await revokeApiKey(service, second.id);
   await expectDay(30);
   await runtime.advance(31 * DAY_MS);
   await expectDay(40);
-  await revokeKey(service, third.id);
+  await revokeApiKey(service, third.id);
   await expectDay(40);
 });
 
 Deno.test("read() reads the keys only once between two events of keys, and has no value if it cannot", async () => {
   await using service = await openTestService();
-  const keyExpiry = new NextKeyExpiry(service);
+  const keyExpiry = new NextApiKeyExpiry(service);
   const expiresAt = service.runtime.now() + DAY_MS;
-  await issueKey(service, { label: "a day", expiresAt });
+  await issueApiKey(service, { label: "a day", expiresAt });
   const readsOfKeys = () =>
     service.faults.lists.filter((range) => JSON.stringify(range).includes("issued_key")).length;
   assertEquals(readsOfKeys(), 0);
@@ -43,7 +43,7 @@ Deno.test("read() reads the keys only once between two events of keys, and has n
   await service.add({ name: "Rex", categoryId: 1 });
   assertEquals(await keyExpiry.read(), expiresAt / 1_000);
   assertEquals(readsOfKeys(), 1);
-  await issueKey(service, { label: "two days", expiresAt: expiresAt + DAY_MS });
+  await issueApiKey(service, { label: "two days", expiresAt: expiresAt + DAY_MS });
   service.faults.onList = () => Promise.reject(new Error("a defect"));
   assertEquals(await service.runtime.settle(keyExpiry.read()), undefined);
   service.faults.onList = (apply) => apply();
