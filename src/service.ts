@@ -86,10 +86,10 @@ export function createService(options: ServiceOptions): Service {
     isRestDue: () => background.isRestDue,
   });
   const feed = new EventFeed(store, background);
-  const keys = new ApiKeyReader(store, runtime);
+  const apiKeys = new ApiKeyReader(store, runtime);
   const followers = new Followers({
     heads,
-    authorize: (token, head) => keys.authorize(token, head, runtime.now()),
+    authorize: (token, head) => apiKeys.authorize(token, head, runtime.now()),
     runtime,
   });
   const bodies = new BodyReader(runtime);
@@ -115,7 +115,7 @@ export function createService(options: ServiceOptions): Service {
     followers,
     heads,
     instrumentation,
-    keys,
+    apiKeys,
     operations,
     pets,
     publicUrl,

@@ -128,7 +128,7 @@ async function keptToken(service: Service, path: string | undefined): Promise<st
 
 async function isLive({ store, heads, runtime }: Service, token: string): Promise<boolean> {
   const { head } = await heads.fresh();
-  const keys = new ApiKeyReader(store, runtime);
-  const authorize = async () => await keys.authorize(token, head, runtime.now());
+  const apiKeys = new ApiKeyReader(store, runtime);
+  const authorize = async () => await apiKeys.authorize(token, head, runtime.now());
   return await authorize().then(() => true, () => false);
 }

@@ -110,19 +110,19 @@ async function issueShown<T>(issue: (show: ShowApiKey) => Promise<T>): Promise<T
 
 async function list(flags: Flags): Promise<void> {
   const { json = false, "last-use": showsUse = false } = flags;
-  const keys: ListedApiKey[] = await withInstance(async ({ store, heads }) => {
+  const apiKeys: ListedApiKey[] = await withInstance(async ({ store, heads }) => {
     const { head } = await heads.fresh();
-    const keys = await listApiKeys(store, head);
-    if (!showsUse) return keys;
+    const apiKeys = await listApiKeys(store, head);
+    if (!showsUse) return apiKeys;
     const uses = await lastUses(store, head.position).catch((error) => {
       if (!(error instanceof LogDamagedError)) throw error;
       say(`The last uses are not known. ${error.message}`);
     });
-    return keys.map((key) => ({ ...key, lastUse: uses?.get(key.id) }));
+    return apiKeys.map((apiKey) => ({ ...apiKey, lastUse: uses?.get(apiKey.id) }));
   });
   const now = Date.now();
-  keys.sort((one, other) => one.issuedAt - other.issuedAt);
-  const shown = json ? inJson(keys, now) : table(keys, now, showsUse);
+  apiKeys.sort((one, other) => one.issuedAt - other.issuedAt);
+  const shown = json ? inJson(apiKeys, now) : table(apiKeys, now, showsUse);
   await print(shown);
 }
 
@@ -140,36 +140,36 @@ async function lastUses(store: Store, to: number): Promise<Map<string, string>> 
   return uses;
 }
 
-function inJson(keys: ListedApiKey[], now: number): string {
-  return escapeInvisible(JSON.stringify(keys.map((key) => members(key, now))));
+function inJson(apiKeys: ListedApiKey[], now: number): string {
+  return escapeInvisible(JSON.stringify(apiKeys.map((apiKey) => members(apiKey, now))));
 }
 
 /** All members of a key but the hash of its token. */
-function members(key: ListedApiKey, now: number) {
+function members(apiKey: ListedApiKey, now: number) {
   const instant = (ms?: number) => ms === undefined ? undefined : new Date(ms).toISOString();
   return {
-    id: key.id,
-    label: key.label,
-    state: shownStateOf(key, now),
-    readOnly: key.isReadOnly ?? false,
-    issuedAt: instant(key.issuedAt),
-    expiresAt: instant(key.expiresAt),
-    revokedAt: instant(key.revokedAt),
-    lastUse: key.lastUse,
+    id: apiKey.id,
+    label: apiKey.label,
+    state: shownStateOf(apiKey, now),
+    readOnly: apiKey.isReadOnly ?? false,
+    issuedAt: instant(apiKey.issuedAt),
+    expiresAt: instant(apiKey.expiresAt),
+    revokedAt: instant(apiKey.revokedAt),
+    lastUse: apiKey.lastUse,
   };
 }
 
-function table(keys: ListedApiKey[], now: number, showsUse: boolean): string {
+function table(apiKeys: ListedApiKey[], now: number, showsUse: boolean): string {
   const useTitle = showsUse ? ["LAST USE"] : [];
   const rows = [["ID", "STATE", "ACCESS", "ISSUED", ...useTitle]];
   const labels = ["LABEL"];
-  for (const key of keys) {
-    const issued = formatMinute(key.issuedAt).slice(0, DATE_LENGTH);
-    const lastUse = key.lastUse?.slice(0, DATE_LENGTH) ?? "-";
-    const access = key.isReadOnly ? "read" : "write";
+  for (const apiKey of apiKeys) {
+    const issued = formatMinute(apiKey.issuedAt).slice(0, DATE_LENGTH);
+    const lastUse = apiKey.lastUse?.slice(0, DATE_LENGTH) ?? "-";
+    const access = apiKey.isReadOnly ? "read" : "write";
     const uses = showsUse ? [lastUse] : [];
-    rows.push([key.id, stateWithTime(key, now), access, issued, ...uses]);
-    labels.push(escapeInvisible(key.label));
+    rows.push([apiKey.id, stateWithTime(apiKey, now), access, issued, ...uses]);
+    labels.push(escapeInvisible(apiKey.label));
   }
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   const left = TABLE_WIDTH - widths.reduce((sum, width) => sum + width + 2, 0);
@@ -180,16 +180,16 @@ function table(keys: ListedApiKey[], now: number, showsUse: boolean): string {
 }
 
 /** The state of a key for people: a key whose successor was issued retires, and is valid until then. */
-function shownStateOf(key: ApiKey, now: number): ApiKeyState | "retiring" {
-  const state = stateOf(key, now);
-  return state === "live" && key.revokedAt !== undefined ? "retiring" : state;
+function shownStateOf(apiKey: ApiKey, now: number): ApiKeyState | "retiring" {
+  const state = stateOf(apiKey, now);
+  return state === "live" && apiKey.revokedAt !== undefined ? "retiring" : state;
 }
 
 /** The state with the time at which it ends or has begun, for example `retiring until 2026-11-20 08:00Z`. */
-function stateWithTime(key: ApiKey, now: number): string {
-  const state = shownStateOf(key, now);
-  if (state === "revoked") return `revoked ${formatMinute(key.revokedAt!)}`;
-  const end = Math.min(key.expiresAt ?? Infinity, key.revokedAt ?? Infinity);
+function stateWithTime(apiKey: ApiKey, now: number): string {
+  const state = shownStateOf(apiKey, now);
+  if (state === "revoked") return `revoked ${formatMinute(apiKey.revokedAt!)}`;
+  const end = Math.min(apiKey.expiresAt ?? Infinity, apiKey.revokedAt ?? Infinity);
   if (state === "expired") return `expired ${formatMinute(end)}`;
   return end === Infinity ? state : `${state} until ${formatMinute(end)}`;
 }
@@ -208,11 +208,15 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
 }
 
 async function revoke(keyId: string): Promise<void> {
-  const key = await withInstance((instance) => revokeApiKey(instance, keyId), {
+  const apiKey = await withInstance((instance) => revokeApiKey(instance, keyId), {
     accept: acceptAppends,
   });
-  if (key === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
-  say(key.isRevoked ? `Key ${nameOf(key)} was already revoked.` : `Revoked key ${nameOf(key)}.`);
+  if (apiKey === undefined) throw new RefusedError(`No key has the id ${keyId}; see keys list`);
+  say(
+    apiKey.isRevoked
+      ? `Key ${nameOf(apiKey)} was already revoked.`
+      : `Revoked key ${nameOf(apiKey)}.`,
+  );
 }
 
 function nameOf({ id, label }: { id: string; label: string }): string {

@@ -132,8 +132,8 @@ async function printRecovered(store: Store): Promise<number> {
 /** The labels of all keys by id. If the projections cannot be read, a replay is needed, and the log has no labels. */
 async function labelsOf({ store, heads }: Instance): Promise<Map<string, string>> {
   try {
-    const keys = await heads.use(({ head }) => listApiKeys(store, head));
-    return new Map(keys.map(({ id, label }) => [id, label]));
+    const apiKeys = await heads.use(({ head }) => listApiKeys(store, head));
+    return new Map(apiKeys.map(({ id, label }) => [id, label]));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "projection_damaged") throw error;
     return new Map();

@@ -27,7 +27,7 @@ import type { Store } from "eventstore-less/store/store.ts";
 export interface WritePetDeps {
   appender: Appender;
   runtime: Runtime;
-  keys: ApiKeyReader;
+  apiKeys: ApiKeyReader;
   pets: PetReader;
   store: Store;
 }
@@ -228,16 +228,16 @@ interface WriteInputs {
 
 /** If an event of this Idempotency-Key is stored after the look-up, the head moves, so the commit fails. */
 async function prepareWrite(
-  { keys, pets, runtime, store }: WritePetDeps,
+  { apiKeys, pets, runtime, store }: WritePetDeps,
   base: HeadEntry,
   inputs: WriteInputs,
 ): Promise<PreparedWrite> {
   const { head } = base;
   const { token, logged, petId, eventTimeMs } = inputs;
   // The API key must be valid now and at the time of the event, because the clock may have been set back.
-  const key = await keys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
-  expectMayWrite(key);
-  const actor = key.id;
+  const apiKey = await apiKeys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
+  expectMayWrite(apiKey);
+  const actor = apiKey.id;
   const readPet = async () => petId === undefined ? undefined : await pets.getProven(petId, base);
   if (logged === undefined) return { actor, before: await readPet() };
   // 1. The pet is read first: if it shows that this very request has landed, the look-up finds the event.

@@ -14,7 +14,7 @@ export type Respond<Deps> = (
   deps: Deps,
   request: ApiRequest,
   entry: HeadEntry,
-  key: ApiKey,
+  apiKey: ApiKey,
 ) => HttpResponse | Promise<HttpResponse>;
 
 /** Resolves to the function that carries out a request. Rejects with `HttpError` if the request is not valid. */

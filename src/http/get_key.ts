@@ -11,14 +11,14 @@ export function getKey(
   _deps: unknown,
   { search }: ApiRequest,
   _entry: HeadEntry,
-  key: ApiKey,
+  apiKey: ApiKey,
 ): HttpResponse {
   if (search !== "") parseQuery(search, {});
-  const body = encodeKey(key);
+  const body = encodeApiKey(apiKey);
   return { status: 200, body, headers: { ...READ_HEADERS, etag: entityTag(body) } };
 }
 
-function encodeKey({ id, label, isReadOnly, expiresAt, revokedAt }: ApiKey): string {
+function encodeApiKey({ id, label, isReadOnly, expiresAt, revokedAt }: ApiKey): string {
   // A key whose successor was issued ends earlier than it was issued for.
   const end = Math.min(expiresAt ?? Infinity, revokedAt ?? Infinity);
   const expiry = end === Infinity ? {} : { expiresAt: new Date(end).toISOString() };

@@ -64,7 +64,7 @@ export interface HandlerDeps extends ApiDeps {
 interface Exchange extends ApiRequest {
   /** `undefined` also if the route does not support the method. */
   operation?: ApiOperationName | PublicOperation;
-  key?: ApiKey;
+  apiKey?: ApiKey;
   /** `undefined` until the request counts for the rate limit of its key, and without a limit. */
   counted?: CountedRequest;
 }
@@ -147,7 +147,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     ms: number,
     connection: Connection | undefined,
   ): void {
-    const { request, requestId, key, path } = exchange;
+    const { request, requestId, apiKey, path } = exchange;
     const { status, code } = response;
     // Probes come every second from each balancer, and say nothing while they succeed.
     if (PROBED_PATHS.includes(path) && status < 400) return;
@@ -159,7 +159,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       ms: Math.round(ms * 1_000) / 1_000,
       bytes: request.method === "HEAD" ? 0 : bodyLength(response.body),
       address: clientOf(request, connection),
-      key: key?.id,
+      key: apiKey?.id,
       requestId,
     };
     report("info", REQUEST_LINE, details);
@@ -245,14 +245,14 @@ function respondToKey(
     return andThen(write(exchange, token, deps, operation.prepare), responds);
   }
   return deps.heads.use((entry) => {
-    const authorized = deps.keys.authorize(token, entry.head, deps.runtime.now());
-    return andThen<ApiKey, Responded>(authorized, (key) => {
-      exchange.key = key;
-      expectWithinLimit(key, exchange, deps);
+    const authorized = deps.apiKeys.authorize(token, entry.head, deps.runtime.now());
+    return andThen<ApiKey, Responded>(authorized, (apiKey) => {
+      exchange.apiKey = apiKey;
+      expectWithinLimit(apiKey, exchange, deps);
       if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
       if (operation === undefined) return responds(respondWithMethods(method, route));
       if (operation.kind === "read") {
-        return andThen(operation.respond(deps, exchange, entry, key), responds);
+        return andThen(operation.respond(deps, exchange, entry, apiKey), responds);
       }
       return andThen(operation.prepare(deps, exchange, entry, token), waits);
     });
@@ -292,16 +292,16 @@ async function write(
   deps: HandlerDeps,
   prepare: PrepareWrite<HandlerDeps>,
 ): Promise<HttpResponse> {
-  const { heads, keys, runtime } = deps;
-  const authorize = () => heads.use(({ head }) => keys.authorize(token, head, runtime.now()));
+  const { apiKeys, heads, runtime } = deps;
+  const authorize = () => heads.use(({ head }) => apiKeys.authorize(token, head, runtime.now()));
   const head = heads.recent;
-  const cached = head === undefined ? undefined : keys.cached(token, head);
-  const key = cached ?? await authorize();
+  const cached = head === undefined ? undefined : apiKeys.cached(token, head);
+  const apiKey = cached ?? await authorize();
   let carryOut: () => Promise<HttpResponse>;
-  exchange.key = key;
+  exchange.apiKey = apiKey;
   try {
-    expectWithinLimit(key, exchange, deps);
-    expectMayWrite(key);
+    expectWithinLimit(apiKey, exchange, deps);
+    expectMayWrite(apiKey);
     carryOut = await prepare(deps, exchange, token);
   } catch (error) {
     await authorize();
@@ -311,9 +311,9 @@ async function write(
 }
 
 /** Counts the request of a live key, and notes the count in the exchange. Throws `rate_limited` beyond the limit. */
-function expectWithinLimit(key: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
+function expectWithinLimit(apiKey: ApiKey, exchange: Exchange, { rateLimiter }: HandlerDeps): void {
   if (rateLimiter === undefined) return;
-  const counted = rateLimiter.count(key.id);
+  const counted = rateLimiter.count(apiKey.id);
   exchange.counted = counted;
   if (counted.isAdmitted) return;
   const message = `The rate limit of an API key is ${rateLimiter.perSecond} per second`;

@@ -57,8 +57,8 @@ type Contents = Awaited<ReturnType<typeof readContents>>;
 
 function readContents({ heads, store, runtime }: Service) {
   return heads.use(async ({ head }) => {
-    const keys = await listApiKeys(store, head);
-    const liveKeys = keys.filter((key) => stateOf(key, runtime.now()) === "live").length;
+    const apiKeys = await listApiKeys(store, head);
+    const liveKeys = apiKeys.filter((apiKey) => stateOf(apiKey, runtime.now()) === "live").length;
     return { format: head.format, events: head.position, pets: petCount(head), liveKeys };
   });
 }

@@ -50,9 +50,9 @@ function commandsOn(
   { appender, store, runtime }: ReturnType<typeof createService>,
   { token }: TestService,
 ) {
-  const keys = new ApiKeyReader(store, runtime);
+  const apiKeys = new ApiKeyReader(store, runtime);
   const pets = petReaderOf(store);
-  const deps = { appender, store, runtime, keys, pets };
+  const deps = { appender, store, runtime, apiKeys, pets };
   return {
     update: (request: Partial<UpdatePetRequest> = {}) =>
       updatePet(deps, { ...SELL, token, ...request }),

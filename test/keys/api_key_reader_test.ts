@@ -15,15 +15,15 @@ import { utf8 } from "../support/utf8.ts";
 
 async function open() {
   const service = await openTestService();
-  const keys = new ApiKeyReader(service.store, service.runtime);
+  const apiKeys = new ApiKeyReader(service.store, service.runtime);
   const headNow = async () => (await service.heads.fresh()).head;
   const authorize = async (token: string, head: Head) =>
-    await keys.authorize(token, head, service.runtime.now());
+    await apiKeys.authorize(token, head, service.runtime.now());
   const { [Symbol.asyncDispose]: dispose } = service;
   return {
     service,
     store: service.faults,
-    keys,
+    apiKeys,
     headNow,
     authorize,
     [Symbol.asyncDispose]: dispose,
@@ -32,9 +32,9 @@ async function open() {
 
 Deno.test("authorize() reads a key once until the next key event, and cached() returns it until then", async () => {
   await using opened = await open();
-  const { service, store, keys, headNow } = opened;
+  const { service, store, apiKeys, headNow } = opened;
   const { token } = service;
-  const cached = async () => keys.cached(token, await headNow());
+  const cached = async () => apiKeys.cached(token, await headNow());
   const authorize = async () => await opened.authorize(token, await headNow());
   assertEquals(await cached(), undefined);
   const key = await authorize();
@@ -53,7 +53,7 @@ Deno.test("authorize() reads a key once until the next key event, and cached() r
 
 Deno.test("authorize() ends a cached key in time, although the clock was set back by a day", async () => {
   await using opened = await open();
-  const { service: { runtime }, service, keys, headNow, authorize } = opened;
+  const { service: { runtime }, service, apiKeys, headNow, authorize } = opened;
   const { token } = await issueApiKey(service, {
     label: "short",
     expiresAt: runtime.now() + 60_000,
@@ -62,9 +62,9 @@ Deno.test("authorize() ends a cached key in time, although the clock was set bac
   await authorize(token, head);
   runtime.jumpClock(-24 * 60 * 60_000);
   await runtime.advance(59_999);
-  assertEquals(keys.cached(token, head)?.label, "short");
+  assertEquals(apiKeys.cached(token, head)?.label, "short");
   await runtime.advance(1);
-  assertEquals(keys.cached(token, head), undefined);
+  assertEquals(apiKeys.cached(token, head), undefined);
   await assertRejects(() => authorize(token, head), ServiceError, "The API key is expired");
 });
 
@@ -91,7 +91,7 @@ Deno.test("authorize() ends a cached key in time, although a slower read ended a
 
 Deno.test("authorize() rejects a mistyped token without reading the store", async () => {
   await using opened = await open();
-  const { service, store, keys, headNow, authorize } = opened;
+  const { service, store, apiKeys, headNow, authorize } = opened;
   const head = await headNow();
   let reads = 0;
   store.onSnapshot = (apply) => {
@@ -105,7 +105,7 @@ Deno.test("authorize() rejects a mistyped token without reading the store", asyn
   const unknown = newToken((length) => new Uint8Array(length).fill(255));
   await assertRejects(() => authorize(unknown, head), ServiceError, "The API key is not known");
   assertEquals(reads, 1);
-  assertEquals(keys.cached(unknown, head), undefined);
+  assertEquals(apiKeys.cached(unknown, head), undefined);
 });
 
 Deno.test("authorize() refuses a key of which a record is missing, revoked or not", async () => {
@@ -149,10 +149,10 @@ Deno.test("listApiKeys() returns all keys, also if they need several reads", asy
     Array.from({ length: count }, (_, index) => issueApiKey(service, { label: `key ${index}` })),
   );
   await revokeApiKey(service, issued[0].id);
-  const keys = await listApiKeys(service.store, await headNow());
-  assertEquals(keys.length, count + 1);
-  assertEquals(new Set(keys.map(({ id }) => id)).size, count + 1);
-  assertEquals(keys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
+  const apiKeys = await listApiKeys(service.store, await headNow());
+  assertEquals(apiKeys.length, count + 1);
+  assertEquals(new Set(apiKeys.map(({ id }) => id)).size, count + 1);
+  assertEquals(apiKeys.filter(({ isRevoked }) => isRevoked).map(({ id }) => id), [issued[0].id]);
 });
 
 Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key is missing or damaged", async () => {

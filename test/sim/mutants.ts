@@ -71,7 +71,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/keys/api_key.ts": {
     "an immediate revocation waits for the clock": {
-      revoke: ["if (isAtOnce) key.isRevoked = true;", ""],
+      revoke: ["if (isAtOnce) apiKey.isRevoked = true;", ""],
     },
   },
   "src/animals/pet_reader.ts": {
