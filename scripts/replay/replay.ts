@@ -1,4 +1,4 @@
-/** Rebuilds the projections while the service runs. "Generations and replay" in src/eventstore_less/README.md shows it. */
+/** Rebuilds the projections while the service runs. "Generations and replay" in eventstore_less/README.md shows it. */
 
 import type { RecordedLine } from "eventstore-less/definitions.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";

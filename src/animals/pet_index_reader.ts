@@ -70,10 +70,10 @@ export class PetIndexReader {
   }
 
   /**
-   * Resolves to whether the instance has done for its index what it can: it has filled the index, or has met damage. Call
-   * it with each head that a probe has read: so the index keeps up with the commits of other instances, too.
+   * Whether the index does not keep the instance from being ready: it is filled, or a damaged record prevents that. Call
+   * it with each head that a probe has read, so that the index keeps up with the commits of other instances, too.
    */
-  async isSettled(head: Head): Promise<boolean> {
+  async isReady(head: Head): Promise<boolean> {
     this.#fillIfDue(head);
     if (this.#index === undefined) await this.#untilFilled(PROBE_WAIT_MS);
     // A request that needs the index reports what fails here.

@@ -1,7 +1,7 @@
 import type { RefusalCode } from "eventstore-less/application";
 import { StoreClosedError, StoreError, StoreFullError } from "./store/store_errors.ts";
 
-/** Why an operation failed. The domain does not know HTTP: `http/errors.ts` maps each code to what clients see. */
+/** Why an operation failed. The domain does not know HTTP: `api/errors.ts` maps each code to what clients see. */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
 

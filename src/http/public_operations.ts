@@ -16,7 +16,7 @@ import { windowAssets } from "./window/window_page.ts";
 export interface PublicDeps {
   appender: Appender;
   heads: HeadReader;
-  index: Pick<PetIndexReader, "isSettled">;
+  index: Pick<PetIndexReader, "isReady">;
   /** Whether the store outlives the process. */
   isDurable: boolean;
   /** The address of the interface for clients; by default, the one that a client called. */
@@ -71,7 +71,7 @@ async function readFaultOf({ heads, index, isDurable, storeDamage }: PublicDeps)
   if (damage !== undefined) return damage.message;
   try {
     const { head } = await heads.fresh();
-    if (!await index.isSettled(head)) return "The index of the animals is still being filled";
+    if (!await index.isReady(head)) return "The index of the animals is still being filled";
   } catch (error) {
     const isOurs = serviceErrorCode(error) !== undefined;
     return isOurs ? (error as Error).message : "The store does not belong to the service";

@@ -186,7 +186,7 @@ function portShareOf(config: ServiceConfig, { handler, runtime, report }: Servic
 /** Begins to fill the index of categories. If the store is away, a probe or a request does so later. */
 async function beginToFillIndex({ index, heads }: Service): Promise<void> {
   const { head } = await heads.fresh();
-  await index.isSettled(head);
+  await index.isReady(head);
 }
 
 /**

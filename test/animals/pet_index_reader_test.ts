@@ -152,13 +152,13 @@ Deno.test("a store that is away while the index is filled is tried again by the 
   faults.onList = (apply, range) => range.prefix?.[2] === "pet" ? Promise.reject(away) : apply();
   const { index, heads } = startInstance(service);
   const { head } = await heads.fresh();
-  await assertRejects(() => index.isSettled(head), StoreAwayError);
+  await assertRejects(() => index.isReady(head), StoreAwayError);
   await assertRejects(() => index.asOf(head), StoreAwayError);
   faults.onList = (apply) => apply();
   const { runtime } = service;
   // After the circuit breaker has found that the store is back.
   await runtime.advance(2_000);
-  assert(await runtime.settle(index.isSettled(head)));
+  assert(await runtime.settle(index.isReady(head)));
   assertEquals((await index.asOf(head)).count(), 5);
 });
 

@@ -26,11 +26,11 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       append: ["runtime.monotonicNow()", "runtime.now()"],
       "#sweepOverdue": ["runtime.monotonicNow()", "runtime.now()"],
     },
-    "a plan without events is taken for proven on a stale head": {
-      "#prove": ["head.versionstamp === base.versionstamp", "true"],
+    "a plan without events is taken for confirmed on a stale head": {
+      "#confirm": ["head.versionstamp === base.versionstamp", "true"],
     },
-    "a plan that has lost is taken for proven": {
-      "#commit": ['return "outdated";', 'return "proven";'],
+    "a plan that has lost is taken for confirmed": {
+      "#commit": ['return "outdated";', 'return "confirmed";'],
     },
     "commands are acknowledged before the commit": {
       "#commit": [

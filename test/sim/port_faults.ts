@@ -81,7 +81,7 @@ export const PORT_FAULTS: Record<string, Inject> = {
   "two concurrent requests with one Idempotency-Key share a commit": withCommands((command) => {
     return { ...command, idempotencyKey: undefined };
   }),
-  "a replay writes without checking its lease": inTool("replay", withoutCheck(REPLAY_KEY)),
+  "a replay writes without checking its claim": inTool("replay", withoutCheck(REPLAY_KEY)),
   "a replay overwrites a head that has moved": inTool("replay", withoutCheck(HEAD_KEY)),
   "a restore counts lines before the commit of their records": inTool("restore", inTwoCommits),
 };

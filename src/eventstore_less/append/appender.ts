@@ -1,4 +1,4 @@
-/** The only writer of an instance. "An append" in the engine's README.md explains how it appends the events of commands. */
+/** The only writer of an instance. "An append, from command to acknowledgement" in eventstore_less/README.md explains it. */
 
 import { assertNever } from "../../encoding/assert_never.ts";
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
@@ -41,10 +41,10 @@ export interface AppenderDeps {
 }
 
 /**
- * What a step has come to: its plan is proven, or the head moved before that, or neither, because the store failed. After
- * a failure, the next step comes later each time.
+ * How a step ends: its plan is confirmed, or the head moved before that, or the store failed. After each failure in a row,
+ * the next step waits longer.
  */
-type StepResult = "proven" | "outdated" | "failed";
+type StepResult = "confirmed" | "outdated" | "failed";
 
 export class Appender {
   /** Its surroundings. Tests make them throw. */
@@ -121,7 +121,7 @@ export class Appender {
     stopSweep();
   }
 
-  /** Takes the commands that wait, plans them, and settles them if the plan is proven. The others wait again. Never rejects. */
+  /** Takes the commands that wait, plans them, and settles them if the plan is confirmed. The others wait again. Never rejects. */
   async #step(): Promise<StepResult> {
     this.#failures.onAttempt();
     const base = await this.#base();
@@ -133,10 +133,10 @@ export class Appender {
     try {
       const plan = await planBatch(this.deps.store.limits, base, this.#inWork);
       this.#noteFailedPreparation(plan);
-      const result = await this.#prove(plan);
+      const result = await this.#confirm(plan);
       if (result === "outdated") this.#turns.onLost(this.#inWork.length);
-      if (result !== "proven") return result;
-      this.#turns.onProven();
+      if (result !== "confirmed") return result;
+      this.#turns.onConfirmed();
       if (plan.batch !== undefined) {
         this.#turns.onLanded(this.deps.runtime.monotonicNow() - startedAt);
       }
@@ -144,12 +144,12 @@ export class Appender {
       if (plan.batch !== undefined) this.#announce(plan.batch);
       return result;
     } catch (error) {
-      // A defect may have kept them from their outcome.
+      // A defect: without this, they would have no outcome before their deadlines.
       for (const queued of this.#inWork) this.#refuse(queued, error);
       this.#noteFailure(error);
       return "failed";
     } finally {
-      // First come, first served: they came before the commands that wait by now.
+      // In front, because they came before the commands that have arrived meanwhile.
       this.#waiting.unshift(...this.#inWork.filter(({ isSettled }) => !isSettled));
       this.#inWork = [];
     }
@@ -166,7 +166,7 @@ export class Appender {
     }
   }
 
-  /** Notes one of them, because the store has probably failed all for the same reason. */
+  /** Reports one failed preparation, because the others have probably failed for the same reason. */
   #noteFailedPreparation({ planned }: Plan): void {
     for (const { fate } of planned) {
       if (fate.kind !== "waits" || fate.storeError === undefined) continue;
@@ -180,22 +180,22 @@ export class Appender {
   }
 
   /**
-   * Proves that a plan is true. A commit that lands shows that the head was still the base, so the plan's refusals are
-   * proven, too. Without a commit, a read of the head shows it.
+   * Confirms that the head was still the base of a plan after all its reads. A commit that lands shows this, also for the
+   * refusals of its plan. Without a commit, a read of the head shows it.
    */
-  async #prove({ base, batch, planned }: Plan): Promise<StepResult> {
+  async #confirm({ base, batch, planned }: Plan): Promise<StepResult> {
     if (batch !== undefined) return await this.#commit(batch);
     if (planned.every(({ fate }) => fate.kind === "waits")) return "failed";
     try {
       const head = await this.deps.heads.read();
-      return head.versionstamp === base.versionstamp ? "proven" : "outdated";
+      return head.versionstamp === base.versionstamp ? "confirmed" : "outdated";
     } catch (error) {
       this.#noteFailure(error);
       return "failed";
     }
   }
 
-  /** Commits a batch, and notes which commands may be stored meanwhile and afterwards. */
+  /** Commits a batch. Meanwhile, and while the outcome is unclear, notes its commands as perhaps stored. */
   async #commit(batch: Batch): Promise<StepResult> {
     const { heads, instrumentation } = this.deps;
     const before = this.#mayBeStored;
@@ -207,7 +207,7 @@ export class Appender {
           throw new Error("A commit landed that the head does not show");
         }
         this.#noteMoved(this.#mayBeStored);
-        return "proven";
+        return "confirmed";
       case "lost":
         instrumentation.count("commit.conflicts");
         this.#noteMoved(before);
@@ -258,7 +258,7 @@ export class Appender {
     });
   }
 
-  /** Gives a command the outcome that is proven. */
+  /** Gives a command its outcome after its plan is confirmed. */
   #settle({ queued, fate }: Planned): void {
     switch (fate.kind) {
       case "adds": {

@@ -16,7 +16,7 @@ interface HashedLine extends RecordedLine {
   hash: string;
 }
 
-/** What becomes of a command. Everything but `waits` is true of the base of its plan, and must be proven. */
+/** What becomes of a command if the head is still the base of its plan. The plan must be confirmed, unless it `waits`. */
 export type Fate =
   | { kind: "adds"; prepared: unknown; lines: readonly HashedLine[] }
   | { kind: "adds_nothing"; prepared: unknown }

@@ -18,7 +18,7 @@ export interface CommitFailureLogDeps {
   runtime: Runtime;
 }
 
-/** Logs what fails on the way to a commit, unless the store reports it as an outage, or {@linkcode HeadWriter} does. */
+/** Logs what fails on the way to a commit, unless the store reports it as an outage, or `HeadWriter` reports it as a fault. */
 export class CommitFailureLog {
   #deps: CommitFailureLogDeps;
   /** Number of commits that were not applied since one landed. */

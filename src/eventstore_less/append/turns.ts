@@ -1,4 +1,4 @@
-/** How instances share one log: "Several instances" in the engine's README.md says it. */
+/** How instances share one log: "Several instances" in eventstore_less/README.md explains it. */
 
 import type { HeadReader } from "../log/head_reader.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
@@ -94,11 +94,11 @@ export class Turns {
   }
 
   /** A plan was proven, with a commit or without one. */
-  onProven(): void {
+  onConfirmed(): void {
     this.limit *= 2;
   }
 
-  /** The head moved before a plan of so many commands was proven. */
+  /** The head moved before a plan of so many commands was confirmed. */
   onLost(count: number): void {
     this.#hasLost = true;
     this.limit = Math.max(1, Math.floor(count / 2));

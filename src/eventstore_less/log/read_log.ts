@@ -11,7 +11,7 @@ export interface StoredLine {
   line: Uint8Array;
 }
 
-/** The lines of a record, not decoded; `undefined` if {@linkcode logMutations} cannot have written the record. */
+/** The lines of a record, not decoded; `undefined` if `logMutations()` cannot have written the record. */
 export function linesOf(entry: Pick<StoreEntry, "key" | "value">): StoredLine[] | undefined {
   const last = entry.key[1] as number;
   const lines = unpackLines(checkedContent(entry));

@@ -1,6 +1,6 @@
 /**
  * Commits, and determines whether the commit landed, by a guard: a record that every writer checks, so that at most one
- * commit can follow it. "Every outcome of a commit" in the README.md of eventstore-less has the table.
+ * commit can follow it. "Every outcome of a commit" in eventstore_less/README.md has the table.
  */
 
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";

@@ -114,6 +114,7 @@ export class StoreDamagedError extends StoreRefusedError {
   }
 }
 
+/** Whether a commit that failed with this error may have landed, or may still land. */
 export function mayHaveLanded(error: unknown): boolean {
   return !(error instanceof StoreError) || error instanceof UnclearOutcomeError;
 }

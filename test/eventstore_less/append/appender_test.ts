@@ -346,7 +346,7 @@ Deno.test("append() gives a refusal and a command without events the outcome tha
   assertEquals([store.gets.length, store.commits.length], [reads, 2]);
 });
 
-Deno.test("append() decides a command without events again as often as the head has moved before it is proven", async () => {
+Deno.test("append() decides a command without events again each time that the head moved before its plan is confirmed", async () => {
   await using opened = await open();
   const { service, openOther } = opened;
   const other = openOther();

@@ -22,7 +22,7 @@ function open() {
   /** Commits, and resolves to how long the instance then waits, in milliseconds. Others commit at the given times. */
   const commit = async (...othersAtMs: number[]) => {
     moveHead();
-    turns.onProven();
+    turns.onConfirmed();
     turns.onLanded(STEP_MS);
     for (const ms of othersAtMs) runtime.setTimer(ms, moveHead);
     const startedAt = runtime.monotonicNow();
@@ -78,7 +78,7 @@ Deno.test("Turns: a loss halves the number of commands of a plan, down to one, a
   assertEquals(turns.limit, 4);
   await commit();
   assertEquals(turns.limit, 8);
-  turns.onProven();
+  turns.onConfirmed();
   assertEquals(turns.limit, 16);
   for (const limit of [8, 4, 2, 1, 1]) {
     lose(turns.limit);
