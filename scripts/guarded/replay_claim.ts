@@ -23,8 +23,8 @@ export interface ReplayClaim {
 }
 
 /**
- * Makes the claim, also if another run has it. That one may be dead; if it still runs, its next commit fails. Rejects
- * with `ReplayOvertakenError` if another run claims at the same moment.
+ * Takes the claim, also from another run, which may be dead; if it still runs, its next commit fails. Rejects with
+ * `ReplayOvertakenError` if another run takes the claim at the same moment.
  */
 export async function claimReplay(store: Store, runtime: Runtime): Promise<ReplayClaim> {
   const found = await store.get(REPLAY_KEY);

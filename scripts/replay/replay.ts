@@ -57,7 +57,7 @@ interface Job extends Required<ReplayOptions> {
   claim: ReplayClaim;
   /** The generation that is filled. No head names it, so nobody else reads or writes it. */
   generation: number;
-  /** Has verified the lines that are filled in. */
+  /** The verifier of the lines that are filled in. */
   verifier: LogVerifier;
   /** The time of the log at the start: records that are over by it are left out. */
   time: number;

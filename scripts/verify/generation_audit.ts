@@ -28,7 +28,7 @@ export interface GenerationAuditDeps {
   store: Store;
   runtime: Pick<Runtime, "now">;
   generation: number;
-  /** Has verified the log up to the position of the audit. */
+  /** The verifier of the log, after the last line up to the position of the audit. */
   verifier: LogVerifier;
   findings: Findings;
 }

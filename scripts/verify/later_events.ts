@@ -6,7 +6,7 @@ import { project } from "eventstore-less/projections/project.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { digestOf, textOf } from "./expected_records.ts";
 
-/** What stands for the digest of a record that an event has removed. */
+/** The digest of a record that an event has removed. */
 const REMOVED = -1;
 
 /** The events after the position of an audit, which others append while it runs: how each record was after each of them. */
@@ -14,7 +14,7 @@ export class LaterEvents {
   #store: Store;
   /** Position of the last event that was read. */
   #position: number;
-  /** By the texts of the keys: the digests of all that the events have made of the record. */
+  /** By the text of a key: the digests of all states that the events have given the record. */
   #digests = new Map<string, number[]>();
   /** The latest time of these events and those before. */
   latestMs: number;
@@ -25,7 +25,7 @@ export class LaterEvents {
     this.latestMs = latestMs;
   }
 
-  /** Reads the events up to the head of now, and resolves to this head. All that was stored before is then known. */
+  /** Reads the events up to the newest head, and resolves to this head. Then all is known that was stored before the call. */
   async readToHead() {
     const { head } = await readHead(this.#store);
     const range = { from: this.#position + 1, to: head.position };

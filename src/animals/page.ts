@@ -39,7 +39,7 @@ export interface Page {
   cachedHeaders?: { head: Head; baseUrl: string; headers: Record<string, string> };
 }
 
-/** A page of a list or a search ends after the pet with which its text has so many UTF-16 code units. */
+/** A page of a list or a search ends with the pet that makes its text this long, in UTF-16 code units. */
 export const PAGE_LENGTH = 128 * 1024;
 
 /** The page that shows pets of a query. `next` is the cursor of the page after it. */

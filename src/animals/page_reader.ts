@@ -55,7 +55,7 @@ export class PageReader {
     return { ...read, next };
   }
 
-  /** Reads the first pets of the query, one more than its limit, of so many consecutive ids. */
+  /** Reads the first pets of the query, at most one more than its limit. `span` is the number of ids that are looked at. */
   async #readLists(query: PageQuery, head: Head, span: number): Promise<PetsOfHead> {
     const { limit, order, status } = query;
     const { oldest, newest } = idsOf(query, lastPetIdOf(head));

@@ -41,7 +41,7 @@ export class PetIndex {
     this.#categories[id] = categoryId;
   }
 
-  /** Adds a later event of a pet. The caller moves the position, also for events of others. */
+  /** Adds a later event of a pet. The caller sets `position`, also after events of other subjects. */
   add({ type, data: { id, categoryId, status }, position }: PetEvent): void {
     const list = type === "PetRemoved" ? undefined : petListOf(status);
     const formerCategory = this.#categories[id] ?? 0n;

@@ -17,10 +17,10 @@ import { petOf } from "./pet_records.ts";
 const REQUEST_WAIT_MS = 2_000;
 const PROBE_WAIT_MS = 500;
 
-/** A fill that took so long is logged, because the instance was not ready meanwhile, in milliseconds. */
+/** A fill that takes at least so long is logged, in milliseconds, because the instance was not ready meanwhile. */
 const REPORTED_MS = 500;
 
-/** How long after it met damage an instance tries again to fill its index, in milliseconds. */
+/** Time after which an instance that met damage fills its index again, in milliseconds. */
 export const RETRY_MS = 30_000;
 
 /** Events of one read of the log, which take about a millisecond. */

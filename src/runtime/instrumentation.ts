@@ -61,7 +61,7 @@ export const NO_INSTRUMENTATION: Instrumentation = {
   observe() {},
 };
 
-/** Makes an instrumentation unable to fail what calls it. Its errors are logged as defects. */
+/** Keeps errors of an instrumentation from its callers, and logs them as defects. */
 export function shielded(inner: Instrumentation, report: Logger): Instrumentation {
   const shield = <Args extends unknown[]>(call: (...args: Args) => void) => (...args: Args) => {
     try {

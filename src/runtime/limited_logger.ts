@@ -6,7 +6,7 @@ type Line = Parameters<Logger>;
 /** The length of an interval in milliseconds. */
 export const INTERVAL_MS = 10_000;
 
-/** Maximum number of lines of one kind that name requests in an interval, because they differ. Others repeat the first. */
+/** Maximum number of lines of one kind in an interval if they name requests, because these lines differ. */
 export const REQUESTS_LIMIT = 10;
 
 /**
@@ -15,8 +15,8 @@ export const REQUESTS_LIMIT = 10;
  * once, or the first {@linkcode REQUESTS_LIMIT} that have a `requestId`. Of the others, only the last one is logged, at
  * the end of the interval, with the number of those before it as `omitted`. It is the first one of the next interval.
  *
- * A line with `ends` says that the fault of that event has ended. It is logged if such a fault was logged since the last
- * one, and what is left of the fault is not. The access log is not limited, because it is about each response.
+ * A line with `ends` says that the fault of that event has ended. It is logged if the fault was logged since the last such
+ * line, and then held lines of the fault are dropped. The access log is not limited, because it is about each response.
  */
 export function limitedLogger(
   report: Logger,

@@ -196,7 +196,7 @@ function expectedIds(pets: Pet[], query: URLSearchParams): number[] {
   ).map(({ id }) => id).sort((one, other) => other - one);
 }
 
-/** A change of a pet, which was removed if it is `undefined` then. */
+/** A change of a pet. `pet` is the pet after it; absent if it was removed. */
 interface Change {
   position: number;
   id: number;

@@ -1,4 +1,4 @@
-/** The index of categories: how an instance fills it, keeps it up, and what it does if a record is damaged. */
+/** The index of categories: how an instance fills it and keeps it up to date, and what it does if a record is damaged. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { projectionKey } from "eventstore-less/keyspace.ts";

@@ -111,7 +111,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a page of some ids has cached pets beside those of a later head": {
       "#readIds": ["if (!isCurrent(caches, read.head))", "if (false)"],
     },
-    "a pet of a later head is cached": { "#readUncached": ["&& isCurrent(caches, head)", ""] },
     "a page names the head of its request": {
       "#readPage": ["pageOf(read.pets, query, read.head", "pageOf(read.pets, query, head"],
     },
@@ -135,12 +134,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   "src/animals/name_search.ts": {
     "a search leaves out what follows its page": {
       "#scan": ["hasMore ? shown.at(-1)!.id : part.next", "part.next"],
-    },
-    "a search ends with its first part": {
-      "#scan": ["part.next !== undefined && found.length < query.limit", "false"],
-    },
-    "a search names the head of its last part": {
-      "#scan": ["first ??= part.head", "first = part.head"],
     },
   },
   "src/animals/pet_index.ts": {

@@ -37,7 +37,7 @@ export class QueuedCommand {
   readonly command: Command;
   /** Monotonic time in milliseconds at which the command is rejected. */
   readonly deadline: number;
-  /** Whether it has its outcome. A flag and no set of commands: dead entries of a long-lived set keep others alive (measured). */
+  /** Whether it has its outcome. In a long-lived set of commands, dead entries would keep others alive (measured). */
   isSettled = false;
   #settlers = Promise.withResolvers<Appended>();
   readonly outcome = this.#settlers.promise;

@@ -7,7 +7,7 @@ import { type Runtime, sleep } from "../../runtime/runtime.ts";
 const WAIT_STEPS = 5;
 const WAIT_LIMIT_MS = 500;
 
-/** The same for one that it has not seen. Much shorter, because the others that wait must not give up meanwhile. */
+/** The same for an instance that was not seen. Much shorter, so that those that wait for this one do not give up. */
 const INVITATION_STEPS = 2.5;
 
 /** Number of looks at the head in the time of a step. */
@@ -79,7 +79,7 @@ export class Turns {
     return sleep(this.#runtime, Math.max(1, this.#stepMs / LOOKS_PER_STEP));
   }
 
-  /** A commit landed, after a step that took so many milliseconds. */
+  /** Call it after a commit landed. `stepMs` is how long its step took, in milliseconds. */
   onLanded(stepMs: number): void {
     const now = this.#runtime.monotonicNow();
     const others = this.#hasLost ? Math.max(1, this.#taken) : this.#taken;
@@ -98,7 +98,7 @@ export class Turns {
     this.limit *= 2;
   }
 
-  /** The head moved before a plan of so many commands was confirmed. */
+  /** Call it if the head moved before a plan was confirmed. `count` is the number of its commands. */
   onLost(count: number): void {
     this.#hasLost = true;
     this.limit = Math.max(1, Math.floor(count / 2));

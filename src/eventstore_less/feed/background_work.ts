@@ -7,7 +7,7 @@ export const REST_MS = 9;
 /** After this time without a turn, in milliseconds, the thread has rested. */
 export const IDLE_MS = 100;
 
-/** Followers that catch up and sweeps of the store; and searches, the fill of an index and what compresses long pages. */
+/** `events`: followers that catch up, and sweeps. `pages`: searches, the fill of an index, and compression of long bodies. */
 export type BackgroundWorkKind = "events" | "pages";
 
 /** A request, and what {@linkcode BackgroundWork} notes about it. */

@@ -53,7 +53,7 @@ interface WireEntry {
 const READ_RANGES_LIMIT = 10;
 const READ_ENTRIES_LIMIT = 1_000;
 
-/** How often the parts of a large snapshot are read until no commit comes between. */
+/** Maximum number of times that the parts of a large snapshot are read, until no commit comes between. */
 const SNAPSHOT_ATTEMPTS = 30;
 
 /** The messages of the client's errors about an answer that arrived, but that it cannot use. */
@@ -154,7 +154,7 @@ async function readAtOneMoment(
   throw new NotAppliedError(`Commits came between ${SNAPSHOT_ATTEMPTS} reads of a snapshot`);
 }
 
-/** Groups ranges so that each group has at most so many of them, and so many entries. There is always one group. */
+/** Splits ranges into parts with at most so many ranges and entries each. Without ranges, there is one empty part. */
 function partsOf(ranges: ReadRange[], maxRanges: number, maxEntries: number): ReadRange[][] {
   const parts: ReadRange[][] = [[]];
   let entries = 0;

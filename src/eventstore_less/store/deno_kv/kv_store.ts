@@ -16,7 +16,7 @@ import { KvWriter } from "./kv_writer.ts";
 /** Maximum number of keys of one read (https://docs.deno.com/deploy/kv/transactions/#limits). */
 const GET_MANY_LIMIT = 10;
 
-/** How often the parts of a snapshot are read until no commit comes between. */
+/** Maximum number of times that the parts of a snapshot are read, until no commit comes between. */
 const SNAPSHOT_ATTEMPTS = 30;
 
 /** A store on a Deno KV that a platform attaches. A file has a faster reader: `SqliteStore`. */

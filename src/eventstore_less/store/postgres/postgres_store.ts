@@ -99,7 +99,7 @@ export class PostgresStore implements Store {
     return value === null ? null : entryOf(key, row);
   }
 
-  /** Makes a read of the head. If a proof is due that the server is the primary, the read is the one that proves it. */
+  /** Reads the head. If a proof is due that the server is the primary, uses the statement that also proves this. */
   async #readHead(plain: string, proving: string, parameters: Parameter[]): Promise<Row[]> {
     const sentAt = this.#runtime.monotonicNow();
     const mustProve = this.#head.strictReads || sentAt - this.#provenAt >= PROVEN_MS;

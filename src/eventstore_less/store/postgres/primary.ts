@@ -30,8 +30,8 @@ const BEGIN_SESSION = `
  * The settings of a session that the store depends on. They override the defaults of the role. A time limit of the server
  * would cancel a commit's wait for its standby, which then counts as successful. A wait for a lock may end, because it
  * precedes the commit. A commit is planned once, and by its indexes however small the tables are then, because to plan
- * it takes the server a tenth of its time (measured). Parallel workers would lose the order within a snapshot. Even a sufficient `synchronous_commit` is set, because the default
- * may change.
+ * it takes the server a tenth of its time (measured). Parallel workers would lose the order within a snapshot. Even a
+ * sufficient `synchronous_commit` is set, because the default may change.
  */
 const CONFIGURE = `
   select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings where name in (

@@ -29,7 +29,7 @@ export interface ResilientStoreOptions {
   probeKey: Key;
   report?: Logger;
   instrumentation?: Pick<Instrumentation, "onStoreCall">;
-  /** How long a command that can wait repeats a failed read. By default, a read ends within {@linkcode CALL_LIMIT_MS}. */
+  /** How long failed reads are repeated, in milliseconds. By default, a read ends within {@linkcode CALL_LIMIT_MS}. */
   retryReadsMs?: number;
 }
 
@@ -63,7 +63,7 @@ export class ResilientStore implements Store {
   list: Store["list"] = (range, options) =>
     this.#read("list", range.prefix ?? range.start, () => this.#store.list(range, options));
 
-  /** Its metric is of the last key or range, because the first one is the head. */
+  /** Measured as a read of its last key or range, because the first key is that of the head. */
   snapshot: Store["snapshot"] = (keys, ranges, options) => {
     const lastRange = ranges.at(-1);
     const key = lastRange === undefined ? keys.at(-1) : lastRange.prefix ?? lastRange.start;
