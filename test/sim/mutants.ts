@@ -133,7 +133,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/animals/name_search.ts": {
     "a search leaves out what follows its page": {
-      "#scan": ["hasMore ? shown.at(-1)!.id : part.next", "part.next"],
+      "#scan": ["found, first", "found.slice(0, query.limit), first"],
     },
   },
   "src/animals/pet_index.ts": {
