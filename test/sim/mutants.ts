@@ -91,7 +91,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "pages of both orders share the cache": { pageName: ["${order}/", ""] },
     "searches for all names share the cache": { pageName: ['${name ?? ""}', ""] },
-    "a pet beyond the head is read": { get: ["id > lastPetIdOf(head)", "false"] },
     "an instance does not follow the changes of others": {
       "#cachesFor": ["changePosition < changePositionOf(head)", "false"],
     },
