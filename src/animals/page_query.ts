@@ -55,10 +55,6 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
       return id ?? refuse(`must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
     },
   },
-  order: oneOf<NonNullable<PageQuery["order"]>>(
-    "The order by identifier: `asc` is oldest first; by default `desc`, newest first",
-    ["asc", "desc"],
-  ),
   cursor: {
     description: "The start of the page, taken from the `Link` header of the previous page",
     schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
@@ -96,6 +92,10 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
       return hasLength ? value : refuse(`must be 1 to ${NAME_PART_MAX} characters long`);
     },
   },
+  order: oneOf<NonNullable<PageQuery["order"]>>(
+    "The order by identifier: `asc` is oldest first; by default `desc`, newest first",
+    ["asc", "desc"],
+  ),
 };
 
 export function parsePageQuery(search: string): PageQuery {

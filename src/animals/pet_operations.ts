@@ -115,8 +115,8 @@ function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
 
 /** The page of one id has the tag of its animal, so a client can send it as `If-Match`. */
 function tagOfPage({ text, hash }: Page, { ids }: PageQuery): string {
-  const isOneAnimal = ids?.length === 1 && text !== NO_PETS;
-  return isOneAnimal ? entityTag(text.slice(1, -1)) : entityTagOfHash(hash);
+  const isOnePet = ids?.length === 1 && text !== NO_PETS;
+  return isOnePet ? entityTag(text.slice(1, -1)) : entityTagOfHash(hash);
 }
 
 function getPet(

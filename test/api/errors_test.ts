@@ -199,7 +199,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
 
   "400 invalid_parameter": [
     ...UNKNOWN_PARAMETERS.map(([name, query]): [string, ...Send[]] => [
-      `Query parameter "${name}" is not known: use limit, status, categoryId, order, cursor, ids, name`,
+      `Query parameter "${name}" is not known: use limit, status, categoryId, cursor, ids, name, order`,
       ...list(query, `limit=5&${query}`),
     ]),
     ...["offset", "page"].map((name): [string, ...Send[]] => [

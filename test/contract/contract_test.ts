@@ -24,7 +24,7 @@ const CASES = 100;
 
 /** A description cannot say that these exclude others. Each seed is run without some of them. */
 const EXCLUSIVE = ["ids", "since"];
-const OTHERS = ["limit", "status", "categoryId", "cursor", "name", "lastEventId"];
+const OTHERS = ["limit", "status", "categoryId", "cursor", "name", "order", "lastEventId"];
 const SEEDS = [[1, EXCLUSIVE], [2, OTHERS], [3, EXCLUSIVE]] as const;
 
 const withPython = await install("tools from PyPI", installPythonTools);

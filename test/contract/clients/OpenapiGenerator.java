@@ -48,13 +48,13 @@ public class OpenapiGenerator {
     var last = new EventsApi(client).listPetEvents(pet.getId(), 1, null, null).get(0);
     expect(last.getActor().equals(new KeyApi(client).getKey(null).getId()), last);
 
-    expect(pets.listPets(1, null, Long.MAX_VALUE, null, null, null, null).get(0).equals(pet), pet);
-    expect(pets.listPets(1, StatusFilter.AVAILABLE, null, null, null, "MIA", null).get(0).equals(pet), pet);
+    expect(pets.listPets(1, null, Long.MAX_VALUE, null, null, null, null, null).get(0).equals(pet), pet);
+    expect(pets.listPets(1, StatusFilter.AVAILABLE, null, null, null, "MIA", null, null).get(0).equals(pet), pet);
     var ids = List.of(1L, pet.getId());
-    expect(pets.listPets(null, null, null, null, ids, null, null).get(0).equals(pet), pet);
+    expect(pets.listPets(null, null, null, null, ids, null, null, null).get(0).equals(pet), pet);
     pets.removePet(pet.getId(), "*", "removal");
     pets.removePet(pet.getId(), "*", "removal");
-    expect(pets.listPets(null, null, null, null, ids, null, null).size() == 1, pet);
+    expect(pets.listPets(null, null, null, null, ids, null, null, null).size() == 1, pet);
   }
 
   private static void expect(boolean isTrue, Object found) {
