@@ -93,7 +93,7 @@ export class Turns {
     this.#stepMs = stepMs;
   }
 
-  /** A plan was proven, with a commit or without one. */
+  /** Call it after a plan was confirmed, with a commit or without one. */
   onConfirmed(): void {
     this.limit *= 2;
   }

@@ -71,7 +71,7 @@ Deno.test("Turns: an instance waits for five of its steps for one that takes no 
   assertEquals(await commit(), 0);
 });
 
-Deno.test("Turns: a loss halves the number of commands of a plan, down to one, and one that is proven doubles it", async () => {
+Deno.test("Turns: a loss halves the number of commands of a plan, down to one, and one that is confirmed doubles it", async () => {
   const { commit, lose, turns } = open();
   assertEquals(turns.limit, Infinity);
   lose(9);
