@@ -225,9 +225,11 @@ function respondInPublic(
   operation: PublicOperation | undefined,
   route: Route,
   exchange: Exchange,
-  { operations }: HandlerDeps,
+  { background, operations }: HandlerDeps,
 ): HttpResponse | Promise<HttpResponse> {
   if (operation === undefined) return respondWithMethods(exchange.request.method, route);
+  // It may wait for the fill of the index, which has turns of the background work.
+  if (operation === "checkReadiness") background.requestLeft(exchange);
   return operations[operation](exchange);
 }
 
