@@ -17,7 +17,7 @@ export interface PetIndexQuery {
   limit: number;
 }
 
-/** The bits of a category by which changes of its pets are noted. */
+/** Number of the lowest bits of a category by which changes of its pets are noted. */
 const BUCKET_BITS = 12;
 
 /** The category and the list of every pet, after all events up to a position, in 9 bytes for each id. */
@@ -27,7 +27,7 @@ export class PetIndex {
   /** By id: the number of the list, from 1 on; 0 without a pet. */
   #lists = new Uint8Array(1_024);
   #categories = new BigInt64Array(1_024);
-  /** By the last bits of a category: the position of the last event that moved a pet into it, out of it or between lists. */
+  /** By the lowest bits of a category: the position of the last event that moved a pet into it, out of it or between lists. */
   #changedAt = new Float64Array(2 ** BUCKET_BITS);
 
   constructor(position: number) {
@@ -41,11 +41,13 @@ export class PetIndex {
     this.#categories[id] = categoryId;
   }
 
-  /** Adds a later event of a pet. The caller sets `position`, also after events of other subjects. */
+  /** Adds a later event of a pet. The caller sets the `position` of the index, also after events of other subjects. */
   add({ type, data: { id, categoryId, status }, position }: PetEvent): void {
     const list = type === "PetRemoved" ? undefined : petListOf(status);
-    const formerCategory = this.#categories[id] ?? 0n;
-    const isMoved = this.#lists[id] !== numberOf(list) || formerCategory !== categoryId;
+    const formerList = this.#lists[id] ?? 0;
+    // A new pet leaves no category.
+    const formerCategory = formerList === 0 ? categoryId : this.#categories[id];
+    const isMoved = formerList !== numberOf(list) || formerCategory !== categoryId;
     if (!isMoved) return;
     this.#changedAt[bucketOf(formerCategory)] = position;
     this.#changedAt[bucketOf(categoryId)] = position;

@@ -460,6 +460,24 @@ Deno.test("list() reads a page of a category again if the index was replaced whi
   }
 });
 
+Deno.test("list() reads a page of any category once, although pets of another one are added at each read", async () => {
+  for (const categoryId of [0n, 1n, -1n]) {
+    const history = await History.of([{ patch: { categoryId } }]);
+    let reads = 0;
+    const store = faultyStore(history.store, {
+      async onSnapshot(apply) {
+        reads++;
+        if (reads < 4) await history.commit([{ patch: { categoryId: 7n } }]);
+        return await apply();
+      },
+    });
+    const query = { limit: 5, categoryId };
+    const page = await petReaderOf(store).list(query, history.entry);
+    assertIsAsOfItsHead(page, history, query);
+    assertEquals([categoryId, reads], [categoryId, 1]);
+  }
+});
+
 Deno.test("list() gives up a page of a category that pets enter or leave during each read", async () => {
   const history = await History.of(added(8));
   let now = 0;
