@@ -43,8 +43,8 @@ export async function fillByCheckout(
 }
 
 /**
- * The service of a checkout on a store file. It runs without Deno's task runner, whose memory and processor
- * time are not the service's.
+ * The service of a checkout on a store file, once it is ready: the fill of its index would be measured with the first
+ * requests. It runs without Deno's task runner, whose memory and processor time are not the service's.
  */
 export async function startService(
   kvPath: string,
@@ -67,6 +67,7 @@ export async function startService(
       if (line.includes('"listening"')) resolve(JSON.parse(line).port);
     }).then(() => reject(new Error(`The server did not start: ${lines.join("\n")}`)));
   });
+  while (!await isReady(port)) await new Promise((resolve) => setTimeout(resolve, 20));
   return {
     port,
     cpuMs: () => cpuMs(process.pid),
@@ -76,6 +77,12 @@ export async function startService(
       await process.status;
     },
   };
+}
+
+async function isReady(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+  await response.body?.cancel();
+  return response.ok;
 }
 
 /** Processor time of a process, or of all its children that have ended. */
