@@ -26,8 +26,9 @@ interface Pet {
 /** A page as a client got it. */
 interface SeenPage {
   query: URLSearchParams;
-  /** The last position that was acknowledged before the request was sent. */
+  /** The greatest position of the pages that had come when the request was sent, and the number of acknowledged writes. */
   acknowledged: number;
+  writes: number;
   position: number;
   pets: Pet[];
   next?: number;
@@ -38,11 +39,22 @@ export interface FuzzResult {
   pages: number;
   kills: number;
   replays: number;
+  /** Number of responses of each status, and of requests without a response. */
+  statuses: Record<string, number>;
   failures: string[];
+}
+
+/** A write that was acknowledged. No other one has both its id and its name. */
+interface Write {
+  id: number;
+  /** Absent for a removal. */
+  name?: string;
 }
 
 const STATUSES = ["available", "pending", "sold", undefined];
 const NAMES = ["Rex", "Max", "T. REX", "Zoë", "rexine"];
+/** Everything that a client must expect while instances are killed. Only `none` is a lost connection. */
+const EXPECTED_STATUSES = ["200", "201", "204", "404", "503", "none"];
 const random = (limit: number) => Math.floor(Math.random() * limit);
 
 /** Sends requests until it has so many pages. `address` names a store that is a database or a server. */
@@ -50,7 +62,7 @@ export async function fuzzPages(wanted: number, address?: string): Promise<FuzzR
   await using temp = await TempStore.make();
   const store = address ?? temp.kvPath;
   const { token } = await useRealStore(store, (it) => issueApiKey(it, { label: "fuzz" }));
-  const result: FuzzResult = { pages: 0, kills: 0, replays: 0, failures: [] };
+  const result: FuzzResult = { pages: 0, kills: 0, replays: 0, statuses: {}, failures: [] };
   let starts = 0;
   const start = () => {
     starts++;
@@ -60,27 +72,43 @@ export async function fuzzPages(wanted: number, address?: string): Promise<FuzzR
   const services = [await start(), await start()];
   const seen: SeenPage[] = [];
   const isOver = () => seen.length >= wanted;
+  const writes: Write[] = [];
   let acknowledged = 0;
   let newest = 0;
+  let number = 0;
   const send = async (path: string, init?: RequestInit) => {
     const response = await pick(services).send(path, token, init).catch(() => undefined);
-    if (response?.status === 500) result.failures.push(`500: ${path} ${await response.text()}`);
+    const status = String(response?.status ?? "none");
+    result.statuses[status] = (result.statuses[status] ?? 0) + 1;
+    if (!EXPECTED_STATUSES.includes(status)) {
+      result.failures.push(`${status}: ${path} ${await response?.text()}`);
+    }
     return response;
   };
   const write = async () => {
     const kind = random(10);
-    const pet = { name: pick(NAMES), categoryId: random(4), status: pick(STATUSES) };
-    const path = kind < 4 ? "/v1/pets" : `/v1/pets/${1 + random(newest + 1)}`;
+    number++;
+    const name = `${pick(NAMES)} ${number}`;
+    const pet = { name, categoryId: random(4), status: pick(STATUSES) };
+    const id = 1 + random(newest + 1);
+    const path = kind < 4 ? "/v1/pets" : `/v1/pets/${id}`;
     const method = kind < 4 ? "POST" : kind < 9 ? "PATCH" : "DELETE";
     const body = method === "DELETE" ? undefined : JSON.stringify(pet);
     const headers = { "content-type": "application/json" };
     const response = await send(path, { method, headers, body });
-    const text = await response?.text().catch(() => "");
-    if (response?.status === 201) newest = Math.max(newest, JSON.parse(text!).id);
+    const text = await response?.text().catch(() => undefined);
+    if (!response?.ok || text === undefined) return;
+    if (method === "DELETE") {
+      writes.push({ id });
+      return;
+    }
+    const written = JSON.parse(text);
+    newest = Math.max(newest, written.id);
+    writes.push({ id: written.id, name });
   };
   const read = async () => {
     const query = drawQuery(newest);
-    const before = acknowledged;
+    const before = { acknowledged, writes: writes.length };
     const response = await send(`/v1/pets?${query}`);
     const text = await response?.text().catch(() => undefined);
     if (response?.status !== 200 || text === undefined) return;
@@ -90,7 +118,7 @@ export async function fuzzPages(wanted: number, address?: string): Promise<FuzzR
     acknowledged = Math.max(acknowledged, position);
     seen.push({
       query,
-      acknowledged: before,
+      ...before,
       position,
       pets: JSON.parse(text),
       next: next === undefined ? undefined : Number(next),
@@ -123,12 +151,26 @@ export async function fuzzPages(wanted: number, address?: string): Promise<FuzzR
   for (const service of services) await service.stop();
   const lines = await useRealStore(store, (it) => readLogLines(it.store));
   const model = new Model(lines);
+  const positions = positionsOf(writes, model);
+  const lost = positions.filter((it) => it === undefined).length;
+  if (lost > 0) result.failures.push(`${lost} acknowledged writes are not in the log`);
   for (const page of seen) {
     result.pages++;
+    page.acknowledged = Math.max(page.acknowledged, positions[page.writes - 1] ?? 0);
     const fault = page.query.has("name") ? model.faultOfSearch(page) : model.faultOfPage(page);
     if (fault !== undefined) result.failures.push(`${page.query} at ${page.position}: ${fault}`);
   }
   return result;
+}
+
+/** For each write, the greatest position up to it; `undefined` for a write that the log does not have. */
+function positionsOf(writes: Write[], model: Model): (number | undefined)[] {
+  let greatest = 0;
+  return writes.map((write) => {
+    const position = model.positionOf(write);
+    greatest = Math.max(greatest, position ?? 0);
+    return position === undefined ? undefined : greatest;
+  });
 }
 
 function drawQuery(newest: number): URLSearchParams {
@@ -165,6 +207,10 @@ class Model {
     }
   }
 
+  positionOf({ id, name }: Write): number | undefined {
+    return this.#states[id]?.find(({ pet }) => pet?.name === name)?.position;
+  }
+
   faultOfPage({ query, acknowledged, position, pets, next, total }: SeenPage): string | undefined {
     if (position < acknowledged) return `older than position ${acknowledged}`;
     const all = this.#statesFrom(position, position)
@@ -186,7 +232,8 @@ class Model {
   faultOfSearch({ query, acknowledged, position, pets, next }: SeenPage): string | undefined {
     if (position < acknowledged) return `older than position ${acknowledged}`;
     const isAscending = query.get("order") === "asc";
-    const cursor = Number(query.get("cursor") ?? (isAscending ? 0 : Infinity));
+    const beforeFirst = isAscending ? 0 : Infinity;
+    const cursor = Number(query.get("cursor") ?? beforeFirst);
     for (const { id, states } of this.#statesFrom(position, this.#last)) {
       const isInPage = isAscending
         ? id > cursor && id <= (next ?? Infinity)
