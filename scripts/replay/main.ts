@@ -36,9 +36,9 @@ async function rebuild(deps: ReplayDeps, graceMs: number): Promise<void> {
   left = LEFT.rebuild;
   const { generation, events } = await replay(deps, {
     graceMs,
-    progress: (phase, done, total) => {
-      if (phase === "wait") left = LEFT.removal;
-      PROGRESS[phase](done, total);
+    progress: (phase, done, total) => PROGRESS[phase](done, total),
+    onSwitched: () => {
+      left = LEFT.removal;
     },
   });
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);

@@ -43,6 +43,8 @@ export interface ReplayOptions {
   graceMs?: number;
   /** Called with events, seconds or records. The total may be unknown. */
   progress?: (phase: ReplayPhase, done: number, total?: number) => void;
+  /** Called once the new generation is served. */
+  onSwitched?: () => void;
 }
 
 export interface ReplayOutcome {
@@ -51,7 +53,7 @@ export interface ReplayOutcome {
   events: number;
 }
 
-interface Job extends Required<ReplayOptions> {
+interface Job extends Required<Omit<ReplayOptions, "onSwitched">> {
   store: Store;
   runtime: Runtime;
   claim: ReplayClaim;
@@ -70,7 +72,7 @@ interface Job extends Required<ReplayOptions> {
  */
 export async function replay(
   { store, runtime }: ReplayDeps,
-  { graceMs = GRACE_MS, progress = () => {} }: ReplayOptions = {},
+  { graceMs = GRACE_MS, progress = () => {}, onSwitched }: ReplayOptions = {},
 ): Promise<ReplayOutcome> {
   const start = await readHead(store);
   // An empty log has nothing to rebuild. A claim without a head would make the store look like a foreign one.
@@ -85,7 +87,7 @@ export async function replay(
   // An earlier run may have filled a part.
   await remove(job, fromGeneration(generation));
   try {
-    await catchUp(job);
+    await fillUntilNearHead(job);
     await judge(job);
     await switchTo(job);
   } catch (error) {
@@ -94,6 +96,7 @@ export async function replay(
     await claim.release();
     throw error;
   }
+  onSwitched?.();
   await waitForReaders(job);
   await remove(job, beforeGeneration(generation));
   await claim.release();
@@ -101,26 +104,32 @@ export async function replay(
 }
 
 /** Fills the new generation until few events are left, because others are appended meanwhile. */
-async function catchUp(job: Job): Promise<void> {
+async function fillUntilNearHead(job: Job): Promise<void> {
   const readPosition = async () => (await readHead(job.store)).head.position;
   let isBehind = true;
   while (isBehind) {
     const to = await readPosition();
-    await fill(job, linesTo(job, to));
+    await writeRecordsOf(job, takeLinesTo(job, to));
     isBehind = await readPosition() - to > LAG_LIMIT;
   }
 }
 
 /** Writes the records of the next lines of the log, in its order. */
-function fill(job: Job, lines: AsyncIterable<RecordedLine[]> | RecordedLine[][]): Promise<void> {
+function writeRecordsOf(
+  job: Job,
+  lines: AsyncIterable<RecordedLine[]> | RecordedLine[][],
+): Promise<void> {
   const { store, claim } = job;
   return writeInCommits(lines, store.limits, sealerOf(job), async ({ mutations }) => {
     await claim.commit({ mutations });
   });
 }
 
-/** The next lines of the log, up to a position. Throws `UnsoundError` and `LogDamagedError`. */
-async function* linesTo({ store, verifier, progress }: Job, to: number) {
+/**
+ * Verifies the next lines of the log, up to a position, and yields them. The verifier then is after them, so the caller
+ * must write their records. Throws `UnsoundError` and `LogDamagedError`.
+ */
+async function* takeLinesTo({ store, verifier, progress }: Job, to: number) {
   for await (const lines of readLog(store, { from: verifier.position + 1, to })) {
     yield lines.map(({ line }) => verifier.expectSound(line, "; run deno task audit"));
     progress("fill", verifier.position, to);
@@ -137,7 +146,7 @@ function sealerOf({ time, generation }: Job) {
 /** Lets an audit judge the new generation. Throws `UnsoundError` if a record is not as the log says. */
 async function judge({ store, runtime, generation, verifier, time }: Job): Promise<void> {
   const findings = new Findings();
-  // What the replay has omitted counts as over, although the clock may have been set back since.
+  // A record that the replay omitted counts as expired, even if the clock has been set back since.
   const clock = { now: () => Math.max(time, runtime.now()) };
   const records = new GenerationAudit({ store, runtime: clock, generation, verifier, findings });
   for await (const entries of scan(store, { prefix: projectionKey(generation, []) })) {
@@ -157,9 +166,9 @@ async function switchTo(job: Job): Promise<void> {
   const seal = sealerOf(job);
   const deadline = runtime.monotonicNow() + RETRY_LIMIT_MS;
   while (true) {
-    await catchUp(job);
+    await fillUntilNearHead(job);
     const { head, versionstamp } = await readHead(store);
-    const lines = (await Array.fromAsync(linesTo(job, head.position))).flat();
+    const lines = (await Array.fromAsync(takeLinesTo(job, head.position))).flat();
     const { sealed: { mutations }, count } = sealCommit(lines, seal, store.limits);
     const fitsOneCommit = count === lines.length;
     if (fitsOneCommit) {
@@ -174,8 +183,8 @@ async function switchTo(job: Job): Promise<void> {
     if (runtime.monotonicNow() >= deadline) {
       throw new Error("The head changed during every attempt to update it; run the replay again");
     }
-    // A commit with few records is faster than those of the instances, so it finds the head that it was made for.
-    await fill(job, [lines]);
+    // Now the next attempt has fewer records, so it is over before the head moves.
+    await writeRecordsOf(job, [lines]);
   }
 }
 

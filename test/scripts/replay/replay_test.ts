@@ -45,6 +45,15 @@ Deno.test("replay() serves a new generation with the same content, and removes t
   assertEquals((await audit(sample)).sound, true);
 });
 
+Deno.test("replay() says when the new generation is served, also if nobody waits for the old one", async () => {
+  using sample = await openSampleStore(60);
+  const calls: string[] = [];
+  const progress = (phase: string) => calls.push(phase);
+  const onSwitched = () => calls.push("switched");
+  await replay(sample, { ...NO_GRACE, progress, onSwitched });
+  assertEquals([...new Set(calls)], ["fill", "switched", "remove"]);
+});
+
 Deno.test("replay() leaves nothing of what was wrong in the old generation, nor records of kinds of an earlier version", async () => {
   using sample = await openSampleStore(60);
   const pets = await sample.store.list({ prefix: projectionKey(1, petKey("sold")) }, { limit: 2 });
