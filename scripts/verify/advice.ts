@@ -71,7 +71,7 @@ export function adviceFor(kind: FaultKind, lastSound: number, isExport = false):
   return ACTIONS[action].replaceAll(/\bN\b/g, String(lastSound)).replaceAll("KIND", kind);
 }
 
-/** The kinds of notes. The first one is about what was lost, the others about the audit itself. */
+/** The kinds of notes. */
 export const NOTE_KINDS = [
   "idempotency_key_repeated",
   "only_log_audited",
@@ -85,5 +85,5 @@ export type NoteKind = typeof NOTE_KINDS[number];
 export const NOTE_ADVICE: Partial<Record<NoteKind, string>> = {
   idempotency_key_repeated: `\
 The record of the first use was lost, or a clock was far behind, so a request that was sent again was probably \
-carried out twice. Look at both events (deno task log --from N --to N --pretty). If they say the same twice, undo one of the two.`,
+carried out twice. Look at both events (deno task log --from POSITION --to POSITION --pretty). If they say the same twice, undo one of the two.`,
 };

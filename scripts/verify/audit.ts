@@ -8,6 +8,9 @@
  * 4. `generation_audit.ts` judges the records of the store by these, and by the `later_events.ts`. A replay judges its
  *    new generation with it, too.
  * 5. `findings.ts` makes the report, with the next step for each kind of fault from `advice.ts`.
+ *
+ * A new kind of records needs nothing here: name it in `kinds` of its collection, and make it in `project()`. If its keys
+ * end in a number, no two records of the kind have the same number.
  */
 
 import type { Head } from "eventstore-less/definitions.ts";

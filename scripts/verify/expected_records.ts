@@ -13,7 +13,7 @@ export interface Unfound {
   expiresAt: number;
 }
 
-/** What is kept of the records of a kind, by their names. */
+/** Position, digest and expiry of each record of a kind, by name. */
 interface KindTable {
   /** The position of the event that wrote the record; negative once the record was found. */
   positions: NumberTable;

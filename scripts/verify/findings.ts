@@ -1,4 +1,4 @@
-/** Collects the faults that an audit finds. */
+/** Collects the faults that an audit finds, and words its report. */
 
 import type { Head } from "eventstore-less/definitions.ts";
 import { COLLECTIONS } from "eventstore-less/tables.ts";
@@ -40,7 +40,7 @@ export class Findings {
   /** Number of faults of each kind. */
   readonly counts: Partial<Record<FaultKind, number>> = {};
   total = 0;
-  /** Why the audit could not judge all records; `undefined` if it did. */
+  /** The reason if the audit could not judge all records. */
   unfinished: string | undefined;
 
   /** With `damage`, the file of the store is known to be damaged. */
@@ -91,7 +91,7 @@ export class Findings {
     );
     return {
       sound: faults.length === 0 && this.unfinished === undefined,
-      /** Why there is no result, although no fault was found. Absent if there is one. */
+      /** The reason if there is no result, although no fault was found. */
       unfinished: this.unfinished,
       /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
       position,

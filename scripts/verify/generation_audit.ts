@@ -72,7 +72,9 @@ export class GenerationAudit {
       if (expiresAt <= time) continue;
       const written = await this.#keysWrittenAt(position);
       const key = written.find((it) => it[0] === kind && nameOf(it) === name);
-      if (key === undefined || this.#later.have(key, undefined)) continue;
+      // Its line was damaged since it was verified: the next audit reports the line.
+      if (key === undefined) continue;
+      if (this.#later.have(key, undefined)) continue;
       const isReplaced = generation > this.#generation;
       if (isReplaced) {
         this.#findings.noteReplaced(this.#generation);

@@ -34,6 +34,7 @@ export class LogAudit {
     this.#findings = findings;
     this.#checkpoint = checkpoint;
     this.#published = published && new PublishedComparison(published.checkpoint, published.tree);
+    // A checkpoint may be of position 0.
     this.#compareWithCheckpoint();
   }
 
@@ -41,7 +42,7 @@ export class LogAudit {
   verifyRecord(entry: StoreEntry): void {
     const last = entry.key[1] as number;
     const from = this.verifier.position + 1;
-    const faults = this.#findings.counts.line;
+    const lineFaultsBefore = this.#findings.counts.line;
     const { value } = entry;
     const content = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : undefined;
     const lines = unpackLines(content);
@@ -49,7 +50,7 @@ export class LogAudit {
     const isWhole = lines !== undefined && this.verifier.position === last;
     if (isWhole && checkedContent(entry) !== undefined) return;
     // A fault of a line explains the others: that of the checksum, and that the lines end elsewhere than the key says.
-    if (this.#findings.counts.line === faults) {
+    if (this.#findings.counts.line === lineFaultsBefore) {
       const fault = isWhole ? "have its checksum" : `hold exactly lines ${from} to ${last}`;
       const position = isWhole ? last : Math.min(this.verifier.position, last) + 1;
       this.#fault(`The record at position ${last} does not ${fault}`, position);
@@ -83,7 +84,7 @@ export class LogAudit {
     this.#findings.add("checkpoint", message, from);
   }
 
-  /** Reports the faults of a line together, as what the most telling of them is. */
+  /** Reports the faults of a line as one; but a line of a newer version that does not fit the line before as two. */
   #reportFaults(faults: readonly LineFault[], expectedPosition: number): void {
     const message = `Line ${expectedPosition}: ${messageOf(faults)}`;
     const kinds = new Set(faults.map(({ kind }) => kind));

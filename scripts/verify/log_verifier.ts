@@ -34,7 +34,8 @@ export interface LineFault {
 }
 
 /**
- * A history that the service cannot have written is a fault even if all hashes match. After a fault, the verifier
+ * Verifies lines one by one, and keeps what the later ones are compared with: the head, the last position of each subject
+ * and the records. A history that the service cannot have written is a fault even if all hashes match. After a fault, the verifier
  * continues from the content of the line itself, so that one fault is not reported again for every later line. The
  * service itself uses an Idempotency-Key again if its record was lost, or if a clock is behind after its record was
  * removed, so that is a note.
@@ -50,7 +51,7 @@ export class LogVerifier {
   /** Of the line that is verified. */
   #faults: LineFault[] = [];
   #notes: Note[] = [];
-  /** `undefined` after missing lines. */
+  /** As `head.lastHash`, but `undefined` after lines that cannot be read: the next one cannot be compared. */
   #lastHash: string | undefined = EMPTY_HEAD.lastHash;
   /** Whether every line so far could be read. Only then is an unknown subject a new one. */
   #isComplete = true;
@@ -84,19 +85,20 @@ export class LogVerifier {
     this.#faults = [];
     this.#notes = [];
     const read = readEvent(line);
-    const isMalformed = read instanceof MalformedEventError;
+    // A line of a newer version is no event for this one, but tells its position and its previoushash.
+    const isUnreadable = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
-    const hasPosition = !isMalformed || isNewer;
+    const hasPosition = !isUnreadable || isNewer;
     const position = hasPosition ? read.position : this.position + 1;
-    if (isMalformed) this.#addFault(read.message, isNewer ? "newer" : "other");
+    if (isUnreadable) this.#addFault(read.message, isNewer ? "newer" : "other");
     if (hasPosition) this.#checkPosition(read);
-    if (isMalformed) this.#lose();
+    if (isUnreadable) this.#forgetSubjects();
     else this.#checkBody({ event: read, line });
     const hash = sha256Hex(line);
     this.#lastHash = hash;
-    if (isMalformed) this.head = { ...this.head, position, lastHash: hash };
+    if (isUnreadable) this.head = { ...this.head, position, lastHash: hash };
     else addEvent(this.head, read, hash);
-    const event = isMalformed ? undefined : read;
+    const event = isUnreadable ? undefined : read;
     return { event, faults: this.#faults, notes: this.#notes };
   }
 
@@ -110,7 +112,8 @@ export class LogVerifier {
 
   /** Continues after a position. The lines up to there cannot be read. */
   skipTo(position: number): void {
-    this.#lose();
+    this.#forgetSubjects();
+    this.#lastHash = undefined;
     this.head = { ...this.head, position, lastHash: EMPTY_HEAD.lastHash };
   }
 
@@ -119,7 +122,7 @@ export class LogVerifier {
     const expected = this.position + 1;
     if (position !== expected) {
       this.#addFault(`its sequence says position ${position}, but ${expected} was expected`);
-      this.#lose();
+      this.#forgetSubjects();
     } else if (this.#lastHash !== undefined && previousHash !== this.#lastHash) {
       this.#addFault(
         "its previoushash is not the SHA-256 of the line before, so one of the two was altered",
@@ -158,9 +161,11 @@ export class LogVerifier {
   #checkPredecessor(event: RecordedEvent, last: number): void {
     const { predecessor } = event;
     if (predecessor !== undefined) this.#namesPredecessors = true;
-    const isUnknown = last === 0 && !this.#isComplete;
-    if (isUnknown || predecessor === last) return;
-    if (predecessor === undefined && (last === 0 || !this.#namesPredecessors)) return;
+    // Lines before format 6 name none.
+    const isOptional = last === 0 || !this.#namesPredecessors;
+    if (predecessor === last || (predecessor === undefined && isOptional)) return;
+    const isSubjectUnknown = last === 0 && !this.#isComplete;
+    if (isSubjectUnknown) return;
     const named = predecessor === undefined ? "names no predecessor" : `names ${predecessor}`;
     const right = last === 0 ? "had no event before" : `had its last event at position ${last}`;
     this.#addFault(`it ${named}, but its subject ${subjectOf(event)} ${right}`);
@@ -184,8 +189,8 @@ export class LogVerifier {
     this.#faults.push({ kind, message });
   }
 
-  #lose(): void {
-    this.#lastHash = undefined;
+  /** After lines that cannot be read: what is known of subjects may be out of date. */
+  #forgetSubjects(): void {
     this.#isComplete = false;
     for (const name of this.#lastPositions.keys()) this.#lastPositions.set(name, new NumberTable());
     this.records.clear();

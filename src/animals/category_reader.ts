@@ -20,8 +20,8 @@ export interface CategoryDeps {
 }
 
 /**
- * Reads a page as of the given head or a later one. Rejects with `projection_damaged`, and with `store_unavailable` if
- * pets came into the category or left it during each read.
+ * Reads a page as of the given head or a later one. Rejects with `projection_damaged`, and with `store_unavailable` if,
+ * during each read, pets came into the category, left it or got another status.
  */
 export async function readCategory(
   { heads, index: reader, monotonicNow }: CategoryDeps,

@@ -1,4 +1,4 @@
-/** Searches for pets by a part of their names. There is no index of names, so a page is the result of a bounded scan. */
+/** Searches for pets by a part of their names. There is no index of names, so a search reads a bounded number of pets. */
 
 import type { Head } from "eventstore-less/definitions.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";

@@ -17,7 +17,7 @@ import { petOf } from "./pet_records.ts";
 const REQUEST_WAIT_MS = 2_000;
 const PROBE_WAIT_MS = 500;
 
-/** A fill that takes at least so long is logged, in milliseconds, because the instance was not ready meanwhile. */
+/** A fill that takes at least so long is logged, in milliseconds. During the first one, the instance is not ready. */
 const REPORTED_MS = 500;
 
 /** Time after which an instance that met damage fills its index again, in milliseconds. */
@@ -39,7 +39,7 @@ export interface PetIndexDeps {
 export class PetIndexReader {
   #deps: PetIndexDeps;
   #index: PetIndex | undefined;
-  /** The generation of the records from which it was filled. Those of a later one may be repaired ones. */
+  /** The generation of the records from which the index was filled. A later generation may have repaired records. */
   #generation = 0;
   #fillMs: number | undefined;
   /** The damage that the last fill met. */
@@ -55,7 +55,7 @@ export class PetIndexReader {
     return this.#index !== undefined;
   }
 
-  /** How long the last fill took, in seconds. */
+  /** How long the last successful fill took, in seconds. */
   get fillSeconds(): number | undefined {
     return this.#fillMs === undefined ? undefined : this.#fillMs / 1_000;
   }
@@ -100,14 +100,14 @@ export class PetIndexReader {
     this.#filling.catch(() => {});
   }
 
-  /** Resolves when a fill has ended, or after some milliseconds. Rejects as the fill does. */
+  /** Resolves when a fill has ended, if one runs, and at the latest after some milliseconds. Rejects as the fill does. */
   async #untilFilled(limitMs: number): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const cancel = this.#deps.runtime.setTimer(limitMs, resolve);
     await Promise.race([this.#filling, late]).finally(cancel);
   }
 
-  /** Fills the index, and notes damage. Rejects with all other errors of the store. */
+  /** Fills the index, and notes damage. Rejects with all other errors. */
   async #fillOnce(head: Head): Promise<void> {
     const { report, runtime } = this.#deps;
     const startedAt = runtime.monotonicNow();

@@ -46,7 +46,7 @@ export async function issueApiKey(
   const issued = draftApiKey(runtime);
   const event = issuedEvent(issued, runtime.now(), terms);
   await show?.(issued);
-  await appender.append({ isLast: true, prepare: () => {}, decide: () => [event] });
+  await appender.append({ endsCommit: true, prepare: () => {}, decide: () => [event] });
   return issued;
 }
 
@@ -86,7 +86,7 @@ export async function rotateApiKey(
   const revocation = { id: runtime.newId(), time: new Date(now).toISOString(), actor: OPERATOR };
   let shown: Promise<void> | undefined;
   const command: Command<Rotation> = {
-    isLast: true,
+    endsCommit: true,
     async prepare({ head }) {
       const predecessor = rotatable(await findApiKey(store, head, keyId), keyId, now);
       const { issuedAt, expiresAt = Infinity } = predecessor;
@@ -135,7 +135,7 @@ export async function revokeApiKey(
   const id = runtime.newId();
   const time = new Date(runtime.now()).toISOString();
   const command: Command<ApiKey | undefined> = {
-    isLast: true,
+    endsCommit: true,
     prepare: ({ head }) => findApiKey(store, head, keyId),
     decide(_head, found) {
       if (found === undefined || found.isRevoked) return [];

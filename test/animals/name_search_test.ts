@@ -203,7 +203,7 @@ interface Change {
   pet?: Pet;
 }
 
-/** What a client has that followed the feed after a page: the pets of the query from `next` on. */
+/** The pets that a client has if it applies to a page the changes after its position. */
 function followed(shown: Pet[], changes: Change[], position: number): Pet[] {
   const pets = new Map(shown.map((pet) => [pet.id, pet]));
   for (const change of changes.filter((it) => it.position > position)) {

@@ -24,7 +24,7 @@ export interface Times {
   clientMs: number;
 }
 
-/** What the clients of an instance do: they add pets, or repeat requests that add nothing. */
+/** The clients of an instance. They add pets, or repeat requests that add nothing. */
 export interface Load {
   clients: number;
   repeats?: boolean;
@@ -32,7 +32,7 @@ export interface Load {
   restMs?: number;
 }
 
-/** What the clients of an instance got. */
+/** The outcomes that the clients of an instance got. */
 export interface Share {
   done: number;
   failed: number;

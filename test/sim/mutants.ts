@@ -322,11 +322,11 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   "scripts/replay/replay.ts": {
     "a generation is served before it is filled": {
       replay: [
-        "await catchUp(job); await judge(job);",
+        "await fillUntilNearHead(job); await judge(job);",
         "const early = await readHead(store);\n" +
         "const value = encodeHead({ ...early.head, generation });\n" +
         'await claim.commit({ mutations: [{ type: "set", key: HEAD_KEY, value }] });\n' +
-        "await catchUp(job);\nawait judge(job);",
+        "await fillUntilNearHead(job);\nawait judge(job);",
       ],
     },
     "a replay applies the changes of a commit in another order": {
@@ -334,7 +334,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "a replay serves a generation without the last events": {
       switchTo: [
-        "(await Array.fromAsync(linesTo(job, head.position))).flat()",
+        "(await Array.fromAsync(takeLinesTo(job, head.position))).flat()",
         "[] as RecordedLine[]",
       ],
     },

@@ -73,7 +73,7 @@ export const PORT_FAULTS: Record<string, Inject> = {
     return { ...command, prepare: (base) => prepared ??= command.prepare(base) };
   }),
   "a pet is created after a key event within one commit": withCommands((command) => {
-    return { ...command, isLast: undefined };
+    return { ...command, endsCommit: undefined };
   }),
   "two changes of a pet are decided on the same state": withCommands((command) => {
     return { ...command, decide: (head, prepared) => command.decide(head, prepared) };

@@ -52,10 +52,10 @@ export class Appender {
   #waiting: QueuedCommand[] = [];
   /** The commands that the current step has taken. */
   #inWork: readonly QueuedCommand[] = [];
-  /** The names of commands with which a commit may be stored, or may still land. */
+  /** Identities of commands. A commit that has such a command may be stored, or may still land. */
   #mayBeStored: ReadonlySet<unknown> = new Set();
   #turns: Turns;
-  #failures: CommitFailureLog;
+  #failureLog: CommitFailureLog;
   #writer: HeadWriter;
   #running: Promise<void> | undefined;
   #isDraining = false;
@@ -65,11 +65,11 @@ export class Appender {
   constructor(deps: AppenderDeps) {
     this.deps = deps;
     this.#turns = new Turns(deps.heads, deps.runtime);
-    this.#failures = new CommitFailureLog(deps);
+    this.#failureLog = new CommitFailureLog(deps);
     this.#writer = new HeadWriter({
       ...deps,
       isCommitting: () => this.#running !== undefined,
-      onLanded: () => this.#failures.onLanded(),
+      onLanded: () => this.#failureLog.onLanded(),
     });
   }
 
@@ -108,13 +108,13 @@ export class Appender {
   async #run(): Promise<void> {
     const { runtime } = this.deps;
     const stopSweep = this.#sweepOverdue();
-    let failures = 0;
+    let failedSteps = 0;
     while (this.#waiting.length > 0) {
       // Yield once so that commands that arrive together share a commit.
       await runtime.nextTurn();
       const result = await this.#step();
-      failures = result === "failed" ? failures + 1 : 0;
-      if (failures > 0) await sleep(runtime, backoffMs(runtime, failures - 1));
+      failedSteps = result === "failed" ? failedSteps + 1 : 0;
+      if (failedSteps > 0) await sleep(runtime, backoffMs(runtime, failedSteps - 1));
     }
     // In the same turn as the last check of the queue: a command queued in between would never be processed.
     this.#running = undefined;
@@ -123,7 +123,7 @@ export class Appender {
 
   /** Takes the commands that wait, plans them, and settles them if the plan is confirmed. The others wait again. Never rejects. */
   async #step(): Promise<StepResult> {
-    this.#failures.onAttempt();
+    this.#failureLog.onAttempt();
     const base = await this.#base();
     if (base === undefined) return "failed";
     const startedAt = this.deps.runtime.monotonicNow();
@@ -175,7 +175,7 @@ export class Appender {
   }
 
   #noteFailure(error: unknown): void {
-    if (serviceErrorCode(error) !== undefined) this.#failures.onFailure("append", error);
+    if (serviceErrorCode(error) !== undefined) this.#failureLog.onFailure("append", error);
     else this.deps.report("error", "append_failed", defectOf(error));
   }
 
@@ -199,7 +199,7 @@ export class Appender {
   async #commit(batch: Batch): Promise<StepResult> {
     const { heads, instrumentation } = this.deps;
     const before = this.#mayBeStored;
-    this.#mayBeStored = before.union(new Set(batch.members.map(({ queued }) => queued.name)));
+    this.#mayBeStored = before.union(new Set(batch.members.map(({ queued }) => queued.identity)));
     const outcome = await this.#commitUntilKnown(batch);
     switch (outcome.state) {
       case "landed":
@@ -231,12 +231,12 @@ export class Appender {
   }
 
   /**
-   * Keeps those of the names that commands in the queue have. The head has moved, so no commit with them can land any more,
-   * but one may have landed before. Each of these commands finds it only when it is prepared again.
+   * Call it if the head has moved: no earlier commit can land any more. An Idempotency-Key of which an event may be stored
+   * is kept while another command with it waits, which finds that event only when it is prepared again.
    */
-  #noteMoved(names: ReadonlySet<unknown>): void {
+  #noteMoved(identities: ReadonlySet<unknown>): void {
     const queued = [...this.#inWork, ...this.#waiting].map(({ command }) => command.idempotencyKey);
-    this.#mayBeStored = new Set(queued.filter((it) => it !== undefined && names.has(it)));
+    this.#mayBeStored = new Set(queued.filter((it) => it !== undefined && identities.has(it)));
   }
 
   /** Retries send the same batch, until its commands have reached their deadlines. */
@@ -254,7 +254,7 @@ export class Appender {
         return bytesEqual(entry?.value, firstLogRecord.value);
       },
       isOver: (isUnclear) => !isUnclear || members.every(({ queued }) => queued.isSettled),
-      onFailure: (step, error) => this.#failures.onFailure(step, error),
+      onFailure: (step, error) => this.#failureLog.onFailure(step, error),
     });
   }
 
@@ -280,7 +280,7 @@ export class Appender {
   }
 
   #refuse(queued: QueuedCommand, reason: unknown): void {
-    queued.refuse(reason, this.#mayBeStored.has(queued.name));
+    queued.refuse(reason, this.#mayBeStored.has(queued.identity));
   }
 
   /** Announces a commit. What fails here is a defect, but no reason to fail a request. */
@@ -301,7 +301,7 @@ export class Appender {
       const now = runtime.monotonicNow();
       for (const queued of [...this.#inWork, ...this.#waiting]) {
         if (queued.isSettled || queued.deadline > now) continue;
-        queued.rejectOverdue(appendLimitMs, this.#mayBeStored.has(queued.name));
+        queued.rejectOverdue(appendLimitMs, this.#mayBeStored.has(queued.identity));
       }
       cancel = runtime.setTimer(SWEEP_MS, sweep);
     };

@@ -16,7 +16,7 @@ interface HashedLine extends RecordedLine {
   hash: string;
 }
 
-/** What becomes of a command if the head is still the base of its plan. The plan must be confirmed, unless it `waits`. */
+/** The outcome of a command if the head is still the base of its plan. Unless it `waits`, the plan must be confirmed. */
 export type Fate =
   | { kind: "adds"; prepared: unknown; lines: readonly HashedLine[] }
   | { kind: "adds_nothing"; prepared: unknown }
@@ -24,7 +24,7 @@ export type Fate =
   /** It is planned again. `storeError` says that the store failed before the command could be decided. */
   | { kind: "waits"; storeError?: StoreError };
 
-/** A command and what becomes of it. */
+/** A command and its fate. */
 export interface Planned<F extends Fate = Fate> {
   queued: QueuedCommand;
   fate: F;
@@ -44,7 +44,7 @@ export interface Batch {
   mutations: Mutation[];
 }
 
-/** What becomes of commands if the head is still `base`. A command that is not in it waits. */
+/** The fates of commands if the head is still `base`. A command that is not in `planned` was not decided, or does not fit, and waits, too. */
 export interface Plan {
   base: HeadEntry;
   planned: readonly Planned[];
@@ -91,22 +91,21 @@ function decideAll(
   for (const [index, queued] of candidates.entries()) {
     // Its deadline may have passed while it was prepared.
     if (queued.isSettled) continue;
-    const { subject, idempotencyKey, isLast = false } = queued.command;
-    // More lines never fit.
-    const isFull = isClosed || bytes > limits.commitBytes;
+    const { subject, idempotencyKey, endsCommit = false } = queued.command;
     const isKeyUsed = idempotencyKey !== undefined && idempotencyKeys.has(idempotencyKey);
-    if (isFull || isKeyUsed) continue;
+    if (isClosed || isKeyUsed) continue;
     const lastOfSubject = subject === undefined ? undefined : lastEvents.get(subject);
     const fate = decide(head, queued.command, preparations[index], lastOfSubject);
     planned.push({ queued, fate });
     if (fate.kind !== "adds") continue;
-    isClosed = isLast;
     if (idempotencyKey !== undefined) idempotencyKeys.add(idempotencyKey);
     for (const { event, line, hash } of fate.lines) {
       addEvent(head, event, hash);
       lastEvents.set(subjectOf(event), event);
       bytes += line.length;
     }
+    // More lines never fit.
+    isClosed = endsCommit || bytes > limits.commitBytes;
   }
   return planned;
 }
@@ -120,7 +119,7 @@ function decide(
 ): Fate {
   const fate = decideAlone(head, command, preparation, lastOfSubject);
   if (fate.kind === "adds" || lastOfSubject === undefined) return fate;
-  // What it has read does not show the event of this commit.
+  // It has read the records as they are before this commit.
   return { kind: "waits" };
 }
 

@@ -8,11 +8,11 @@ export interface Command<Prepared = unknown> {
   readonly subject?: string;
   /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
   readonly idempotencyKey?: string;
-  /** Commands after one with events must be prepared on the head with these: an API key may have changed. */
-  readonly isLast?: true;
+  /** Nothing follows its events in the same commit: they change an API key, which later commands must read. */
+  readonly endsCommit?: true;
   /**
    * Reads what decide() needs besides the head, for each head that is tried. Rejects if the command is refused. If a call
-   * of the store fails, the command waits and is prepared again.
+   * of the store fails without a `StoreRefusedError`, the command waits and is prepared again.
    */
   prepare(base: HeadEntry): Promise<Prepared> | Prepared;
   /**
@@ -37,7 +37,7 @@ export class QueuedCommand {
   readonly command: Command;
   /** Monotonic time in milliseconds at which the command is rejected. */
   readonly deadline: number;
-  /** Whether it has its outcome. In a long-lived set of commands, dead entries would keep others alive (measured). */
+  /** Whether it has its outcome. This is no set of settled commands, because such a set kept them in memory (measured). */
   isSettled = false;
   #settlers = Promise.withResolvers<Appended>();
   readonly outcome = this.#settlers.promise;
@@ -47,8 +47,8 @@ export class QueuedCommand {
     this.deadline = deadline;
   }
 
-  /** Commands with the same name have the same events: at most one of them is stored. */
-  get name(): unknown {
+  /** At most one of the commands with the same identity is stored. */
+  get identity(): unknown {
     return this.command.idempotencyKey ?? this;
   }
 

@@ -23,15 +23,15 @@ export class CommitFailureLog {
   #deps: CommitFailureLogDeps;
   /** Number of commits that were not applied since one landed. */
   #notApplied = 0;
-  /** Monotonic time in milliseconds of the first attempt since one landed. */
-  #attemptedAt = 0;
+  /** Monotonic time in milliseconds at which the first attempt began that was not applied. */
+  #failingSince = 0;
 
   constructor(deps: CommitFailureLogDeps) {
     this.#deps = deps;
   }
 
   onAttempt(): void {
-    if (this.#notApplied === 0) this.#attemptedAt = this.#deps.runtime.monotonicNow();
+    if (this.#notApplied === 0) this.#failingSince = this.#deps.runtime.monotonicNow();
   }
 
   onLanded(): void {
@@ -57,7 +57,7 @@ export class CommitFailureLog {
   #onNotApplied(error: unknown): void {
     const { report, runtime } = this.#deps;
     this.#notApplied++;
-    if (runtime.monotonicNow() - this.#attemptedAt < SHORT_LOCK_MS) return;
+    if (runtime.monotonicNow() - this.#failingSince < SHORT_LOCK_MS) return;
     report("warn", "commits_not_applied", { reason: reasonOf(error), count: this.#notApplied });
   }
 }

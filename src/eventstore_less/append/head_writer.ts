@@ -1,4 +1,4 @@
-/** Every commit of an instance, and what follows if the file of the store cannot be written. */
+/** The commits of an instance that replace the head, and what follows if the file of the store cannot be written. */
 
 import type { Head } from "../definitions.ts";
 import { HEAD_KEY } from "../keyspace.ts";
@@ -59,7 +59,7 @@ export class HeadWriter {
 
   /** Commits a batch; resolves to `null` if the head is not `base` any more. Rejects without a call if the disk fails. */
   commitBatch(change: HeadChange): Promise<string | null> {
-    // A commit that fails so is unclear, and its commands would wait until their deadlines.
+    // Without this, each further commit would be unclear as well, and its commands would wait until their deadlines.
     return this.#isDiskFailing ? Promise.reject(new WithheldError()) : this.#commit(change);
   }
 

@@ -7,7 +7,7 @@ import { type Runtime, sleep } from "../../runtime/runtime.ts";
 const WAIT_STEPS = 5;
 const WAIT_LIMIT_MS = 500;
 
-/** The same for an instance that was not seen. Much shorter, so that those that wait for this one do not give up. */
+/** The same for a turn that nobody may need. Half as long, so that those that wait for this instance do not give up. */
 const INVITATION_STEPS = 2.5;
 
 /** Number of looks at the head in the time of a step. */
@@ -16,19 +16,19 @@ const LOOKS_PER_STEP = 8;
 /** Maximum number of turns that an instance leaves to others. */
 const TURNS_LIMIT = 8;
 
-/** Time after which an instance leaves one turn more, in milliseconds. It cannot know whether others lose every commit. */
+/** An instance leaves one more turn this often, in milliseconds, because it cannot see others that lose every commit. */
 const INVITE_INTERVAL_MS = 1_000;
 
 /** Decides when an instance plans its next commit, and of how many commands at most. */
 export class Turns {
   #heads: HeadReader;
   #runtime: Runtime;
-  /** Number of turns that are left to others, and whether the last of them is for one that was not seen yet. */
+  /** Number of turns that others may still take, and whether the last is the extra one of {@linkcode INVITE_INTERVAL_MS}. */
   #left = 0;
   #isInviting = false;
   /** Number of turns that others took since the last own commit. */
   #taken = 0;
-  /** Whether this instance has lost a commit since then. */
+  /** Whether this instance has lost a turn since the last own commit. */
   #hasLost = false;
   /** The version of the head that was seen last, and since when. */
   #version: string | null | undefined;
@@ -74,7 +74,7 @@ export class Turns {
     return Math.min(WAIT_LIMIT_MS, Math.max(WAIT_STEPS * this.#stepMs, 2 * this.#turnMs));
   }
 
-  /** At least a millisecond, so that the looks take no processor from the others. */
+  /** At least a millisecond, so that the looks leave the processor to other instances. */
   #rest(): Promise<void> {
     return sleep(this.#runtime, Math.max(1, this.#stepMs / LOOKS_PER_STEP));
   }
@@ -102,6 +102,5 @@ export class Turns {
   onLost(count: number): void {
     this.#hasLost = true;
     this.limit = Math.max(1, Math.floor(count / 2));
-    this.#version = this.#heads.latest!.versionstamp;
   }
 }

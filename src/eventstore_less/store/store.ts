@@ -65,7 +65,7 @@ export interface StoreEntry {
   versionstamp: string;
 }
 
-/** What a store had at one moment. */
+/** Entries of a store, all read at one moment. */
 export interface Snapshot {
   /** The entry of each key, in the order of the keys. */
   entries: (StoreEntry | null)[];

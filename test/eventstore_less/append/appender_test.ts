@@ -402,7 +402,7 @@ Deno.test("append() decides refusals again with the commands of a commit that an
   assertEquals([(await added).events[0].position, positions], [3, [1, 3]]);
 });
 
-/** What prepare() rejects with, how often, and how the command ends. */
+/** The error of prepare(), how often it occurs, and the outcome of the command. */
 const FAILED_PREPARATIONS: [reason: Error, failures: number, outcome: string | undefined][] = [
   [new StoreAwayError("gone"), 5, "stored"],
   [new UnclearOutcomeError("connection reset"), 5, "stored"],

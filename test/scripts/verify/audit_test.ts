@@ -528,7 +528,7 @@ Deno.test("audit() accepts a head with members of an earlier version of the form
   assertEquals((await audit(sample)).faults, []);
 });
 
-/** What happens to a pet while an audit runs, and the damage after it. */
+/** Damage to a pet that was changed while an audit ran, and the kind of fault that it is. */
 const BESIDE_CHANGES: { name: string; content?: string; list: string; kind: string }[] = [
   { name: "is lost", list: "sold", kind: "record_missing" },
   { name: "is altered", list: "sold", content: "41{}", kind: "record_altered" },
