@@ -5,7 +5,6 @@ import { openKv } from "this-runtime/kv.ts";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
-import { isHost, parseHttpAddress } from "../runtime/network_address.ts";
 import { parseDatabaseUrl } from "eventstore-less/store/postgres/database_url.ts";
 import type { StoreLocation } from "eventstore-less/store/store_location.ts";
 import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
@@ -137,7 +136,8 @@ function reasonForOneProcess(): string | undefined {
 }
 
 function readHost(name: "HOST" | "METRICS_HOST"): string | undefined {
-  const parse = (text: string) => isHost(text) && !text.startsWith("[") ? text : undefined;
+  // The system says at the start what is wrong with a name of these characters.
+  const parse = (text: string) => /^[\w.:%-]+$/.exec(text)?.[0];
   return readAs(name, "a host name or an IP address", parse);
 }
 
@@ -199,8 +199,8 @@ function readKvPath(): StoreLocation {
     );
   }
   // The errors below do not repeat the address, because it may contain a password.
-  const address = isUrl ? parseHttpAddress(path) : undefined;
-  if (address === undefined) {
+  const address = isUrl ? URL.parse(path) : null;
+  if (address === null || !/^https?:$/.test(address.protocol)) {
     throw new ConfigError("KV_PATH must be a file, :memory: or an http(s) address");
   }
   if (address.username !== "" || address.password !== "" || address.search !== "") {

@@ -82,7 +82,7 @@ const FAULTY: Record<string, Variables[]> = {
   ],
   "NEW_STORE must be make or refuse": valuesOf("NEW_STORE", ["true", "REFUSE"]),
   "NEW_STORE must not be refuse if": [{ NEW_STORE: "refuse", KV_PATH: ":memory:" }],
-  "HOST must be a host name": valuesOf("HOST", ["..", "a,b", "*", "a%00b", "::1%00", "[::1]"]),
+  "HOST must be a host name": valuesOf("HOST", ["a,b", "*", "[::1]", "http://a"]),
   "RATE_LIMIT must be a whole number of requests per second from 1 to 1000000, not ": valuesOf(
     "RATE_LIMIT",
     ["0", "-1", "0.5", "1e3", "1000001", "9".repeat(400), "ten", " 5", "∞"],
@@ -96,8 +96,8 @@ const FAULTY: Record<string, Variables[]> = {
     "https://kv.example/?token=hunter2",
   ]),
   "KV_PATH must be a file, :memory: or an http(s) address": valuesOf("KV_PATH", [
-    ...["postgres://me:hunter2@db.example/pets", "http://kv.example,hunter2", "http://"],
-    ...["http:/localhost:1", "https:/kv.example", "HTTP:kv.example", "ftp://localhost/x"],
+    ...["postgres://me:hunter2@db.example/pets", "http://", "http:/localhost:1"],
+    ...["https:/kv.example", "HTTP:kv.example", "ftp://localhost/x"],
   ]),
   "DENO_KV_ACCESS_TOKEN must be set if": valuesOf("KV_PATH", ["http://localhost:1"]),
   "KV_PATH and DATABASE_URL must not both": [{ KV_PATH: "pets.sqlite3", DATABASE_URL: DATABASE }],

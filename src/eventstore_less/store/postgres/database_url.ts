@@ -1,7 +1,5 @@
 /** The address of a PostgreSQL database, as libpq's connection URIs name it. */
 
-import { isHost } from "../../../runtime/network_address.ts";
-
 /** How the connection is encrypted and the server is verified; the words are libpq's. */
 export type SslMode = typeof SSL_MODES[number];
 
@@ -66,7 +64,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
 function parseHost(text: string): DatabaseHost {
   const [, address, name, port = "5432"] = HOST_PATTERN.exec(text) ?? [];
   const hostname = address ?? name;
-  if (hostname === undefined || !isHost(hostname)) {
+  if (hostname === undefined) {
     fail("must name a host, or hosts separated by commas, each with or without a port");
   }
   if (Number(port) < 1 || Number(port) > 65_535) fail("must name ports from 1 to 65535");
