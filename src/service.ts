@@ -29,6 +29,8 @@ export interface Service {
   endWaiting(): void;
   handler: RequestHandler;
   heads: HeadReader;
+  /** Whether `/readyz` gets 200. A probe of the service by itself is no request. */
+  isReady(): Promise<boolean>;
   /** Makes the service not ready, because a check has found this damage of the store's file. */
   noteDamage(damage: StoreDamagedError): void;
   runtime: Runtime;
@@ -125,6 +127,7 @@ export function createService(options: ServiceOptions): Service {
     store,
     trustedProxies,
   });
+  const isReady = async () => (await operations.checkReadiness()).status === 200;
   const keyExpiry = new NextApiKeyExpiry({ heads, store, runtime });
   instrumentation.observe({
     "followers": () => followers.size,
@@ -132,7 +135,7 @@ export function createService(options: ServiceOptions): Service {
     "head.position": () => heads.latest?.head.position,
     "event.age.seconds": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
     "index.fill.seconds": () => index.fillSeconds,
-    "ready": async () => Number((await operations.checkReadiness()).status === 200),
+    "ready": async () => Number(await isReady()),
     "key.expiry.time.seconds": () => keyExpiry.read(),
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
     "commits.replicated": async () => {
@@ -153,6 +156,7 @@ export function createService(options: ServiceOptions): Service {
     handler,
     heads,
     index,
+    isReady,
     noteDamage,
     runtime,
     report,

@@ -174,10 +174,10 @@ async function listen(options: ServerOptions, prefix = ""): Promise<Server> {
   }
 }
 
-function portShareOf(config: ServiceConfig, { handler, runtime, report }: Service): PortShare {
+function portShareOf(config: ServiceConfig, { isReady, runtime, report }: Service): PortShare {
   return new PortShare({
     address: { hostname: config.hostname!, port: config.port! },
-    isReady: async () => (await handler(new Request(READY_URL))).status === 200,
+    isReady,
     runtime,
     report,
   });
@@ -240,9 +240,6 @@ function stopOnSignal(
     stderrLogger("info", "stopped");
   });
 }
-
-/** Asks the handler of this process itself. */
-const READY_URL = "http://localhost/readyz";
 
 /** Time in which the connections of a process that restarts move to others, in milliseconds. */
 const LEAVE_MS = 300;
