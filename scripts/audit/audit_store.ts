@@ -3,7 +3,7 @@ import { EMPTY_HEAD } from "eventstore-less/log/head.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
-import { expectRisingVersions } from "eventstore-less/store/sqlite/store_file.ts";
+import { expectSoundTables } from "eventstore-less/store/sqlite/expect_sound_tables.ts";
 import type { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import { openFileToRead, OpenStoreError } from "eventstore-less/store/open_store.ts";
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
@@ -69,7 +69,7 @@ async function damageOfFile(
 ): Promise<StoreDamagedError | undefined> {
   try {
     reader.checkStructure();
-    await expectRisingVersions(path, GUARD_KEYS);
+    await expectSoundTables(path, GUARD_KEYS);
   } catch (error) {
     if (error instanceof StoreDamagedError) return error;
     throw error;

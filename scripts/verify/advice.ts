@@ -45,7 +45,7 @@ type Action = keyof typeof ACTIONS;
 /** The kinds, the most urgent first. */
 export const FAULT_KINDS = {
   newer_line: { meaning: "A newer version of the program wrote the line", action: "upgrade" },
-  file_damaged: { meaning: "SQLite cannot read a part of the store's file", action: "recover" },
+  file_damaged: { meaning: "SQLite or Deno KV cannot use a part of the file", action: "recover" },
   checkpoint: { meaning: "The log does not extend the checkpoint", action: "evidence" },
   published: { meaning: "The log does not extend the published log", action: "evidence" },
   line: { meaning: "A line is damaged, missing, altered or impossible", action: "recover" },

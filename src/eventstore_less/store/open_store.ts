@@ -2,7 +2,8 @@ import { reasonOf } from "../../runtime/logger.ts";
 import { openKv } from "this-runtime/kv.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
 import { KvWriter } from "./deno_kv/kv_writer.ts";
-import { expectRisingVersions, expectUsableIndexes, prepareFile } from "./sqlite/store_file.ts";
+import { expectSoundTables } from "./sqlite/expect_sound_tables.ts";
+import { prepareFile } from "./sqlite/store_file.ts";
 import { damageOf, SqliteReader } from "./sqlite/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
@@ -79,8 +80,7 @@ async function openLocalStore(
   try {
     if (location.kind === "file") {
       await prepareFile(location, create);
-      expectUsableIndexes(location.path);
-      await expectRisingVersions(location.path, guardKeys);
+      await expectSoundTables(location.path, guardKeys);
     }
     // A wait for a lock would block the thread, so the service retries instead.
     const timeout = service === undefined ? undefined : 0;

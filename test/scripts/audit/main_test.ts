@@ -1,5 +1,6 @@
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { HeadLostError, HeadReader } from "eventstore-less/log/head_reader.ts";
@@ -72,6 +73,29 @@ test("audit: an audit that cannot run exits 2 with one line that says why", () =
       await fails("", ["audit", "--checkpoint", path]);
     }
   }));
+
+test("audit: a file without the counter of versions is not sound, and start and replay end at once with the reason", async () => {
+  await using temp = await TempStore.make();
+  const { kvPath } = temp;
+  await temp.issueApiKey();
+  const lost = "The table data_version of Deno KV lacks its row, or has an impossible version";
+  for (const damage of ["update data_version set k = 2", "delete from data_version"]) {
+    {
+      using database = new DatabaseSync(kvPath);
+      database.exec(damage);
+    }
+    const { code, stdout } = await runTask(["audit"], { kvPath });
+    const [summary, fault] = stdout.split("\n");
+    assertEquals([code, summary], [1, "Not sound: 1 fault in 1 event."], stdout);
+    assertEquals(fault, `- The file of the store is damaged: ${lost}`);
+    assertStringIncludes(stdout, "\n  deno task log --recover > recovered.jsonl\n");
+    const refused = `it is damaged, or not a store: ${lost}; run deno task audit\n$`;
+    const reason = RegExp(`^error: Cannot open the store [^\n]+ \\(KV_PATH\\): ${refused}`);
+    for (const command of ["start", "replay"]) {
+      await expectTaskFails(2, reason, [command], { kvPath, env: { PORT: "0" } });
+    }
+  }
+});
 
 test("audit: a published log whose checkpoint is not signed says nothing about the store: exit 2", () =>
   withPublished(async ({ dir, refuses }) => {

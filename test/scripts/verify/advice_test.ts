@@ -36,8 +36,8 @@ interface FaultCase {
   kind: FaultKind;
   /** The change of the store that makes the fault. */
   change?: (sample: SampleFile) => Promise<Mutation[]> | Mutation[];
-  /** Whether an index of the store's file is overwritten. */
-  isIndexDamaged?: true;
+  /** Damages the file itself, at a path. */
+  damage?: (path: string) => void;
   /** Arguments of the audit. PATH and BACKUP are files. */
   args?: string[];
   /** The lines of the file BACKUP; by default fewer than the store has. */
@@ -51,7 +51,18 @@ const EVENTS = 40;
 const LAST_DELETED: Mutation = { type: "delete", key: logKey(EVENTS) };
 
 const CASES: FaultCase[] = [
-  { name: "damaged index", kind: "file_damaged", isIndexDamaged: true },
+  { name: "damaged index", kind: "file_damaged", damage: overwriteIndex },
+  {
+    name: "lost counter of versions",
+    kind: "file_damaged",
+    damage: executing("delete from data_version"),
+  },
+  {
+    name: "lost version of the tables",
+    kind: "file_damaged",
+    damage: executing("delete from migration_state"),
+  },
+  { name: "lost queue", kind: "file_damaged", damage: executing("drop table queue") },
   { name: "missing head", kind: "head", change: () => [{ type: "delete", key: HEAD_KEY }] },
   { name: "missing line", kind: "line", change: () => [LAST_DELETED], events: 35 },
   { name: "log that expires", kind: "log_expires", change: expiring(logKey(EVENTS)) },
@@ -112,7 +123,7 @@ for (const action of new Set(CASES.map(({ kind }) => FAULT_KINDS[kind].action)))
 }
 
 function followAdvice(
-  { name, kind, change, isIndexDamaged, args = [], backup, events = EVENTS }: FaultCase,
+  { name, kind, change, damage, args = [], backup, events = EVENTS }: FaultCase,
 ): Promise<void> {
   return withProjectCopy((project) =>
     withSampleFile(async (sample) => {
@@ -126,7 +137,8 @@ function followAdvice(
       await Deno.writeFile(`${project}/BACKUP`, linesToBytes(copy));
       await changeFile(sample.kvPath, await change?.(sample) ?? []);
       const kvPath = `${project}/store.sqlite3`;
-      await copyStore(sample.kvPath, kvPath, isIndexDamaged);
+      await copyStore(sample.kvPath, kvPath);
+      damage?.(kvPath);
 
       const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath, project });
       const [[urgent, advice]] = Object.entries<string>(JSON.parse(stdout).advice);
@@ -153,17 +165,28 @@ function expiring(key: Key) {
   };
 }
 
-/** Copies the file of a store that is open, and overwrites the index of the times of expiry in the copy. */
-async function copyStore(from: string, to: string, isIndexDamaged = false): Promise<void> {
-  const database = new DatabaseSync(from);
-  database.exec("pragma wal_checkpoint(truncate)");
+/** Copies the file of a store that is open. */
+async function copyStore(from: string, to: string): Promise<void> {
+  executing("pragma wal_checkpoint(truncate)")(from);
+  await Deno.copyFile(from, to);
+}
+
+/** Overwrites the index of the times of expiry. */
+function overwriteIndex(path: string): void {
+  const database = new DatabaseSync(path);
   const index =
     "select rootpage - 1 as pages from sqlite_master where name = 'kv_expiration_ms_idx'";
   const { pages } = database.prepare(index).get()!;
   database.close();
-  await Deno.copyFile(from, to);
-  if (!isIndexDamaged) return;
-  overwritePage(to, pages as number);
+  overwritePage(path, pages as number);
+}
+
+/** Runs a statement on a file without Deno KV. */
+function executing(statement: string) {
+  return (path: string): void => {
+    using database = new DatabaseSync(path);
+    database.exec(statement);
+  };
 }
 
 /** Runs commands as an operator does, in the project's folder, and resolves to all that they print. */

@@ -29,7 +29,7 @@ const LOCK_LIMIT_MS = 5_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 
 /** The version of the tables in Deno KV since 2023. */
-const TABLES_VERSION = 3;
+export const TABLES_VERSION = 3;
 
 const CREATE_TABLES = `
   create table migration_state (k integer not null primary key, version integer not null);
@@ -126,7 +126,10 @@ function preparedCommit(database) {
         (selectVersion.get(key)?.version ?? null) === version
       );
       if (!hasPassed) return null;
-      const { version } = /** @type {{ version: number }} */ (nextVersion.get());
+      const counter = nextVersion.get();
+      // In the words of Deno KV.
+      if (counter === undefined) throw new Error("Query returned no rows");
+      const { version } = /** @type {{ version: number }} */ (counter);
       for (const { key, value } of mutations) {
         if (value === null) remove.run(key);
         else set.run(key, value, version);

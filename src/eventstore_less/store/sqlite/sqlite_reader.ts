@@ -139,12 +139,13 @@ export function expectSound(result: unknown): void {
   if (result !== "ok") throw new StoreDamagedError(String(result).split("\n").at(-1)!);
 }
 
-/** Throws `StoreDamagedError` if SQLite or the encoding of a key shows that the file is damaged. */
+/** Throws `StoreDamagedError` if SQLite, the encoding of a key or a number shows that the file is damaged. */
 function withDamageError<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof TypeError) throw new StoreDamagedError(error.message);
+    const isEncoding = error instanceof TypeError || error instanceof RangeError;
+    if (isEncoding) throw new StoreDamagedError(error.message);
     throw damageOf(error) ?? error;
   }
 }
@@ -157,8 +158,11 @@ function entryOf({ k, v, v_encoding, version }: Row, key?: Key): StoreEntry {
   }));
 }
 
-/** The versionstamp that Deno KV makes of the number of a commit. */
+/** The versionstamp that Deno KV makes of the number of a commit. Throws `TypeError` if no commit has this number. */
 export function versionstampOf(version: number): string {
+  if (!Number.isSafeInteger(version) || version < 0) {
+    throw new TypeError(`The version ${version} is impossible`);
+  }
   return `${version.toString(16).padStart(16, "0")}0000`;
 }
 
@@ -175,11 +179,11 @@ function valueOf(value: Uint8Array, encoding: number): unknown {
 }
 
 /**
- * The messages of SQLite and Deno KV for a damaged file, or for a record that cannot be decoded. The last ones are about
- * a key.
+ * The messages of SQLite and Deno KV for a damaged file, for a lost table or a lost row of the counter of versions, or
+ * for a record that cannot be decoded. The last ones are about a key.
  */
 const DAMAGES =
-  /^(database disk image is malformed|file is not a database|malformed database schema|could not deserialize value|The value encoding |Invalid column type |(invalid tag|invalid utf8|unexpected end of file)$)/;
+  /^(database disk image is malformed|file is not a database|malformed database schema|no such (table|column): |Query returned no rows$|could not deserialize value|The value encoding |Invalid column type |(invalid tag|invalid utf8|unexpected end of file)$)/;
 
 /** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGE_CODES = [11, 26];

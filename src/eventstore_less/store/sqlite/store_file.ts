@@ -6,15 +6,9 @@ import { dirname } from "node:path";
 import { pid } from "node:process";
 import type { Logger } from "../../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../../runtime/runtime.ts";
-import type { Key } from "../store.ts";
-import {
-  noStoreReason,
-  StoreDamagedError,
-  type StoreError,
-  StoreRefusedError,
-} from "../store_errors.ts";
+import { noStoreReason, type StoreError, StoreRefusedError } from "../store_errors.ts";
 import type { FileLocation, StoreLocation } from "../store_location.ts";
-import { SqliteReader, versionstampOf } from "./sqlite_reader.ts";
+import { SqliteReader } from "./sqlite_reader.ts";
 
 /**
  * Makes sure that a file can be opened as a store. Creates only the folder of the default path: any other missing one
@@ -38,7 +32,8 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
   // Read-only: opening another program's database as KV would add KV's tables to it.
   using reader = new SqliteReader(path);
   const tables = reader.query("select name from sqlite_master where type = 'table'");
-  if (tables.length === 0 || tables.some(({ name }) => name === "kv")) return;
+  const isOurs = tables.some(({ name }) => name === "kv" || name === "data_version");
+  if (tables.length === 0 || isOurs) return;
   throw new StoreRefusedError("it is a database of another program");
 }
 
@@ -56,35 +51,6 @@ export async function isMissingFile(location: StoreLocation): Promise<boolean> {
 /** Resolves to `undefined` if the file does not exist. */
 export function statOf(path: string): Promise<Stats | undefined> {
   return stat(path).catch((error) => error.code === "ENOENT" ? undefined : Promise.reject(error));
-}
-
-/** Queries that Deno KV makes when it opens a file. If one fails, Deno panics, which ends the process. */
-const OPENING_QUERIES = [
-  "select expiration_ms from kv where expiration_ms >= 0 order by expiration_ms limit 1",
-  "select ts from queue order by ts limit 1",
-];
-
-/** Throws `StoreDamagedError` if an index is damaged that Deno KV reads when it opens the file. */
-export function expectUsableIndexes(path: string): void {
-  using reader = new SqliteReader(path);
-  const isNew = reader.query("select 1 from sqlite_master").length === 0;
-  if (!isNew) OPENING_QUERIES.forEach((query) => reader.query(query));
-}
-
-/**
- * Throws `StoreDamagedError` if one of the records has a later version than the counter of versions, because that counts
- * on from an older copy: a later commit would get an earlier version, and look as if it had not been made.
- */
-export async function expectRisingVersions(path: string, keys: readonly Key[]): Promise<void> {
-  using reader = new SqliteReader(path);
-  const isNew = reader.query("select 1 from sqlite_master").length === 0;
-  if (isNew) return;
-  // Read the counter last, because another process may commit meanwhile.
-  const { entries } = await reader.snapshot(keys, [], { limit: 0 });
-  const [{ version: counted }] = reader.query("select version from data_version");
-  const counter = versionstampOf(counted as number);
-  if (entries.every((entry) => entry === null || entry.versionstamp <= counter)) return;
-  throw new StoreDamagedError("A part of it is an older copy: its counter of versions is behind");
 }
 
 const WATCH_INTERVAL_MS = 1_000;

@@ -2,10 +2,11 @@ import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { KvWriter } from "eventstore-less/store/deno_kv/kv_writer.ts";
 import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import { encodeKey } from "eventstore-less/store/key_encoding.ts";
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
+import { FileWriter, NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
@@ -206,6 +207,24 @@ test("A commit of a SqliteStore whose file has become read-only rejects with Sto
   store.close();
 });
 
+test("A commit without the counter of versions rejects with StoreDamagedError, by Deno KV as by SqliteStore", async () => {
+  for (const isByDeno of [false, true]) {
+    await using temp = await TempStore.make();
+    const path = temp.kvPath;
+    const writer = isByDeno ? new KvWriter(await Deno.openKv(path)) : await FileWriter.open(path);
+    const store = new SqliteStore(new SqliteReader(path), writer);
+    await put(store, ["key"], "value");
+    {
+      using database = new DatabaseSync(path);
+      database.exec("delete from data_version");
+    }
+    const damage = await assertRejects(() => put(store, ["key"], "other"), StoreDamagedError);
+    assertEquals(damage.reason, "Query returned no rows");
+    assertEquals((await store.get(["key"]))?.value, utf8("value"));
+    store.close();
+  }
+});
+
 /** Columns of a record that the service does not write. */
 const UNREADABLE = {
   "a key of an unknown part": "k = x'0961'",
@@ -214,6 +233,9 @@ const UNREADABLE = {
   "a value that is no V8 value": "v = x'ff0f', v_encoding = 1",
   "a value of another type": "v = 'text'",
   "an encoding that is unknown": "v_encoding = 7",
+  "a version that is negative": "version = -1",
+  "a version that is too large": "version = 9223372036854775807",
+  "a version that is a text": "version = 'none'",
 };
 
 for (const [name, change] of Object.entries(UNREADABLE)) {

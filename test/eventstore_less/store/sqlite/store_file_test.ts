@@ -1,30 +1,11 @@
-import { DatabaseSync } from "node:sqlite";
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { StoreDamagedError, type StoreError } from "eventstore-less/store/store_errors.ts";
-import { expectRisingVersions, watchFile } from "eventstore-less/store/sqlite/store_file.ts";
+import { assert, assertEquals } from "@std/assert";
+import type { StoreError } from "eventstore-less/store/store_errors.ts";
+import { watchFile } from "eventstore-less/store/sqlite/store_file.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
 import { NOT_WINDOWS, permissions, testNeeding } from "../../../support/test_needing.ts";
 import { TempStore } from "../../../support/temp_store.ts";
 
 const test = testNeeding(permissions("read", "write"), NOT_WINDOWS);
-
-test("expectRisingVersions() finds a counter of versions that is behind a record", async () => {
-  await using temp = await TempStore.make();
-  const path = temp.kvPath;
-  const key = ["head"];
-  {
-    using kv = await Deno.openKv(path);
-    for (let count = 0; count < 3; count++) await kv.set(key, new Uint8Array(1));
-  }
-  await expectRisingVersions(path, [key, ["replay"]]);
-  {
-    using database = new DatabaseSync(path);
-    database.exec("update data_version set version = version - 1");
-  }
-  const behind = () => expectRisingVersions(path, [key, ["replay"]]);
-  const damage = await assertRejects(behind, StoreDamagedError);
-  assertEquals(damage.reason, "A part of it is an older copy: its counter of versions is behind");
-});
 
 for (const suffix of ["", "-wal"]) {
   for (const reason of ["was deleted or moved", "was replaced"]) {
