@@ -43,13 +43,17 @@ function expectColumns(reader: SqliteReader): void {
   throw new StoreDamagedError(`The column ${missing.name} of Deno KV is missing`);
 }
 
+/** The last millisecond of the year 262142. Deno 2.9.6 knows no later time. */
+const LATEST_MS = 8_210_266_876_799_999;
+
 /**
  * Deno KV reads the first of these rows when it opens a file. If it cannot read an index, or a row that the service does
  * not write, Deno panics, which ends the process.
  */
 const UNREADABLE_ROWS: Record<string, string> = {
-  "A record has a time of expiry that is not a whole number": `select 1 from kv
-    where expiration_ms >= 0 and typeof(expiration_ms) <> 'integer' order by expiration_ms limit 1`,
+  "A record has an impossible time of expiry": `select 1 from kv
+    where expiration_ms >= 0 and (typeof(expiration_ms) <> 'integer' or expiration_ms > ${LATEST_MS})
+    order by expiration_ms limit 1`,
   "The queue of Deno KV has a message": "select 1 from queue order by ts limit 1",
   "The queue of Deno KV has a message that is being delivered":
     "select 1 from queue_running order by deadline limit 1",

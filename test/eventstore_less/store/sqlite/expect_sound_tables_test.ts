@@ -42,9 +42,10 @@ const DAMAGES: Record<string, string[]> = {
   [missing("kv.expiration_ms")]: ["alter table kv rename column expiration_ms to expires"],
   [missing("queue.ts")]: ["drop table queue"],
   [missing("queue_running.deadline")]: ["drop table queue_running"],
-  "A record has a time of expiry that is not a whole number": [
+  "A record has an impossible time of expiry": [
     "update kv set expiration_ms = 'none'",
     "update kv set expiration_ms = 1.5",
+    "update kv set expiration_ms = 8210266876800000",
   ],
   "The queue of Deno KV has a message": ["insert into queue values ('none', '', '', '', '')"],
   "The queue of Deno KV has a message that is being delivered": [
