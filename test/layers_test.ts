@@ -55,7 +55,7 @@ const LAYERS: RegExp[][] = [
   [/^scripts\/guarded\//, /^scripts\/published\//],
   [/^scripts\/verify\//],
   Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
-  [/^scripts\/node\//, /^scripts\/build\//],
+  [/^scripts\/node\//, /^scripts\/build\//, /^scripts\/deploy\//],
 ];
 
 function anyOf(files: string[]): RegExp {

@@ -15,17 +15,20 @@ export interface Instrumentation {
   observe(gauges: Gauges): void;
 }
 
-const REASONS = ['reason="missing",', 'reason="invalid",'];
-
-/** The name of each counter, its description, and the labels that are known from the start, so that Prometheus sees the first increase. */
+/** The counters by their names. */
 export const COUNTERS = {
-  "events.appended": ["Events that this instance appended, by type"],
-  "commit.conflicts": ["Commits that lost to one of another instance", ""],
-  "commit.unclear": ["Commits without a clear outcome, which the log then told", ""],
-  "credentials.refused": ["Responses 401", ...REASONS],
-  "errors": ["Responses with an error, by its code"],
-} satisfies Record<string, [description: string, ...labels: string[]]>;
+  "events.appended": counter("Events that this instance appended, by type", "type"),
+  "commit.conflicts": counter("Commits that lost to one of another instance"),
+  "commit.unclear": counter("Commits without a clear outcome, which the log then told"),
+  "credentials.refused": counter("Responses 401", "reason", ["missing", "invalid"]),
+  "errors": counter("Responses with an error, by its code", "code"),
+};
 export type Counter = keyof typeof COUNTERS;
+
+/** `known` are the values of the label from the start, so that Prometheus sees the first increase of each. */
+function counter(help: string, label?: string, known: string[] = []) {
+  return { help, label, known };
+}
 
 /** The name of each gauge, which ends in its unit if it has one, and its description. */
 export const GAUGES = {

@@ -1,22 +1,13 @@
 /** The metrics for Prometheus. This module is loaded only if `METRICS_PORT` is set. */
 
-import { SQL_NAME } from "eventstore-less/names.ts";
 import { stat, statfs } from "node:fs/promises";
 import process from "node:process";
 import type { Runtime } from "../runtime/runtime.ts";
-import {
-  COUNTERS,
-  DURATIONS,
-  GAUGES,
-  type Instrumentation,
-  kindOf,
-} from "../runtime/instrumentation.ts";
+import { COUNTERS, DURATIONS, type Instrumentation, kindOf } from "../runtime/instrumentation.ts";
+import { METRICS, ownName } from "./metrics.ts";
 
 /** Time between two samples of the delay of the event loop, in milliseconds. */
 const SAMPLE_MS = 100;
-
-/** The names of the metrics that only this service has begin with it. */
-const OWN = `${SQL_NAME}_`;
 
 type Samples = [labels: string, value: number][];
 type Read = () => Samples | number | undefined | Promise<number | undefined>;
@@ -40,52 +31,32 @@ export function prometheus(options: PrometheusOptions) {
   const { runtime, storeFile, version, errorCodes } = options;
   const [responses, storeCalls, delays] = [histogram(), histogram(), histogram()];
   const startSeconds = runtime.now() / 1_000 - process.uptime();
-  const metrics: [type: string, name: string, help: string, read: Read][] = [
-    ["gauge", `${OWN}info`, "Version of the service", () => [[`{version="${version}"}`, 1]]],
-    ["histogram", `${OWN}request_duration_seconds`, "Time until responses began", responses.read],
-    [
-      "histogram",
-      `${OWN}store_call_duration_seconds`,
-      "Time of calls of the store",
-      storeCalls.read,
-    ],
-    ["histogram", `${OWN}event_loop_delay_seconds`, "How late timers are", delays.read],
-    [
-      "gauge",
-      `${OWN}memory_bytes`,
-      "Resident memory of the process",
-      () => process.memoryUsage().rss,
-    ],
-    ["gauge", `${OWN}heap_bytes`, "Used heap of V8", () => process.memoryUsage().heapUsed],
-    ["gauge", "process_start_time_seconds", "Start of the process, Unix time", () => startSeconds],
-    ["counter", "process_cpu_seconds_total", "Processor time of the process", cpuSeconds],
-  ];
+  /** The readers of the metrics, by their names. */
+  const readers = new Map<string, Read>([
+    [ownName("info"), () => [[`{version="${version}"}`, 1]]],
+    [ownName("request_duration_seconds"), responses.read],
+    [ownName("store_call_duration_seconds"), storeCalls.read],
+    [ownName("event_loop_delay_seconds"), delays.read],
+    [ownName("memory_bytes"), () => process.memoryUsage().rss],
+    [ownName("heap_bytes"), () => process.memoryUsage().heapUsed],
+    ["process_start_time_seconds", () => startSeconds],
+    ["process_cpu_seconds_total", cpuSeconds],
+  ]);
   if (storeFile !== "") {
     const sizeOf = (file: string) => stat(file).then(({ size }) => size);
     const disk = () => statfs(storeFile);
-    metrics.push(
-      ["gauge", `${OWN}file_bytes`, "Size of the store's file", () => sizeOf(storeFile)],
-      ["gauge", `${OWN}wal_bytes`, "Size of its -wal file", () => sizeOf(`${storeFile}-wal`)],
-      [
-        "gauge",
-        `${OWN}disk_free_bytes`,
-        "Free space on the disk of that file",
-        () => disk().then(({ bavail, bsize }) => bavail * bsize),
-      ],
-      [
-        "gauge",
-        `${OWN}disk_bytes`,
-        "Size of that disk",
-        () => disk().then(({ blocks, bsize }) => blocks * bsize),
-      ],
-    );
+    readers.set(ownName("file_bytes"), () => sizeOf(storeFile));
+    readers.set(ownName("wal_bytes"), () => sizeOf(`${storeFile}-wal`));
+    readers.set(ownName("disk_free_bytes"), () => disk().then((it) => it.bavail * it.bsize));
+    readers.set(ownName("disk_bytes"), () => disk().then((it) => it.blocks * it.bsize));
   }
   const counters = new Map<string, Map<string, number>>();
-  for (const [name, [help, ...known]] of Object.entries(COUNTERS)) {
-    const counts = new Map(known.map((labels) => [labels, 0]));
+  for (const [name, { label, known }] of Object.entries(COUNTERS)) {
+    const labels = label === undefined ? [""] : known.map((value) => `${label}="${value}",`);
+    const counts = new Map(labels.map((text) => [text, 0]));
     counters.set(name, counts);
     const read = () => [...counts].map(([labels, count]): Samples[0] => [`{${labels}}`, count]);
-    metrics.push(["counter", `${OWN}${underscored(name)}_total`, help, read]);
+    readers.set(`${ownName(name)}_total`, read);
   }
   for (const code of errorCodes) counters.get("errors")!.set(`code="${code}",`, 0);
   const startMs = runtime.monotonicNow();
@@ -108,18 +79,17 @@ export function prometheus(options: PrometheusOptions) {
       storeCalls.add(`operation="${operation}",kind="${key && kindOf(key) || ""}",`, seconds);
     },
     observe(gauges) {
-      for (const [name, help] of Object.entries(GAUGES)) {
-        const read = gauges[name as keyof typeof GAUGES];
-        metrics.push(["gauge", `${OWN}${underscored(name)}`, help, read]);
-      }
+      for (const [name, read] of Object.entries(gauges)) readers.set(ownName(name), read);
     },
   };
   async function handler({ method, url }: Request): Promise<Response> {
     const isFound = method === "GET" && URL.parse(url)?.pathname === "/metrics";
     if (!isFound) return new Response("Use GET /metrics\n", { status: 404 });
-    const texts = metrics.map(async ([type, name, help, read]) => {
+    // The store may have no file, or the service may not run yet.
+    const readable = METRICS.filter(({ name }) => readers.has(name));
+    const texts = readable.map(async ({ type, name, help }) => {
       // A value that cannot be read now is left out.
-      const value = await Promise.try(read).catch(() => undefined) ?? [];
+      const value = await Promise.try(readers.get(name)!).catch(() => undefined) ?? [];
       const samples: Samples = typeof value === "number" ? [["", value]] : value;
       const lines = samples.map(([labels, value]) => `${name}${labels} ${value}\n`);
       return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
@@ -128,10 +98,6 @@ export function prometheus(options: PrometheusOptions) {
     return new Response((await Promise.all(texts)).join(""), { headers });
   }
   return { instrumentation, handler };
-}
-
-function underscored(name: string): string {
-  return name.replaceAll(".", "_");
 }
 
 function cpuSeconds(): number {

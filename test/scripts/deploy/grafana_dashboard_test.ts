@@ -1,8 +1,8 @@
 /** Grafana itself is in no registry, so its dashboard is tested by its queries, and in test/proofs by its schema. */
 
 import { assert, assertEquals } from "@std/assert";
-import dashboard from "../../../scripts/deploy/grafana_dashboard.json" with { type: "json" };
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
+import { METRICS } from "../../../src/telemetry/metrics.ts";
 import { freePort } from "../../support/free_port.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { samplesOf } from "../../support/samples_of.ts";
@@ -11,6 +11,7 @@ import { TempStore } from "../../support/temp_store.ts";
 import { expectDone, install } from "../../support/third_party_tools.ts";
 import { until } from "../../support/until.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
+import { makeDashboard } from "./make_dashboard.ts";
 
 /**
  * The metrics that a service on a file does not export: those that the commands of the manual leave to node_exporter,
@@ -24,11 +25,13 @@ const METRICS_OF_OTHERS = [
   "up",
 ];
 
-/** Width of the grid of a dashboard. */
-const COLUMNS = 24;
-
-const { panels } = dashboard;
-const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+/** The queries of each panel, from the command of the manual. */
+async function queriesOfPanels(): Promise<string[][]> {
+  const { panels } = JSON.parse(await makeDashboard());
+  return panels.map(({ targets }: { targets: { expr: string }[] }) =>
+    targets.map(({ expr }) => expr)
+  );
+}
 
 const PROMTOOL = await install("promtool", () => expectDone("promtool", ["--version"]));
 
@@ -57,7 +60,8 @@ testNeeding(PROMTOOL)("each query of the dashboard has data of a real service", 
     return { series, values: `${value}+1x10` };
   });
   for (const series of METRICS_OF_OTHERS) input_series.push({ series, values: "1x10" });
-  const promql_expr_test = expressions.map((expression) => {
+  const queries = (await queriesOfPanels()).flat();
+  const promql_expr_test = queries.map((expression) => {
     const expr = expression.replaceAll("$__rate_interval", "5m").replaceAll("$instance", ".*");
     return { expr: `absent(${expr})`, eval_time: "10m", exp_samples: [] };
   });
@@ -78,7 +82,8 @@ testNeeding(PROCESSES)(
     const rules = await Deno.readTextFile(`${ROOT}scripts/deploy/alerts.yml`);
     // Names of recorded alerts, labels and functions have other forms.
     const ofRules = rules.replaceAll(/^ *#.*$/gm, "");
-    const named = [ofRules, ...expressions].join("\n").match(
+    const queries = (await queriesOfPanels()).flat();
+    const named = [ofRules, ...queries].join("\n").match(
       /\b(?:animal_store|process|kube)_\w+|\bup\b/g,
     )!;
     assert(new Set(named).size > 25);
@@ -86,17 +91,13 @@ testNeeding(PROCESSES)(
   },
 );
 
-Deno.test("the panels of the dashboard have their own ids and places", () => {
-  assertEquals(new Set(panels.map(({ id }) => id)).size, panels.length);
-  const taken = new Set<string>();
-  for (const { title, gridPos: { x, y, w, h } } of panels) {
-    assert(x + w <= COLUMNS, title);
-    for (let column = x; column < x + w; column++) {
-      for (let row = y; row < y + h; row++) {
-        const cell = `${column} ${row}`;
-        assert(!taken.has(cell), `${title} covers another panel`);
-        taken.add(cell);
-      }
-    }
-  }
-});
+testNeeding(PROCESSES)(
+  "each metric of the table is on a panel of the dashboard, and each panel has a query",
+  async () => {
+    const panels = await queriesOfPanels();
+    assertEquals(panels.filter((queries) => queries.length === 0), []);
+    const text = panels.flat().join("\n");
+    const isShown = (name: string) => RegExp(`\\b${name}(_bucket)?\\b`).test(text);
+    assertEquals(METRICS.filter(({ name }) => !isShown(name)), []);
+  },
+);
