@@ -5,31 +5,11 @@
  *     node test/node/serve_store.ts FILE
  */
 
-import { readFileSync } from "node:fs";
-import module from "node:module";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import "./load_sources.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { fromLine, type StoreCall, type StoreOutcome, toLine } from "./store_messages.ts";
-
-interface Context {
-  importAttributes?: Record<string, string>;
-}
-
-/** Resolves `this-runtime/` as the build does. */
-const hooks = {
-  resolve(specifier: string, context: Context, next: (to: string, context: Context) => unknown) {
-    const { href } = new URL("../../src/runtime/node/", import.meta.url);
-    return next(specifier.replace(/^this-runtime\//, href), context);
-  },
-  load(url: string, context: Context, next: (url: string, context: Context) => unknown) {
-    if (context.importAttributes?.type !== "text") return next(url, context);
-    const source = `export default ${JSON.stringify(readFileSync(new URL(url), "utf8"))}`;
-    return { format: "module", source, shortCircuit: true };
-  },
-};
-// Deno has no such hooks, and its types do not name them.
-(module as unknown as { registerHooks(all: typeof hooks): void }).registerHooks(hooks);
 
 await import("../../src/runtime/node/bytes_as_text.ts");
 const { SqliteStore } = await import("../../src/eventstore_less/store/sqlite/sqlite_store.ts");

@@ -31,7 +31,8 @@ console.error(JSON.stringify({ event: "listening", port: server.address.port }))
 testNeeding(BUILT_PROGRAM)(
   "On Node, a stream that waits for its client after each chunk keeps no listener of each wait",
   async () => {
-    const command = [NODE, "--input-type=module", "--eval", PROGRAM];
+    const sources = ["--import", `${ROOT}test/node/load_sources.ts`];
+    const command = [NODE, ...sources, "--input-type=module", "--eval", PROGRAM];
     await using service = await ServiceProcess.start(":memory:", {}, command);
     const response = await fetch(service.address);
     assertEquals((await response.arrayBuffer()).byteLength, CHUNKS * CHUNK_BYTES);

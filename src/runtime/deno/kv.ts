@@ -1,4 +1,4 @@
-/** Deno KV. Another runtime has none, so its `openKv` is `undefined`. */
+/** Deno KV. A program uses it only if the runtime has it. */
 
 export type Kv = Deno.Kv;
 export type KvKey = Deno.KvKey;
@@ -6,5 +6,8 @@ export type KvCheck = Deno.AtomicCheck;
 export type KvSelector = Deno.KvListSelector;
 export type KvEntry = Deno.KvEntryMaybe<unknown>;
 
-/** Opens a Deno KV; without a path, the database that the platform attaches. */
-export const openKv: ((path?: string) => Promise<Kv>) | undefined = (path) => Deno.openKv(path);
+/** Whether the runtime has Deno KV, and with it files of its own, a client of servers, and Deno Deploy. */
+export const HAS_DENO_KV: boolean = true;
+
+/** Opens a Deno KV; without a path, the database that the platform attaches. Rejects if the runtime has none. */
+export const openKv = (path?: string): Promise<Kv> => Deno.openKv(path);
