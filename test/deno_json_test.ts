@@ -16,7 +16,8 @@ const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(build|faults|sim|ok)$/;
 
 /** The variables that Deno itself reads, and those that only Deno Deploy sets. */
 const VARIABLES_OF_DENO = ["NO_COLOR", "TMPDIR"];
-const VARIABLES_OF_SUPERVISOR = ["SUPERVISED_PROCESS", "SUPERVISOR_PID"];
+/** Those that a program of this project sets for another one. */
+const VARIABLES_OF_PROGRAMS = ["SUPERVISED_PROCESS", "SUPERVISOR_PID", "CALLED_AS"];
 const VARIABLES_OF_DEPLOY = ["DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO_KV_PATH_PREFIX"];
 
 const read = (file: string) => Deno.readTextFile(new URL(file, ROOT));
@@ -28,7 +29,7 @@ test("The service may read every variable of the table, a command those of the s
   const { permissions: { service, command } } = await readJson("deno.json");
   const names = Object.keys(VARIABLES).filter((name) => !VARIABLES_OF_DENO.includes(name));
   assertEquals(service.env.allow.toSorted(), names.sort());
-  assertEquals(command.env.allow.toSorted(), STORE.toSorted());
+  assertEquals(command.env.allow.toSorted(), [...STORE, "CALLED_AS"].sort());
   // pg reads these on its own. They are hidden, so that only our settings count.
   const ignored = ["BINARY", "CLIENT_ENCODING", "OPTIONS", "REPLICATION", "SSLNEGOTIATION"];
   assertEquals(service.env.ignore, ignored.map((name) => `PG${name}`));
@@ -40,7 +41,7 @@ test("The settings of the manual are those of the table, with their defaults", a
   const manual = await read("scripts/README.md");
   const table = manual.slice(manual.indexOf("## Settings"), manual.indexOf("## Life cycle"));
   const rows = table.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]+)`|none) +\|/gm);
-  const internal = [...VARIABLES_OF_DENO, ...VARIABLES_OF_SUPERVISOR, ...VARIABLES_OF_DEPLOY];
+  const internal = [...VARIABLES_OF_DENO, ...VARIABLES_OF_PROGRAMS, ...VARIABLES_OF_DEPLOY];
   const expected = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
     .filter(([name]) => !internal.includes(name))
     .map(([name, variable]) => [name, variable.default]);
@@ -54,10 +55,9 @@ test("The tasks are the commands, with the permissions of their sets, and tests"
   // A command that reads the whole log makes much garbage, so its young generation may be larger. Its heap stays small.
   const flags = "-P=command --v8-flags=--max-semi-space-size=32,--heap-growing-percent=50";
   const several = `test -n "$PROCESSES" && test "$PROCESSES" != 1`;
-  const supervised = `echo '-P=supervisor scripts/start/supervisor.ts'`;
-  const single = `echo '-P=service scripts/start/main.ts'`;
+  const permissions = `$(${several} && echo -P=supervisor || echo -P=service)`;
   const special: Record<string, string> = {
-    start: `${run} $(${several} && ${supervised} || ${single})`,
+    start: `${run} ${permissions} scripts/start/main.ts`,
     dev: `${run} -P=dev scripts/dev/main.ts`,
   };
   const expected = Object.entries(COMMANDS).map(([name, { title }]) => [name, {

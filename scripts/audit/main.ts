@@ -2,7 +2,6 @@
 
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { asCalled, jsonAsCalled } from "this-runtime/as_called.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { statOf } from "eventstore-less/store/sqlite/store_file.ts";
@@ -33,7 +32,7 @@ await runCommand(COMMANDS.audit, {
       const events = formatCounted(published.checkpoint.size, "event");
       extended.push(`The log extends the published log of ${events}.`);
     }
-    const text = json ? inJson(report) : asCalled(describe(report, extended));
+    const text = json ? inJson(report) : describe(report, extended);
     await print(escapeInvisible(text));
     if (report.faults.length > 0) return EXIT.refused;
     if (report.unfinished !== undefined) return EXIT.noResult;
@@ -42,7 +41,7 @@ await runCommand(COMMANDS.audit, {
 });
 
 function inJson({ summary, ...report }: AuditReport): string {
-  return jsonAsCalled({ ...report, ...summary });
+  return JSON.stringify({ ...report, ...summary });
 }
 
 /** Opens a published log. If it is damaged, the audit could not run, which says nothing about the store. */

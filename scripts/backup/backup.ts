@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { commandName } from "../../src/runtime/command_name.ts";
 import { GENESIS_HASH, MalformedEventError } from "eventstore-less/log/event.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
@@ -9,7 +10,7 @@ import type { Store } from "eventstore-less/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 const MISSING = "events are missing, or this is another log";
-const ADVICE = "Keep the file, and run deno task audit";
+const advice = () => `Keep the file, and run ${commandName("audit")}`;
 
 /** The end of the file of a backup. A torn file has only the beginning of the first event. */
 type FileEnd =
@@ -125,7 +126,7 @@ async function expectFirstEvent(
 ): Promise<void> {
   if (headPosition === 0) {
     const has = "The file has the beginning of an event, but the log is empty";
-    throw new RefusedError(`${has}: ${MISSING}. ${ADVICE}`);
+    throw new RefusedError(`${has}: ${MISSING}. ${advice()}`);
   }
   for await (const [{ line }] of readLog(store, { from: 1, to: 1 })) {
     if (bytesEqual(bytes, line.subarray(0, bytes.length))) return;
@@ -141,13 +142,13 @@ async function expectInLog(
 ): Promise<void> {
   if (position > headPosition) {
     const ends = `The file ends at position ${position}, but the log at ${headPosition}`;
-    throw new RefusedError(`${ends}: ${MISSING}. ${ADVICE}`);
+    throw new RefusedError(`${ends}: ${MISSING}. ${advice()}`);
   }
   for await (const [{ line }] of readLog(store, { from: position, to: position })) {
     if (bytesEqual(last, line)) return;
   }
   const other = `The file has another event at position ${position} than the log`;
-  throw new RefusedError(`${other}: it is of another log, or one was altered. ${ADVICE}`);
+  throw new RefusedError(`${other}: it is of another log, or one was altered. ${advice()}`);
 }
 
 async function read(file: FileHandle, from: number, to: number): Promise<Uint8Array> {

@@ -1,5 +1,6 @@
 /** The table of commands: their `--help` and arguments. Texts are wrapped when they are printed. */
 
+import { commandName } from "../../src/runtime/command_name.ts";
 import { DEV_HOST, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
 
 export interface Command {
@@ -7,7 +8,10 @@ export interface Command {
   title: string;
   /** Follows the title in `--help`. */
   details?: string;
+  /** The ways to call it: its name, and what may follow. */
   usage: readonly string[];
+  /** Lines with other programs, or with several commands. */
+  examples?: () => readonly string[];
   /** Its flags, each with a word for the value that it takes. */
   flags?: Record<string, string>;
   /** Words for the other arguments. */
@@ -23,7 +27,7 @@ export interface Command {
 }
 
 const SERVICE = (Object.keys(VARIABLES) as VariableName[])
-  .filter((name) => !["NO_COLOR", "TMPDIR"].includes(name));
+  .filter((name) => !["CALLED_AS", "NO_COLOR", "TMPDIR"].includes(name));
 
 /** The variables of every command that opens the store. */
 export const STORE = SERVICE.filter((name) => /^(KV_|DENO_|DATABASE_|PGPASS)|^READS$/.test(name));
@@ -34,7 +38,7 @@ export const COMMANDS = {
     details:
       `On SIGTERM and SIGINT, the service finishes accepted requests and ends. On SIGHUP, several
       processes restart one by one; a single one ends, so that systemd or Kubernetes starts it again.`,
-    usage: ["deno task start"],
+    usage: ["start"],
     variables: SERVICE,
   },
   dev: {
@@ -42,7 +46,7 @@ export const COMMANDS = {
     details: `Prints a curl line with a development key,
       which stays the same until it is revoked or its file next to the store (KV_PATH.dev_key) is
       deleted. Waits for the next change if the store is of a newer version than the source.`,
-    usage: ["deno task dev [--reset] [--seed N]"],
+    usage: ["dev [--reset] [--seed N]"],
     flags: {
       "--reset": "first moves the store in .data into a folder next to it, to begin with a new one",
       "--seed N": "first adds N samples",
@@ -55,10 +59,10 @@ export const COMMANDS = {
     details: `A new key is the only text on standard output, and is printed only once. "rotate"
       issues a successor; the old key is retiring: valid until the end of the overlap.`,
     usage: [
-      "deno task keys issue --label TEXT [--expires-in 90d] [--read-only]",
-      "deno task keys list [--last-use] [--json]",
-      "deno task keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]",
-      "deno task keys revoke ID",
+      "keys issue --label TEXT [--expires-in 90d] [--read-only]",
+      "keys list [--last-use] [--json]",
+      "keys rotate ID [--overlap 24h] [--label TEXT] [--expires-in 90d]",
+      "keys revoke ID",
     ],
     flags: {
       "--label TEXT": "purpose or holder, 1 to 100 characters (rotate: by default the old label)",
@@ -76,9 +80,9 @@ export const COMMANDS = {
     title: "Prints, exports and follows the event log",
     details: "Prints the events in order, one a line, byte for byte as stored.",
     usage: [
-      `deno task log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
+      `log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
         [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]`,
-      "deno task log --recover",
+      "log --recover",
     ],
     flags: {
       "--from N": "starts at position N (default: 1)",
@@ -103,7 +107,7 @@ export const COMMANDS = {
     details: `Appends the new events to FILE, which must be new, empty, or an export of this log,
       and which only one process at a time can write. When they are on disk, prints the position and
       the hash of the last one as JSON; with --follow on a terminal, only the number of events.`,
-    usage: ["deno task backup FILE [--follow]"],
+    usage: ["backup FILE [--follow]"],
     flags: {
       "--follow": "then appends each new event, until Ctrl-C; waits while the store is away",
     },
@@ -114,7 +118,7 @@ export const COMMANDS = {
     title: "Rebuilds the projections from the log while the service runs",
     details:
       "If a replay is killed or another one is started, the last one that was started continues.",
-    usage: ["deno task replay [--grace SECONDS]"],
+    usage: ["replay [--grace SECONDS]"],
     flags: {
       "--grace SECONDS": "how long requests may still read the old projections (default: 10)",
     },
@@ -125,13 +129,13 @@ export const COMMANDS = {
     details: `Checks the format, hash, position and data of every line, the head, and every record
       of the projections up to the newest event at its start; in a file also that no record is set to
       expire. Notes what is not a fault. Writes nothing to the store.`,
-    usage: ["deno task audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
+    usage: ["audit [--json] [--checkpoint FILE] [--published DIR] [--file EXPORT]"],
     flags: {
       "--json": "prints the report as one JSON object",
       "--checkpoint FILE": "also checks that the log extends this checkpoint, if any; renews it",
-      "--published DIR": "also checks that the log extends what deno task publish wrote there",
+      "--published DIR": "also checks that the log extends what the command publish wrote there",
       "--file EXPORT":
-        "audits a whole export of deno task log (- for standard input), not the store",
+        "audits a whole export of the command log (- for standard input), not the store",
     },
     refusal: "not sound",
     noResult: "a replay ended meanwhile, so audit again",
@@ -140,10 +144,8 @@ export const COMMANDS = {
     title: "Prints the SQL that creates the tables in a PostgreSQL database",
     details: `The service creates them at its first start. If its role must not create tables, run
       the SQL as a role that owns the database, and let the service use a role with fewer rights.`,
-    usage: [
-      "deno task schema [--role NAME] > schema.sql",
-      "psql --single-transaction --file schema.sql postgres://owner@host/database",
-    ],
+    usage: ["schema [--role NAME] > schema.sql"],
+    examples: () => ["psql --single-transaction --file schema.sql postgres://owner@host/database"],
     variables: [],
     flags: { "--role NAME": "also grants that role what the service and every command need" },
   },
@@ -151,11 +153,11 @@ export const COMMANDS = {
     title: "Publishes the log as signed tiles, which outsiders can verify",
     details: `Verifies the whole log, and refuses one that is not sound. Then writes C2SP tiles
       (https://c2sp.org/tlog-tiles) under a signed checkpoint into a folder for any static host.
-      A refused run leaves the folder as it was. See also deno task prove and
+      A refused run leaves the folder as it was. See also the command prove and
       scripts/publish/README.md.`,
     usage: [
-      "deno task publish --new-key FILE",
-      "deno task publish DIR --key FILE [--origin NAME] [--entries] [--from-file EXPORT]",
+      "publish --new-key FILE",
+      "publish DIR --key FILE [--origin NAME] [--entries] [--from-file EXPORT]",
     ],
     flags: {
       "--new-key FILE": "makes a private key in a new file that only its owner can read",
@@ -170,14 +172,14 @@ export const COMMANDS = {
   prove: {
     title: "Proves that an event is in the published log, or that the log extends an older one",
     details: `Prints a proof (https://c2sp.org/tlog-proof) of an EVENT: that of a position, or
-      the newest one of a subject, as deno task log names it. Or checks that the published log extends
+      the newest one of a subject, as the command log names it. Or checks that the published log extends
       an older checkpoint of it.`,
     usage: [
-      "deno task prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
-      "deno task prove --consistency FILE --published DIR",
+      "prove EVENT --published DIR [--line FILE] [--from-file EXPORT] > event.tlog-proof",
+      "prove --consistency FILE --published DIR",
     ],
     flags: {
-      "--published DIR": "the folder that deno task publish wrote",
+      "--published DIR": "the folder that the command publish wrote",
       "--line FILE": "also writes the line of the event, exactly the bytes that the proof is about",
       "--consistency FILE": "a file with a checkpoint that was published earlier",
       "--from-file EXPORT": "finds the event in an export (- for standard input), not in the store",
@@ -187,10 +189,12 @@ export const COMMANDS = {
   },
   restore: {
     title: "Restores an export into an empty store",
-    details: `Verifies the whole export, as deno task log prints it, and writes the same bytes into
+    details:
+      `Verifies the whole export, as the command log prints it, and writes the same bytes into
       the log. If a restore is killed, run it again with the same export, and it resumes; until it
       is done, the store is refused. In an empty PostgreSQL database, it creates the tables.`,
-    usage: ["deno task restore FILE", "deno task log | KV_PATH=… deno task restore -"],
+    usage: ["restore FILE"],
+    examples: () => [`${commandName("log")} | KV_PATH=… ${commandName("restore -")}`],
     positionals: ["FILE"],
     variables: [...STORE, "TMPDIR"],
     refusal: "the export is not one complete, sound log",

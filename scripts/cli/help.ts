@@ -1,22 +1,26 @@
 import process from "node:process";
-import { asCalled } from "this-runtime/as_called.ts";
+import { callCommandsBy, commandName } from "../../src/runtime/command_name.ts";
+import { readCaller } from "../../src/settings/config.ts";
 import { VARIABLES } from "../../src/settings/variables.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
 import { type Command, STORE } from "./commands.ts";
 
 const WIDTH = 100;
 
-export function exitWithHelp(command: Command): void {
+/** Settles how commands are called, and exits if the arguments ask for help or the version. Each command begins with it. */
+export function beginCommand(command: Command): void {
+  callCommandsBy(readCaller());
   const args = process.argv.slice(2);
   const isHelp = args.includes("--help") || args.includes("-h");
   if (!isHelp && !args.includes("--version")) return;
-  console.log(isHelp ? asCalled(helpOf(command)) : `${NAME} ${VERSION}`);
+  console.log(isHelp ? helpOf(command) : `${NAME} ${VERSION}`);
   process.exit(0);
 }
 
 function helpOf(command: Command): string {
   const { title, details = "", usage, flags = {}, variables = STORE } = command;
-  const { refusal, noResult } = command;
+  const { examples = () => [], refusal, noResult } = command;
+  const lines = [...usage.map(commandName), ...examples()];
   const defaults: Record<string, string | undefined> = command.defaults ?? {};
   const described = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
     .filter(([name]) => (variables as string[]).includes(name))
@@ -32,7 +36,7 @@ function helpOf(command: Command): string {
   ];
   const parts = [
     wrap(`${title}. ${details}`, 0),
-    usage.map((line) => "  " + wrap(line, 6)).join("\n"),
+    lines.map((line) => "  " + wrap(line, 6)).join("\n"),
     columns(Object.entries(flags)),
     described.length === 0 ? "" : `Environment variables:\n${columns(described)}`,
     wrap(`Exit codes: ${exitCodes.join("; ")}.`, 0),

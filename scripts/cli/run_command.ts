@@ -2,7 +2,6 @@
 
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { asCalled } from "this-runtime/as_called.ts";
 import { writeStdout } from "this-runtime/stdio.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
@@ -22,7 +21,7 @@ import {
 } from "eventstore-less/store/resilience/resilient_store.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Command, type FlagValues, optionsOf } from "./commands.ts";
-import { exitWithHelp } from "./help.ts";
+import { beginCommand } from "./help.ts";
 import { endProgress } from "./progress.ts";
 import { RefusedError } from "./refused_error.ts";
 
@@ -49,7 +48,7 @@ export async function runCommand<const C extends Command>(
   command: C,
   { run, refusals = [], interrupt, endsBySignal = () => false, stop }: CommandActions<C>,
 ): Promise<never> {
-  exitWithHelp(command);
+  beginCommand(command);
   process.on("uncaughtException", exitAfterDefect);
   try {
     const { values, positionals } = parse(command);
@@ -147,7 +146,7 @@ export function printError(message: string): void {
 /** Prints a line for people on standard error. */
 export function say(line: string): void {
   endProgress();
-  console.error(asCalled(line));
+  console.error(line);
 }
 
 /** Prints a line of data on standard output. A closed pipe is not a failure of the command. */

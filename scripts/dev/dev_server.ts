@@ -14,6 +14,7 @@ import { exitAfterLog } from "../../src/life_cycle/exit.ts";
 import { endWithParent } from "../../src/life_cycle/parent.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
+import { commandName } from "../../src/runtime/command_name.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { serve } from "../../src/life_cycle/serve.ts";
 import type { Service } from "../../src/service.ts";
@@ -26,7 +27,7 @@ import { EXIT, printError } from "../cli/run_command.ts";
 import { COMMANDS, optionsOf } from "../cli/commands.ts";
 import { findPort } from "../cli/find_port.ts";
 
-const LABEL = "development (deno task dev)";
+const LABEL = `development (${commandName("dev")})`;
 
 /** Number of sample pets that are added at once. */
 const WAVE = 500;

@@ -13,6 +13,7 @@ import {
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
 import type { Store } from "eventstore-less/store/store.ts";
+import { commandName } from "../../src/runtime/command_name.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { formatMinute, formatSecond, shorten } from "../cli/format.ts";
@@ -37,7 +38,7 @@ let isChanging = false;
 await runCommand(COMMANDS.keys, {
   interrupt() {
     if (!isChanging) return "Interrupted.";
-    return "Interrupted. deno task keys list shows whether a key was changed.";
+    return `Interrupted. ${commandName("keys list")} shows whether a key was changed.`;
   },
   async run(flags, [action, keyId]) {
     isChanging = action !== "list";
@@ -53,8 +54,7 @@ await runCommand(COMMANDS.keys, {
 });
 
 function expectUsage(action: string | undefined, flags: Flags, keyId: string | undefined): void {
-  // The words before the action are: deno task keys.
-  const usage = COMMANDS.keys.usage.find((line) => line.split(" ")[3] === action);
+  const usage = COMMANDS.keys.usage.find((line) => line.split(" ")[1] === action);
   if (usage === undefined) {
     const wrong = action === undefined ? "" : `, not ${JSON.stringify(action)}`;
     throw new UsageError(`Use issue, list, rotate or revoke${wrong}`);
@@ -63,7 +63,7 @@ function expectUsage(action: string | undefined, flags: Flags, keyId: string | u
   if (flag !== undefined) throw new UsageError(`--${flag} cannot be used with ${action}`);
   const takesId = usage.includes(" ID");
   if (takesId && keyId === undefined) {
-    throw new Error(`${action} needs the id of a key: run deno task keys list`);
+    throw new Error(`${action} needs the id of a key: run ${commandName("keys list")}`);
   }
   if (!takesId && keyId !== undefined) {
     throw new UsageError(`Unexpected argument ${JSON.stringify(keyId)}`);

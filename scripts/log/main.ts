@@ -5,6 +5,7 @@ import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { eventOf } from "eventstore-less/log/lines.ts";
 import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
+import { commandName } from "../../src/runtime/command_name.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { recoverLog } from "./recover_log.ts";
 import { openFileToRead } from "eventstore-less/store/open_store.ts";
@@ -38,9 +39,10 @@ await runCommand(COMMANDS.log, {
   stop,
   interrupt() {
     const { to, of } = printed;
-    const next = `deno task log --from ${to + 1}`;
+    const next = commandName(`log --from ${to + 1}`);
     if (isFollowing) return `Stopped after position ${to}. ${next} --follow continues.`;
-    const rest = isRecovering ? "Run deno task log --recover again." : `${next} prints the rest.`;
+    const again = `Run ${commandName("log --recover")} again.`;
+    const rest = isRecovering ? again : `${next} prints the rest.`;
     return `Interrupted after position ${to} of ${of}. ${rest}`;
   },
   endsBySignal: () => isFollowing,

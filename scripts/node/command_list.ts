@@ -1,4 +1,4 @@
-import { asCalled } from "this-runtime/as_called.ts";
+import { commandName } from "../../src/runtime/command_name.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
 import { type CommandName, COMMANDS } from "../cli/commands.ts";
 
@@ -8,11 +8,11 @@ export function commandList(names: string[]): string {
   const lines = names.map((name) =>
     `  ${name.padEnd(width)}   ${COMMANDS[name as CommandName].title}`
   );
-  return asCalled(`${NAME} ${VERSION}
+  return `${NAME} ${VERSION}
 
-  deno task COMMAND [ARGUMENTS]
+  ${commandName("COMMAND [ARGUMENTS]")}
 
 ${lines.join("\n")}
 
-Each command has --help.`).replace("deno task ", () => asCalled("deno task x").slice(0, -1));
+Each command has --help.`;
 }

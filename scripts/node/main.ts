@@ -5,6 +5,8 @@
 
 import "../../src/runtime/node/bytes_as_text.ts";
 import process from "node:process";
+import { callCommandsBy } from "../../src/runtime/command_name.ts";
+import { readCaller } from "../../src/settings/config.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
 import { COMMANDS } from "../cli/commands.ts";
 import { commandList } from "./command_list.ts";
@@ -15,7 +17,7 @@ const OLDEST_NODE = 24;
 const COULD_NOT_RUN = 2;
 
 const LOADERS: Record<string, () => Promise<unknown>> = {
-  start: () => servesByProcesses() ? import("../start/supervisor.ts") : import("../start/main.ts"),
+  start: () => import("../start/main.ts"),
   keys: () => import("../keys/main.ts"),
   log: () => import("../log/main.ts"),
   backup: () => import("../backup/main.ts"),
@@ -37,7 +39,10 @@ async function run(): Promise<void> {
     return fail(`${NAME} needs Node ${OLDEST_NODE} or later; this is ${process.version}`);
   }
   if (name === "--version") return console.log(`${NAME} ${VERSION}`);
-  if (name === "--help" || name === "-h") return console.log(commandList(Object.keys(LOADERS)));
+  if (name === "--help" || name === "-h") {
+    callCommandsBy(readCaller());
+    return console.log(commandList(Object.keys(LOADERS)));
+  }
   if (!Object.hasOwn(LOADERS, name)) {
     const isOfDeno = Object.hasOwn(COMMANDS, name);
     const reason = isOfDeno ? `${name} needs Deno` : `Unknown command ${JSON.stringify(name)}`;
@@ -48,12 +53,6 @@ async function run(): Promise<void> {
   // Each command takes all that follows the name of the program for its arguments.
   process.argv.splice(2, 1);
   await LOADERS[name]();
-}
-
-/** Whether `start` runs several processes, of which this is not one. */
-function servesByProcesses(): boolean {
-  const { PROCESSES = "", SUPERVISED_PROCESS = "" } = process.env;
-  return SUPERVISED_PROCESS === "" && PROCESSES !== "" && PROCESSES !== "1";
 }
 
 /** Node warns that some of its modules are experimental, which is of no use to an operator. */

@@ -4,6 +4,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import { commandName } from "../../src/runtime/command_name.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { LogVerifier, messageOf } from "../verify/log_verifier.ts";
 import type { ReadLines } from "../cli/log_source.ts";
@@ -88,7 +89,8 @@ async function stageTiles(
       tiles.addLine(line, full);
       const { faults } = verifier.verify(line);
       if (faults.length > 0) {
-        throw new RefusedError(`Line ${builder.size}: ${messageOf(faults)}. Run deno task audit`);
+        const fault = `Line ${builder.size}: ${messageOf(faults)}`;
+        throw new RefusedError(`${fault}. Run ${commandName("audit")}`);
       }
     }
     progress?.(builder.size);

@@ -1,5 +1,6 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
+import { commandName } from "../../src/runtime/command_name.ts";
 import { LogDamagedError } from "eventstore-less/log/read_log.ts";
 import { GRACE_MS, replay, type ReplayDeps, type ReplayPhase } from "./replay.ts";
 import { formatCounted } from "../cli/format.ts";
@@ -15,16 +16,17 @@ const PROGRESS: Record<ReplayPhase, ShowProgress> = {
 
 /** Describes the state that an interrupted command leaves, and the command to run next. */
 const LEFT = {
-  start: "Nothing was written.",
-  rebuild: "The service reads complete projections. Run deno task replay again: it begins again.",
-  removal: "The rebuilt projections are served. The next replay removes the old ones.",
+  start: () => "Nothing was written.",
+  rebuild: () =>
+    `The service reads complete projections. Run ${commandName("replay")} again: it begins again.`,
+  removal: () => "The rebuilt projections are served. The next replay removes the old ones.",
 };
 
-let left = LEFT.start;
+let left: () => string = LEFT.start;
 
 await runCommand(COMMANDS.replay, {
   refusals: [LogDamagedError],
-  interrupt: () => `Interrupted. ${left}`,
+  interrupt: () => `Interrupted. ${left()}`,
   async run({ grace }) {
     const graceMs = grace === undefined ? GRACE_MS : parseSeconds(grace);
     await withRetryingStore({}, (deps) => rebuild(deps, graceMs));

@@ -1,6 +1,7 @@
 /** Rebuilds the projections while the service runs. "Generations and replay" in eventstore_less/README.md shows it. */
 
 import type { RecordedLine } from "eventstore-less/definitions.ts";
+import { commandName } from "../../src/runtime/command_name.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
 import { encodeHead, readHead } from "eventstore-less/log/head.ts";
 import { HEAD_LIMIT_MS } from "eventstore-less/log/head_reader.ts";
@@ -131,7 +132,7 @@ function writeRecordsOf(
  */
 async function* takeLinesTo({ store, verifier, progress }: Job, to: number) {
   for await (const lines of readLog(store, { from: verifier.position + 1, to })) {
-    yield lines.map(({ line }) => verifier.expectSound(line, "; run deno task audit"));
+    yield lines.map(({ line }) => verifier.expectSound(line, `; run ${commandName("audit")}`));
     progress("fill", verifier.position, to);
   }
 }

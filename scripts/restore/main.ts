@@ -5,6 +5,7 @@ import process from "node:process";
 import { makeTempFile } from "this-runtime/temp_file.ts";
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { type Export, restore, verifyExport } from "./restore.ts";
+import { commandName } from "../../src/runtime/command_name.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "eventstore-less/store/sqlite/store_file.ts";
 import { OpenStoreError } from "eventstore-less/store/open_store.ts";
@@ -20,9 +21,9 @@ let isWriting = false;
 
 await runCommand(COMMANDS.restore, {
   interrupt() {
-    if (!isWriting) return "Interrupted. Nothing was written. Run deno task restore again.";
-    return "Interrupted. The store is incomplete and refused. " +
-      "Run deno task restore again with the same export: it resumes.";
+    const again = `Run ${commandName("restore")} again`;
+    if (!isWriting) return `Interrupted. Nothing was written. ${again}.`;
+    return `Interrupted. The store is incomplete and refused. ${again} with the same export: it resumes.`;
   },
   async run(_values, [path]) {
     if (path === undefined) {

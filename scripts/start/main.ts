@@ -1,10 +1,24 @@
-/** `deno task start`: runs the service as one process. For several, the task runs `supervisor.ts` instead. */
+/**
+ * `deno task start`: runs the service as one process, or, with `PROCESSES`, the supervisor of several. On Deno, the task
+ * chooses the permissions by the same rule: the supervisor may run programs, and cannot open the store.
+ */
 
 import { endWithParent } from "../../src/life_cycle/parent.ts";
-import { runService } from "../../src/main.ts";
+import { runProgram } from "../../src/life_cycle/run_program.ts";
+import { readServiceConfig } from "../../src/settings/config.ts";
 import { COMMANDS } from "../cli/commands.ts";
-import { exitWithHelp } from "../cli/help.ts";
+import { beginCommand } from "../cli/help.ts";
 
-exitWithHelp(COMMANDS.start);
-endWithParent();
-await runService();
+beginCommand(COMMANDS.start);
+await runProgram(async () => {
+  const config = readServiceConfig();
+  const { processes, supervisor } = config;
+  endWithParent(supervisor);
+  if (processes !== undefined && supervisor === undefined) {
+    const { supervise } = await import("./supervisor.ts");
+    return await supervise(processes, config);
+  }
+  const { serve } = await import("../../src/life_cycle/serve.ts");
+  await serve(config);
+  return 0;
+});

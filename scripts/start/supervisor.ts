@@ -1,38 +1,53 @@
-/**
- * `deno task start` with `PROCESSES`: starts the processes of the service, restarts them, and ends them. Its permissions
- * allow it to run programs, to read settings, and to reserve the port; it cannot open the store.
- */
+/** The supervisor of several processes of the service: starts them, restarts them, and ends them. */
 
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { isatty } from "node:tty";
 import { serviceCommand } from "this-runtime/service_command.ts";
-import { endWithParent } from "../../src/life_cycle/parent.ts";
-import { runProgram } from "../../src/life_cycle/run_program.ts";
-import { readServiceConfig } from "../../src/settings/config.ts";
-import { COMMANDS } from "../cli/commands.ts";
-import { exitWithHelp } from "../cli/help.ts";
-import { type ChildProcess, Processes } from "./processes.ts";
+import { stderrLogger } from "../../src/runtime/stderr_logger.ts";
+import type { ServiceConfig } from "../../src/settings/config.ts";
+import { type ChildProcess, KeptProcess } from "./kept_process.ts";
 import { reservePort } from "./reserve_port.ts";
 
-exitWithHelp(COMMANDS.start);
-await runProgram(supervise);
-
-async function supervise(): Promise<number> {
-  const config = readServiceConfig();
+/** Resolves to the highest exit code of `count` processes when all have ended. Rejects with `ListenError`. */
+export async function supervise(count: number, config: ServiceConfig): Promise<number> {
   const port = await reservePort(config);
-  const processes = new Processes(config.processes, (number) => startProcess(number, port));
+  const start = (number: number) => startProcess(number, port);
+  const processes = Array.from({ length: count }, (_, index) => new KeptProcess(index + 1, start));
+  const stop = (signal: NodeJS.Signals) => {
+    for (const it of processes) it.stop(signal);
+  };
+  onSignals(processes, stop);
+  const run = (it: KeptProcess) => it.run().finally(() => stop("SIGTERM"));
+  const [first, ...others] = processes;
+  const firstCode = run(first);
+  // What keeps all from starting is said once, and one process makes a new store.
+  await Promise.race([first.firstReady, firstCode]);
+  return Math.max(...await Promise.all([firstCode, ...others.map(run)]));
+}
+
+function onSignals(processes: KeptProcess[], stop: (signal: NodeJS.Signals) => void): void {
   for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM"] as const) {
-    process.on(signal, () => processes.stop(signal));
+    process.on(signal, () => stop(signal));
   }
   // On a terminal, the signal means that the terminal was closed.
   const restartsAtHangUp = !isatty(0);
+  let restarts = Promise.resolve();
   process.on("SIGHUP", () => {
-    if (restartsAtHangUp) void processes.restart();
-    else processes.stop("SIGHUP");
+    if (restartsAtHangUp) restarts = restarts.then(() => restartAll(processes));
+    else stop("SIGHUP");
   });
-  endWithParent();
-  return await processes.run();
+}
+
+/** Restarts the processes one by one: each ends when the successor of the one before is ready. */
+async function restartAll(processes: KeptProcess[]): Promise<void> {
+  for (const it of processes) {
+    stderrLogger("info", "process_restarting", { process: it.number });
+    if (await it.restart()) continue;
+    const remedy = "Correct what its last lines say, and send SIGHUP again";
+    return stderrLogger("error", "restart_failed", { process: it.number, remedy });
+  }
+  stderrLogger("info", "restarted", { processes: processes.length });
 }
 
 function startProcess(number: number, port: number): ChildProcess {
@@ -44,7 +59,7 @@ function startProcess(number: number, port: number): ChildProcess {
       SUPERVISED_PROCESS: String(number),
       SUPERVISOR_PID: String(process.pid),
     },
-    // The process writes to standard output once it listens.
+    // The process writes to standard output once it is ready.
     stdio: ["ignore", "pipe", "inherit"],
   });
 }

@@ -1,44 +1,58 @@
 /** The kinds of faults that an audit finds, and the advice for each. scripts/README.md has the same table; a test compares them. */
 
+import { commandName } from "../../src/runtime/command_name.ts";
+
+/** What an advice depends on: the kind of the fault, and the last sound position. */
+interface Fault {
+  kind: string;
+  lastSound: number;
+}
+
 /**
- * The actions that an audit advises. A line that begins with two spaces is a command. N is the last sound position,
- * KIND the kind of the fault. The operator replaces BACKUP, and PATH by the argument of the audit.
+ * The actions that an audit advises. A line that begins with two spaces is a command. The operator replaces BACKUP, and
+ * PATH by the argument of the audit.
  */
-export const ACTIONS = {
-  upgrade: "Upgrade the program, then audit again: the newer lines may also explain other faults.",
-  recover: `\
+const ACTIONS = {
+  upgrade: () =>
+    "Upgrade the program, then audit again: the newer lines may also explain other faults.",
+  recover: () =>
+    `\
 Stop the service, and keep a copy of all files of the store. Export every line that verifies:
-  deno task log --recover > recovered.jsonl
+  ${commandName("log --recover")} > recovered.jsonl
 The command prints how many events these are. Audit the newest backup. If it is sound and has more events, \
 or if nothing could be exported, restore it in place of recovered.jsonl:
-  deno task audit --file BACKUP
+  ${commandName("audit --file BACKUP")}
 Restore into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
 service use it:
-  KV_PATH=restored.sqlite3 deno task restore recovered.jsonl
-  KV_PATH=restored.sqlite3 deno task audit`,
-  evidence: `\
+  KV_PATH=restored.sqlite3 ${commandName("restore recovered.jsonl")}
+  KV_PATH=restored.sqlite3 ${commandName("audit")}`,
+  evidence: ({ kind }) =>
+    `\
 Stop the service, and change nothing: an older copy of the store was put back, the history was altered, or this is \
 another log. Keep the store, the backups and PATH as evidence. Find the newest backup with which this audit exits with 0 \
 (if there is none, acknowledged events are lost, and the backup with the most events has most of them):
-  deno task audit --KIND PATH --file BACKUP
+  ${commandName(`audit --${kind} PATH --file BACKUP`)}
 Restore it into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
 service use it:
-  KV_PATH=restored.sqlite3 deno task restore BACKUP
-  KV_PATH=restored.sqlite3 deno task audit --KIND PATH`,
-  replay: `\
+  KV_PATH=restored.sqlite3 ${commandName("restore BACKUP")}
+  KV_PATH=restored.sqlite3 ${commandName(`audit --${kind} PATH`)}`,
+  replay: () =>
+    `\
 Write all records again from the log, then audit again:
-  deno task replay
-  deno task audit`,
-  copy: `\
+  ${commandName("replay")}
+  ${commandName("audit")}`,
+  copy: () =>
+    `\
 Make the export again from the store, or use an older one:
-  deno task log > export.jsonl
-  deno task audit --file export.jsonl`,
-  cut: `\
+  ${commandName("log")} > export.jsonl
+  ${commandName("audit --file export.jsonl")}`,
+  cut: ({ lastSound }) =>
+    `\
 Make the export again from the store, or use an older one. If there is neither, restore the first events of this \
-one, up to position N:
-  head -n N BACKUP | KV_PATH=restored.sqlite3 deno task restore -
-  KV_PATH=restored.sqlite3 deno task audit`,
-} as const;
+one, up to position ${lastSound}:
+  head -n ${lastSound} BACKUP | KV_PATH=restored.sqlite3 ${commandName("restore -")}
+  KV_PATH=restored.sqlite3 ${commandName("audit")}`,
+} as const satisfies Record<string, (fault: Fault) => string>;
 
 type Action = keyof typeof ACTIONS;
 
@@ -68,7 +82,7 @@ export type FaultKind = keyof typeof FAULT_KINDS;
 /** The advice for faults of a kind. The log is sound up to `lastSound`. */
 export function adviceFor(kind: FaultKind, lastSound: number, isExport = false): string {
   const action = isExport && kind === "line" ? "cut" : FAULT_KINDS[kind].action;
-  return ACTIONS[action].replaceAll(/\bN\b/g, String(lastSound)).replaceAll("KIND", kind);
+  return ACTIONS[action]({ kind, lastSound });
 }
 
 /** The kinds of notes. */
@@ -81,9 +95,10 @@ export const NOTE_KINDS = [
 
 export type NoteKind = typeof NOTE_KINDS[number];
 
-/** The advice for notes of a kind, if there is any. */
-export const NOTE_ADVICE: Partial<Record<NoteKind, string>> = {
-  idempotency_key_repeated: `\
-The record of the first use was lost, or a clock was far behind, so a request that was sent again was probably \
-carried out twice. Look at both events (deno task log --from POSITION --to POSITION --pretty). If they say the same twice, undo one of the two.`,
-};
+/** The advice for notes of a kind; `undefined` if there is none. */
+export function adviceForNote(kind: NoteKind): string | undefined {
+  if (kind !== "idempotency_key_repeated") return undefined;
+  const look = commandName("log --from POSITION --to POSITION --pretty");
+  return "The record of the first use was lost, or a clock was far behind, so a request that was sent again was probably " +
+    `carried out twice. Look at both events (${look}). If they say the same twice, undo one of the two.`;
+}

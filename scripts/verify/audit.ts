@@ -13,6 +13,7 @@
  * end in a number, no two records of the kind have the same number.
  */
 
+import { commandName } from "../../src/runtime/command_name.ts";
 import type { Head } from "eventstore-less/definitions.ts";
 import { GENESIS_HASH } from "eventstore-less/log/event.ts";
 import { HEAD_KEY, isLogKey, logKey, REPLAY_KEY } from "eventstore-less/keyspace.ts";
@@ -140,7 +141,7 @@ export async function auditLines(lines: AsyncIterable<Uint8Array[]>, options: Au
     findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
   } else if (events === 0 && !hasNewerLines) {
     const other = new Findings();
-    other.add("no_export", "The file is not an export of deno task log: it has no event");
+    other.add("no_export", "The file is not an export of the log: it has no event");
     return other.report(EMPTY_HEAD);
   }
   log.end();
@@ -155,7 +156,7 @@ function refusePartial(line: Uint8Array): void {
   if (first.previousHash === GENESIS_HASH) return;
   throw new Error(
     `The export begins at position ${first.position}, but an audit needs all events from ` +
-      "position 1 on; make it again with deno task log, without --from",
+      `position 1 on; make it again with ${commandName("log")}, without --from`,
   );
 }
 

@@ -6,9 +6,9 @@ import { formatCount, formatCounted } from "../cli/format.ts";
 import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import {
   adviceFor,
+  adviceForNote,
   FAULT_KINDS,
   type FaultKind,
-  NOTE_ADVICE,
   NOTE_KINDS,
   type NoteKind,
 } from "./advice.ts";
@@ -87,7 +87,8 @@ export class Findings {
     const noteKinds = NOTE_KINDS.filter((kind) => this.noteCounts[kind]);
     /** For each kind of note after which the operator should do something. */
     const noteAdvice: Partial<Record<NoteKind, string>> = Object.fromEntries(
-      noteKinds.flatMap((kind) => NOTE_ADVICE[kind] ? [[kind, NOTE_ADVICE[kind]]] : []),
+      noteKinds.map((kind) => [kind, adviceForNote(kind)])
+        .filter(([, advice]) => advice !== undefined),
     );
     return {
       sound: faults.length === 0 && this.unfinished === undefined,

@@ -1,5 +1,6 @@
 import type { Head } from "eventstore-less/definitions.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
+import { commandName } from "../runtime/command_name.ts";
 import { type CategoryDeps, readCategory } from "./category_reader.ts";
 import {
   countFor,
@@ -96,5 +97,5 @@ function expectCount(pets: readonly PetRecord[], query: PageQuery, count: number
   const list = query.status === undefined ? "The list of all pets" : `The list ${query.status}`;
   const difference = pets.length < expected ? "fewer" : "more";
   const message = `${list} has ${difference} pets than the head counts`;
-  throw new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
+  throw new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
 }

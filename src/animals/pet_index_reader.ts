@@ -6,6 +6,7 @@ import { ServiceError } from "eventstore-less/service_error.ts";
 import { scan } from "eventstore-less/store/scan.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { categoryIdIn } from "../../events/pet.ts";
+import { commandName } from "../runtime/command_name.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { petCount } from "./pet_counts.ts";
@@ -121,7 +122,7 @@ export class PetIndexReader {
       if (!isDamage) throw error;
       this.#index = undefined;
       this.#failure = { error, generation: head.generation, metAt: runtime.monotonicNow() };
-      const remedy = "Lists of a category are refused until deno task replay has ended";
+      const remedy = `Lists of a category are refused until ${commandName("replay")} has ended`;
       report("error", "index_damaged", { reason: reasonOf(error), remedy });
       return;
     }
@@ -149,7 +150,7 @@ export class PetIndexReader {
     const count = index.count();
     if (count === petCount(now)) return { index, generation };
     const message = `The lists have ${count} pets, but the head counts ${petCount(now)}`;
-    throw new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
+    throw new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
   }
 
   async #followTo(index: PetIndex, { position }: Head): Promise<PetIndex> {

@@ -9,6 +9,7 @@ import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { assertNever } from "../encoding/assert_never.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
+import { commandName } from "../runtime/command_name.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
 import { damagedPetError, type PetRecord } from "./pet_records.ts";
 
@@ -38,7 +39,7 @@ export async function lineBefore(store: Store, later: PetLine): Promise<PetLine 
   if (isBefore) return line;
   const message = `The event at position ${position} does not follow from the one at position ` +
     `${predecessor}, which it names`;
-  throw new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
+  throw new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
 }
 
 /** The line with that id in the feed, up to a head; `undefined` unless it has an event of the pet. */

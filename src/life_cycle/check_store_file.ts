@@ -1,3 +1,4 @@
+import { commandName } from "../runtime/command_name.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import type { Service } from "../service.ts";
 import { checkFile } from "eventstore-less/store/sqlite/check_file.ts";
@@ -11,7 +12,7 @@ export async function checkStoreFile(
     const damage = await checkFile(path);
     if (damage !== undefined) noteDamage(damage);
   } catch (error) {
-    const remedy = "Run deno task audit, which makes the same check";
+    const remedy = `Run ${commandName("audit")}, which makes the same check`;
     report("warn", "store_file_not_checked", { reason: reasonOf(error), remedy });
   }
 }

@@ -2,6 +2,7 @@ import { petCount } from "../animals/pet_counts.ts";
 import { ForeignStoreError } from "eventstore-less/log/head.ts";
 import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
+import { commandName } from "../runtime/command_name.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import { sleep } from "../runtime/runtime.ts";
 import type { Server } from "../server/server.ts";
@@ -73,7 +74,7 @@ function warn({ report }: Service, store: string, state: StoreState, contents: C
     report("warn", state === "made" ? "store_made" : "store_empty", { store, remedy });
   }
   if (contents.liveKeys > 0) return;
-  const issue = "deno task keys issue --label TEXT prints a key";
+  const issue = `${commandName("keys issue --label TEXT")} prints a key`;
   // A key for a store in memory would end with the command.
   const remedy = state === "in memory" ? `With KV_PATH set to a file, ${issue}` : issue;
   report("warn", "no_live_key", { remedy });

@@ -5,12 +5,11 @@ import { systemRuntime } from "../runtime/system_runtime.ts";
 const INTERVAL_MS = 1_000;
 
 /**
- * Ends this process as SIGTERM does if its parent ends. Without this, a process of a task would serve on after a SIGKILL
- * of `deno task` or of its supervisor, and keep the port. `src/main.ts` does not call it: the shell or the program that
- * starts that module may end before it.
+ * Ends this process as SIGTERM does if its parent has ended. Without this, a process of a task would serve on after a
+ * SIGKILL of the task or of its supervisor, and keep the port. `parent` is the process id of a parent that may have ended
+ * before this call. `src/main.ts` does not call it: the shell or the program that starts that module may end before it.
  */
-export function endWithParent(): void {
-  const parent = process.ppid;
+export function endWithParent(parent: number = process.ppid): void {
   const look = () => {
     // Repeated, because the process may not yet listen for signals.
     if (process.ppid !== parent) process.emit("SIGTERM", "SIGTERM");

@@ -1,4 +1,5 @@
 import process from "node:process";
+import { writeStdout } from "this-runtime/stdio.ts";
 import { type Address, ListenError, type ServiceConfig } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog } from "./exit.ts";
@@ -7,7 +8,6 @@ import { expectRightClock } from "eventstore-less/log/time_of_log.ts";
 import { ForeignStoreError } from "eventstore-less/log/head.ts";
 import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
 import { logStart } from "./log_start.ts";
-import { PortShare } from "./port_share.ts";
 import { ERRORS } from "../api/errors.ts";
 import { Replication } from "./replication.ts";
 import type { RequestHandler } from "../http/handler.ts";
@@ -44,20 +44,17 @@ export async function serve(
     opened.store.close();
     throw error;
   }
-  const { server, portShare } = servers;
+  const { server } = servers;
   keepOnFileSizeLimit();
   checkOwner(config, service, onRefused);
   const stopWatch = await watchStore(config, service);
   const stopped = stopOnSignal(config, service, servers, stopWatch);
-  // The supervisor starts a successor, which listens once it is ready.
-  void portShare?.untilUnneeded().then(() => process.emit("SIGHUP", "SIGHUP"));
   await Promise.race([refused, onListening(service, server.addr)]);
-  // The supervisor restarts the next process only then.
-  if (config.processNumber !== undefined) process.stdout.write("listening\n");
   service.sweep.start();
   // Logged only after the signal listeners exist, because a reader of the first line may send a signal.
   void logStart(service, server.addr, config.store, opened.isNew)
-    .then(() => beginToFillIndex(service)).catch(() => {});
+    .then(() => untilIndexFilled(service)).catch(() => {})
+    .then(() => tellReady(config));
   if (config.store.kind === "file") void checkStoreFile(service, config.store.path);
   await Promise.race([refused, stopped]);
 }
@@ -135,11 +132,9 @@ function createConfiguredService(
 interface Servers {
   server: Server;
   metricsServer: Server | undefined;
-  /** `undefined` if this process has its port alone. */
-  portShare: PortShare | undefined;
 }
 
-/** Listens, for clients once this process is needed. Rejects with `ListenError`, or if the supervisor has ended. */
+/** Rejects with `ListenError`. */
 async function startServers(
   config: ServiceConfig,
   service: Service,
@@ -151,18 +146,11 @@ async function startServers(
     const { address, handler } = metrics;
     metricsServer = await listen({ ...address, handler, runtime, report }, "METRICS_");
   }
-  const isShared = config.processNumber !== undefined;
-  const portShare = isShared ? portShareOf(config, service) : undefined;
-  if (portShare !== undefined) await unlessSignalled(portShare.untilNeeded());
   const { hostname, port } = config;
   const { handler } = service;
-  const server = await listen({ hostname, port, reusePort: isShared, handler, runtime, report });
-  if (config.supervisor !== undefined && process.ppid !== config.supervisor) {
-    // The supervisor reserved the port, and was killed. Another one may have found the port free a moment ago.
-    void server.shutdown();
-    throw new Error("The supervisor of this process has ended");
-  }
-  return { server, metricsServer, portShare };
+  const reusePort = config.processNumber !== undefined;
+  const server = await listen({ hostname, port, reusePort, handler, runtime, report });
+  return { server, metricsServer };
 }
 
 /** `prefix` begins the names of the variables. */
@@ -174,19 +162,18 @@ async function listen(options: ServerOptions, prefix = ""): Promise<Server> {
   }
 }
 
-function portShareOf(config: ServiceConfig, { isReady, runtime, report }: Service): PortShare {
-  return new PortShare({
-    address: { hostname: config.hostname!, port: config.port! },
-    isReady,
-    runtime,
-    report,
-  });
+/** Resolves when the index of categories is filled. Rejects if the store is away; a probe or a request fills it later. */
+async function untilIndexFilled({ index, heads }: Service): Promise<void> {
+  const { head } = await heads.fresh();
+  let isFilled = false;
+  while (!isFilled) isFilled = await index.isReady(head);
 }
 
-/** Begins to fill the index of categories. If the store is away, a probe or a request does so later. */
-async function beginToFillIndex({ index, heads }: Service): Promise<void> {
-  const { head } = await heads.fresh();
-  await index.isReady(head);
+/** The supervisor starts or restarts the next process only then. */
+async function tellReady({ processNumber }: ServiceConfig): Promise<void> {
+  if (processNumber === undefined) return;
+  // If the supervisor has ended, its pipe is closed, and this process ends, too.
+  await writeStdout(new TextEncoder().encode("ready\n")).catch(() => {});
 }
 
 /**
@@ -248,14 +235,6 @@ const LEAVE_MS = 300;
 const END_LIMIT_MS = 4_800;
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-
-/** Waits before the process listens. A signal then ends the process, which has nothing to finish. */
-async function unlessSignalled(wait: Promise<void>): Promise<void> {
-  const onSignal = () => void exitAfterLog(0);
-  for (const name of SIGNALS) process.on(name, onSignal);
-  await wait;
-  for (const name of SIGNALS) process.off(name, onSignal);
-}
 
 /** Runs `onSignal` at the first signal, and exits. Each parent process forwards a signal again. */
 async function exitOnSignal(onSignal: (signal: string) => Promise<void>): Promise<void> {

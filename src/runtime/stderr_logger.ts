@@ -1,4 +1,3 @@
-import { asCalled, jsonAsCalled } from "this-runtime/as_called.ts";
 import { writeStderr } from "this-runtime/stdio.ts";
 import { escapeInvisible } from "./escape_invisible.ts";
 import { LineBuffer } from "./line_buffer.ts";
@@ -24,7 +23,7 @@ export function logAsProcess(number: number | undefined): void {
 
 /** Writes a line to standard error, without a wait for its reader. */
 export function writeError(line: string): void {
-  lines.add(escapeInvisible(asCalled(line)));
+  lines.add(escapeInvisible(line));
 }
 
 /**
@@ -42,5 +41,5 @@ export const stderrLogger: Logger = (level, event, details) => {
 
 function lineOf(...[level, event, details]: Parameters<Logger>): string {
   const common = { time: new Date().toISOString(), level, event, process: processNumber };
-  return escapeInvisible(redactKeys(jsonAsCalled({ ...common, ...details })));
+  return escapeInvisible(redactKeys(JSON.stringify({ ...common, ...details })));
 }

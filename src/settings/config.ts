@@ -1,7 +1,7 @@
 /** The settings of the service. Only this module reads the environment. */
 
 import process from "node:process";
-import { openKv } from "this-runtime/kv.ts";
+import { HAS_DENO_KV } from "this-runtime/kv.ts";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
@@ -23,8 +23,8 @@ export interface ServiceConfig {
   /** `port` and `hostname` are `undefined` if the platform decides where to listen. */
   port: number | undefined;
   hostname: string | undefined;
-  /** How many processes the supervisor starts. */
-  processes: number;
+  /** How many processes a supervisor starts; `undefined` if the service is a single process. */
+  processes: number | undefined;
   /** The number of this process, from 1 on, if it shares its port with others. */
   processNumber: number | undefined;
   /** The process id of the supervisor, if this process shares its port with others. */
@@ -65,6 +65,11 @@ export function readStoreConfig(): Pick<ServiceConfig, "store"> {
   return { store: read("DATABASE_URL") === undefined ? readKvStore() : readDatabase() };
 }
 
+/** The name of the program that runs the commands, such as `pets`; `undefined` if an operator calls them directly. */
+export function readCaller(): string | undefined {
+  return read("CALLED_AS");
+}
+
 /** Throws `ConfigError`. */
 export function readDevConfig(): ServiceConfig {
   return readServiceConfig(DEV_HOST);
@@ -103,7 +108,7 @@ function readPort(): number | undefined {
 }
 
 /** A free port, as for 0, would be found by no scraper. */
-function readMetricsAddress(processes: number, processNumber = 1): Address | undefined {
+function readMetricsAddress(processes = 1, processNumber = 1): Address | undefined {
   const hostname = readHost("METRICS_HOST") ?? VARIABLES.METRICS_HOST.default;
   const max = PORT_MAX - processes + 1;
   const reason = processes === 1 ? "" : `, because each of ${processes} processes takes one`;
@@ -119,10 +124,12 @@ function readMakesStore(): boolean {
   throw new ConfigError("NEW_STORE must not be refuse if KV_PATH is :memory:, which is always new");
 }
 
-function readProcesses(): number {
+/** Deno chooses the permissions of `start` by the same rule, in `deno.json`: a supervisor serves every value but 1. */
+function readProcesses(): number | undefined {
   const cores = String(Math.min(navigator.hardwareConcurrency, 64));
   const parse = (text: string) => parseInteger(text === "auto" ? cores : text, 1, 64);
-  const count = readAs("PROCESSES", "auto or a number from 1 to 64", parse) ?? 1;
+  const count = readAs("PROCESSES", "auto or a number from 1 to 64", parse);
+  if (count === undefined || read("PROCESSES") === "1") return undefined;
   const reason = reasonForOneProcess();
   if (count > 1 && reason !== undefined) throw new ConfigError(`PROCESSES must be 1 ${reason}`);
   return count;
@@ -193,7 +200,7 @@ function readKvPath(): StoreLocation {
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
   const isFile = !isUrl && !/^https?:/i.test(path);
   if (isFile) return { kind: "file", path, isDefault: path === byDefault };
-  if (openKv === undefined) {
+  if (!HAS_DENO_KV) {
     throw new ConfigError(
       "KV_PATH must be a file or :memory: on Node, which has no client of KV Connect",
     );
@@ -233,7 +240,7 @@ function parseAddress(text: string): string | undefined {
 }
 
 function isOnDenoDeploy(): boolean {
-  return openKv !== undefined && read("DENO_DEPLOYMENT_ID") !== undefined;
+  return HAS_DENO_KV && read("DENO_DEPLOYMENT_ID") !== undefined;
 }
 
 /** Reads a variable of a form, which completes "must be". `parse` returns `undefined` for another text. */

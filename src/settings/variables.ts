@@ -3,7 +3,7 @@
 export const VARIABLES = {
   PORT: { meaning: "port to listen on; 0 takes a free one and logs it", default: "8000" },
   HOST: { meaning: "address to listen on", default: "0.0.0.0" },
-  PROCESSES: { meaning: "processes of deno task start, 1 to 64; auto: the cores", default: "1" },
+  PROCESSES: { meaning: "processes that serve, 1 to 64; auto: one for each core", default: "1" },
   METRICS_PORT: { meaning: "port for Prometheus; each further process takes the next one" },
   METRICS_HOST: { meaning: "address to listen on for Prometheus", default: "127.0.0.1" },
   KV_PATH: {
@@ -36,6 +36,7 @@ export const VARIABLES = {
   },
   SUPERVISED_PROCESS: { meaning: "set by the supervisor: the number of the process, from 1" },
   SUPERVISOR_PID: { meaning: "set by the supervisor: its process id" },
+  CALLED_AS: { meaning: "set by pets: its name, for messages that name a command" },
   NO_COLOR: { meaning: "any value turns colours off" },
   TMPDIR: { meaning: "folder for temporary files", default: "/tmp" },
   DENO_DEPLOYMENT_ID: { meaning: "set by Deno Deploy; the store is then the attached database" },

@@ -15,7 +15,7 @@ const BENCH = {
   title: "Compares this checkout with another one, on loopback",
   details: "Measures each workload in turns, in a temporary folder, and prints ratios.",
   usage: [
-    `deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N]
+    `bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N]
       [--sold SHARE] [--only TEXT]`,
   ],
   flags: {

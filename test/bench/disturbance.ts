@@ -18,7 +18,8 @@ const DISTURBANCE = {
   details:
     `Prints p50 and p99 of the reads in ms, large pages per second, seconds of a follower for the
     whole log, and the peak of the resident memory.`,
-  usage: [
+  usage: [],
+  examples: () => [
     "deno run --allow-all test/bench/disturbance.ts [--seconds S] [--events N] [--busy N] [--only TEXT]",
   ],
   flags: {

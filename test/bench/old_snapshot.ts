@@ -16,7 +16,10 @@ const OLD_SNAPSHOT = {
   details:
     `Prints additions, lists and commits per second in parts of 5 seconds, and the processor time that
     the two processes of the server needed for a commit or a list, which a busy machine changes less.`,
-  usage: ["deno run --allow-all test/bench/old_snapshot.ts [--against DIR] [--seconds S]"],
+  usage: [],
+  examples: () => [
+    "deno run --allow-all test/bench/old_snapshot.ts [--against DIR] [--seconds S]",
+  ],
   flags: {
     "--against DIR": "also measures the checkout in this folder, which has the same programs",
     "--seconds S": "how long the transaction stays open (default: 25)",

@@ -16,7 +16,10 @@ const SEARCH = {
   title: "Measures lists beside searches by name, and the history of an animal",
   details: `Prints the processor time of a page of a search that finds nothing, p50 and p99 of lists
     beside such searches, and the times of pages of the history, all in ms.`,
-  usage: ["deno run --allow-all test/bench/search.ts [--seconds S] [--pets N] [--changes N]"],
+  usage: [],
+  examples: () => [
+    "deno run --allow-all test/bench/search.ts [--seconds S] [--pets N] [--changes N]",
+  ],
   flags: {
     "--seconds S": "how long each measurement takes (default: 10)",
     "--pets N": "number of pets (default: 100000)",

@@ -1,7 +1,8 @@
 /** Each module of a runtime has the same exports, with the same types. `deno check` proves this file. */
 
 import { assertEquals } from "@std/assert";
-import * as denoAsCalled from "../../src/runtime/deno/as_called.ts";
+import * as denoCommandPrefix from "../../src/runtime/deno/command_prefix.ts";
+import * as denoErrorMessage from "../../src/runtime/deno/error_message.ts";
 import * as denoFileLock from "../../src/runtime/deno/file_lock.ts";
 import * as denoHttpServer from "../../src/runtime/deno/http_server.ts";
 import * as denoKv from "../../src/runtime/deno/kv.ts";
@@ -10,7 +11,8 @@ import * as denoResponse from "../../src/runtime/deno/response.ts";
 import * as denoServiceCommand from "../../src/runtime/deno/service_command.ts";
 import * as denoStartWorker from "../../src/runtime/deno/start_worker.ts";
 import * as denoTempFile from "../../src/runtime/deno/temp_file.ts";
-import * as nodeAsCalled from "../../src/runtime/node/as_called.ts";
+import * as nodeCommandPrefix from "../../src/runtime/node/command_prefix.ts";
+import * as nodeErrorMessage from "../../src/runtime/node/error_message.ts";
 import * as nodeFileLock from "../../src/runtime/node/file_lock.ts";
 import * as nodeHttpServer from "../../src/runtime/node/http_server.ts";
 import * as nodeKv from "../../src/runtime/node/kv.ts";
@@ -20,7 +22,8 @@ import * as nodeServiceCommand from "../../src/runtime/node/service_command.ts";
 import * as nodeStartWorker from "../../src/runtime/node/start_worker.ts";
 import * as nodeTempFile from "../../src/runtime/node/temp_file.ts";
 
-const asCalled: typeof denoAsCalled[] = [denoAsCalled, nodeAsCalled];
+const commandPrefix: typeof denoCommandPrefix[] = [denoCommandPrefix, nodeCommandPrefix];
+const errorMessage: typeof denoErrorMessage[] = [denoErrorMessage, nodeErrorMessage];
 const fileLock: typeof denoFileLock[] = [denoFileLock, nodeFileLock];
 const httpServer: typeof denoHttpServer[] = [denoHttpServer, nodeHttpServer];
 const kv: typeof denoKv[] = [denoKv, nodeKv];
@@ -33,9 +36,8 @@ type SameKvConnect = typeof nodeKvConnect extends typeof denoKvConnect ? true : 
 const kvConnect: SameKvConnect = true;
 
 Deno.test("The modules of Deno and Node have the same exports", () => {
-  for (
-    const modules of [asCalled, fileLock, httpServer, kv, serviceCommand, startWorker, tempFile]
-  ) {
+  const ports = [commandPrefix, errorMessage, fileLock, httpServer, kv, serviceCommand];
+  for (const modules of [...ports, startWorker, tempFile]) {
     const [ofDeno, ofNode] = modules.map((module) => Object.keys(module).sort());
     assertEquals(ofNode, ofDeno);
   }

@@ -25,7 +25,7 @@ test("no program can run others, load libraries, write the project's sources, or
   withProjectCopy(async (project) => {
     const probe = new URL("./permission_probe.ts", import.meta.url);
     const modules = [
-      ...["start/main.ts", "start/supervisor.ts", "dev/dev_server.ts"],
+      ...["start/main.ts", "dev/dev_server.ts"],
       ...COMMAND_NAMES.map((name) => `${name}/main.ts`),
     ];
     for (const module of modules) await Deno.copyFile(probe, `${project}/scripts/${module}`);

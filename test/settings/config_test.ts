@@ -37,7 +37,7 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
     databaseOf,
     ["two", undefined, false],
   ],
-  [{}, (it) => [it.processes, it.processNumber, it.accessLog], [1, undefined, false]],
+  [{}, (it) => [it.processes, it.processNumber, it.accessLog], [undefined, undefined, false]],
   [{ ACCESS_LOG: "true", SUPERVISED_PROCESS: "2" }, (it) => [it.accessLog, it.processNumber], [
     true,
     2,
@@ -45,6 +45,7 @@ const VALID: [variables: Variables, read: (config: ServiceConfig) => unknown, va
   [{}, (it) => it.trustedProxies, undefined],
   [{ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, clientBehindProxy, "203.0.113.1"],
   [{ TRUSTED_PROXIES: "::1" }, clientBehindProxy, "10.0.0.1"],
+  [{ PROCESSES: "1" }, (it) => it.processes, undefined],
   [{ PROCESSES: "auto" }, (it) => it.processes, Math.min(navigator.hardwareConcurrency, 64)],
   [{}, (it) => it.metrics, undefined],
   [{}, (it) => it.makesStore, true],

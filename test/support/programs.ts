@@ -27,9 +27,9 @@ export const BUILT_PROGRAM: Need = {
   isMet: PROCESSES.isMet && existsSync(NODE) && existsSync(BUILT),
 };
 
-/** Arguments of Deno that run the service as `deno task start` does: one process, or the supervisor of several. */
-const [SUPERVISOR, SERVICE] = [...denoJson.tasks.start.command.matchAll(/'(.+?)'/g)]
-  .map(([, args]) => ["run", "-q", "--no-prompt", ...args.split(" ")]);
+/** Arguments of Deno that run the service as `deno task start` does: the supervisor of several processes, or one. */
+const [SUPERVISOR, SERVICE] = [...denoJson.tasks.start.command.matchAll(/echo (-P=\w+)/g)]
+  .map(([, permissions]) => ["run", "-q", "--no-prompt", permissions, "scripts/start/main.ts"]);
 
 export type RuntimeName = "deno" | "node";
 

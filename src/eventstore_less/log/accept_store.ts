@@ -2,6 +2,7 @@
 
 import type { EventType, Head, RecordedEvent } from "../definitions.ts";
 import { NAME } from "eventstore-less/application";
+import { commandName } from "../../runtime/command_name.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { HEAD_KEY, isLogKey, LOG_PREFIX, logKey } from "../keyspace.ts";
 import { COLLECTIONS } from "../tables.ts";
@@ -17,7 +18,7 @@ export async function acceptAppends(store: Store): Promise<void> {
   // A wrong head would break the chain of hashes with the next commit, or number a subject as another one.
   const fault = await faultOfHead(store, head);
   if (fault === undefined) return;
-  throw new StoreRefusedError(`its head record is wrong: ${fault}; run deno task audit`);
+  throw new StoreRefusedError(`its head record is wrong: ${fault}; run ${commandName("audit")}`);
 }
 
 /** Accepts a store with a head, and an empty store. */
@@ -29,14 +30,16 @@ export async function acceptLog(store: Store): Promise<void> {
   const entry = await store.get(HEAD_KEY);
   const record = decodeHeadRecord(entry?.value);
   if (record.kind === "head" && await isHeadBehind(store, record.head)) {
-    throw new StoreRefusedError("its log has lines after the head record; run deno task audit");
+    const reason = "its log has lines after the head record";
+    throw new StoreRefusedError(`${reason}; run ${commandName("audit")}`);
   }
   if (record.kind !== "foreign") return;
-  const damaged = `its head record is damaged, or not one of ${NAME}; run deno task audit`;
+  const advice = `run ${commandName("audit")}`;
+  const damaged = `its head record is damaged, or not one of ${NAME}; ${advice}`;
   if (entry !== null) throw new StoreRefusedError(damaged);
   const [anyLine] = await store.list({ prefix: LOG_PREFIX }, { limit: 1 });
   if (anyLine !== undefined) {
-    throw new StoreRefusedError("its head record is missing; run deno task audit");
+    throw new StoreRefusedError(`its head record is missing; ${advice}`);
   }
   throw new StoreRefusedError("it holds the data of another program");
 }

@@ -1,3 +1,4 @@
+import { commandName } from "../../runtime/command_name.ts";
 import type { Head, ProjectionKey } from "../definitions.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
@@ -14,11 +15,6 @@ export const HEAD_RECENT_MS = 1_000;
 
 /** The head is missing, older than one that was seen, or of another log, so no data of the store can be trusted. */
 export class HeadLostError extends ServiceError {}
-
-/** An audit without the checkpoint would find an older copy of a store sound. */
-const REMEDY =
-  "Stop the service, write the value of checkpoint into seen.json, and run deno task audit --checkpoint seen.json. " +
-  "If the log does not extend it, restore the newest backup that does: with --file BACKUP, the audit exits with 0";
 
 /** The records of a generation from one key to another (exclusive). */
 export interface ProjectionRange {
@@ -145,7 +141,7 @@ export class HeadReader {
     const reason = whyNotAfter(read, known);
     if (reason === undefined) return this.#noteFound();
     const { position, lastHash: hash } = known.head;
-    const details = { reason, checkpoint: { position, hash }, remedy: REMEDY };
+    const details = { reason, checkpoint: { position, hash }, remedy: remedyForLostHead() };
     this.#report("error", "head_lost", details);
     this.#isLost = true;
     throw new HeadLostError("store_unavailable", reason);
@@ -179,4 +175,11 @@ function whyNotAfter({ head, versionstamp }: HeadEntry, known: HeadEntry): strin
   if (head.position === position && head.lastHash !== lastHash) {
     return `The store's head record is that of another log, and ${seen}`;
   }
+}
+
+/** An audit without the checkpoint would find an older copy of a store sound. */
+function remedyForLostHead(): string {
+  const audit = commandName("audit --checkpoint seen.json");
+  return `Stop the service, write the value of checkpoint into seen.json, and run ${audit}. ` +
+    "If the log does not extend it, restore the newest backup that does: with --file BACKUP, the audit exits with 0";
 }

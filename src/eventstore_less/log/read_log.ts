@@ -1,3 +1,4 @@
+import { commandName } from "../../runtime/command_name.ts";
 import { unpackLines } from "../../encoding/pack_lines.ts";
 import { LOG_RECORD_LIMIT_BYTES, logKey } from "../keyspace.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
@@ -26,7 +27,7 @@ export const RECORD_LINES_LIMIT = LOG_RECORD_LIMIT_BYTES / 64;
 /** The stored log is incomplete. The message names the first position that is missing or not a line. */
 export class LogDamagedError extends Error {
   constructor(position: number, fault: string) {
-    super(`Position ${position} of the log ${fault}; run deno task audit`);
+    super(`Position ${position} of the log ${fault}; run ${commandName("audit")}`);
     this.name = "LogDamagedError";
   }
 }

@@ -4,6 +4,7 @@ import type {
   RecordedEvent,
   RecordedLine,
 } from "../definitions.ts";
+import { commandName } from "../../runtime/command_name.ts";
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
 import { decodeJson, encodeJson } from "../../encoding/json.ts";
 import { IDEMPOTENCY_LIFETIME_MS, idempotencyRecordKey, kindOf } from "../keyspace.ts";
@@ -110,13 +111,13 @@ export async function readEvents(
 
 function unreadableError(position: number): ServiceError {
   const message = `The log cannot be read at position ${position}`;
-  return new ServiceError("projection_damaged", message, { cause: "run deno task audit" });
+  return new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
 }
 
 /** The error about the record under that key. */
 export function damagedError([, , kind, ...parts]: Key, fault: string): ServiceError {
   const owner = kindOf(kind)!.owner([kind as string, ...parts as ProjectionKey]);
   return new ServiceError("projection_damaged", `The record of ${owner} ${fault}`, {
-    cause: "run deno task replay",
+    cause: `run ${commandName("replay")}`,
   });
 }

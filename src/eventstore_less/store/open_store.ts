@@ -1,5 +1,6 @@
+import { commandName } from "../../runtime/command_name.ts";
 import { reasonOf } from "../../runtime/logger.ts";
-import { openKv } from "this-runtime/kv.ts";
+import { HAS_DENO_KV, openKv } from "this-runtime/kv.ts";
 import { KvStore } from "./deno_kv/kv_store.ts";
 import { KvWriter } from "./deno_kv/kv_writer.ts";
 import { expectSoundTables } from "./sqlite/expect_sound_tables.ts";
@@ -90,13 +91,14 @@ async function openLocalStore(
     return store;
   } catch (error) {
     store?.close();
-    throw openError(location, error, "it is damaged, or not a store", "; run deno task audit");
+    const advice = `; run ${commandName("audit")}`;
+    throw openError(location, error, "it is damaged, or not a store", advice);
   }
 }
 
 /** Opens a file or a store in memory. Deno KV writes a file on a runtime that has it. */
 async function openTables(path: string, timeout: number | undefined): Promise<Store> {
-  if (path === ":memory:" || openKv === undefined) return await SqliteStore.open(path, timeout);
+  if (path === ":memory:" || !HAS_DENO_KV) return await SqliteStore.open(path, timeout);
   const kv = await openKv(path);
   return new SqliteStore(new SqliteReader(path, timeout), new KvWriter(kv));
 }
@@ -155,7 +157,7 @@ async function openAttachedStore(headKey: Key): Promise<Store> {
   if (attempts >= ATTEMPTS_LIMIT) throw new StoreAwayError("it does not answer");
   attempts++;
   try {
-    return new KvStore(await openKv!(), headKey);
+    return new KvStore(await openKv(), headKey);
   } catch (error) {
     // The client's errors have no type of their own.
     const { message } = error as Error;

@@ -1,3 +1,5 @@
+import { commandName } from "../../runtime/command_name.ts";
+
 /** A call of a store failed. The subclasses say what it did, and whether another attempt can help. */
 export abstract class StoreError extends Error {
   /** Whether the lasting condition is already logged, so that the calls that it fails are not. */
@@ -32,15 +34,17 @@ export class StoreRefusedError extends StoreError {}
 /** The reason to refuse a store that is missing or empty: what shows it, and what to do. */
 export function noStoreReason(shown: string): string {
   return `${shown}; if there should be data, correct the setting, or mount the disk of the store; ` +
-    "if not, make the store with deno task keys issue or restore";
+    `if not, make the store with ${commandName("keys issue")} or restore`;
 }
 
 /** The reason to refuse a store of another version of this program: what shows it, and what to do. */
 export function otherVersionReason(shown: string, newerVersion: string | undefined): string {
-  return newerVersion === undefined
-    ? `${shown}, of an older version; export it with that version (deno task log > export.jsonl), ` +
-      "then restore the export into a new store with this one"
-    : `${shown}, of the newer version ${newerVersion}; use that version or a later one`;
+  if (newerVersion !== undefined) {
+    return `${shown}, of the newer version ${newerVersion}; use that version or a later one`;
+  }
+  const exporting = `${commandName("log")} > export.jsonl`;
+  return `${shown}, of an older version; export it with that version (${exporting}), ` +
+    "then restore the export into a new store with this one";
 }
 
 /** A lasting reason why the file of a store cannot be written. Reads may still work. */
@@ -109,7 +113,7 @@ export class StoreDamagedError extends StoreRefusedError {
   readonly reason: string;
 
   constructor(reason: string) {
-    super("The store's file is damaged", { cause: `${reason}; run deno task audit` });
+    super("The store's file is damaged", { cause: `${reason}; run ${commandName("audit")}` });
     this.reason = reason;
   }
 }

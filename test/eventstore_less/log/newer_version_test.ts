@@ -6,7 +6,7 @@
 
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { decodeEvent, NewerVersionError } from "eventstore-less/log/event.ts";
-import { ACTIONS } from "../../../scripts/verify/advice.ts";
+import { adviceFor } from "../../../scripts/verify/advice.ts";
 import { linesOfRecords } from "../../../scripts/verify/audit.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { HEAD_KEY } from "eventstore-less/keyspace.ts";
@@ -226,7 +226,7 @@ for (const addition of [FIELD, STATUS]) {
         const { counts, advice } = JSON.parse(stdout);
         assertEquals([code, counts.newer_line, counts.line], [1, newerLines.length, undefined]);
         const [[urgent, text]] = Object.entries<string>(advice);
-        assertEquals([urgent, text], ["newer_line", ACTIONS.upgrade]);
+        assertEquals([urgent, text], ["newer_line", adviceFor("newer_line", 0)]);
       }
       const newerLine = /^error: Line 4: A newer version wrote the line/m;
       await expectTaskFails(1, newerLine, ["log", "--recover"], { kvPath });

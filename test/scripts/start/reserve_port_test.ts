@@ -1,13 +1,12 @@
 /** Supervisors that start on one port at one moment. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { freePort } from "../../support/free_port.ts";
 import { outcomeOf, spawnTask } from "../../support/run_task.ts";
-import { RUN } from "../../support/service_process.ts";
+import { AS_TASK, ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { until } from "../../support/until.ts";
-import { ROOT } from "../../support/with_project_copy.ts";
 
 const test = testNeeding(PROCESSES);
 
@@ -81,7 +80,9 @@ test("Of two supervisors with overlapping addresses, one is refused", async () =
 });
 
 test("Of a supervisor and a single process, one is refused", async () => {
-  for (let round = 0; round < 3; round++) await compete(["127.0.0.1", "127.0.0.1"], [1, 2]);
+  for (let round = 0; round < 3; round++) {
+    assertEquals(await compete(["127.0.0.1", "127.0.0.1"], [1, 2]), REFUSED);
+  }
 });
 
 test("The port of a supervisor that was killed is free again for the next one", async () => {
@@ -97,19 +98,12 @@ test("The port of a supervisor that was killed is free again for the next one", 
   }
 });
 
-test("A process whose supervisor was killed before it listens does not serve", async () => {
+test("A process whose supervisor was killed before it looks ends, too", async () => {
   await using temp = await TempStore.make();
-  const [command, ...args] = RUN;
-  const address = { HOST: "127.0.0.1", PORT: `${freePort()}`, KV_PATH: temp.kvPath };
-  const process = new Deno.Command(command, {
-    args: [...args, "src/main.ts"],
-    cwd: ROOT,
-    // Its parent is this test, and not a supervisor with that id.
-    env: { ...address, NO_COLOR: "1", SUPERVISED_PROCESS: "1", SUPERVISOR_PID: "1" },
-    stdout: "piped",
-    stderr: "piped",
-    signal: AbortSignal.timeout(20_000),
-  }).spawn();
-  const stderr = "error: The supervisor of this process has ended\n";
-  assertEquals(await outcomeOf(process), { code: 2, stdout: "", stderr });
+  await temp.issueApiKey();
+  // Its parent is this test, and not a supervisor with that id.
+  const env = { SUPERVISED_PROCESS: "1", SUPERVISOR_PID: "1" };
+  await using service = await ServiceProcess.start(temp.kvPath, env, AS_TASK);
+  assertEquals(await service.ended(), 0);
+  assertMatch(service.lines.at(-1)!, /"event":"stopped"/);
 });

@@ -65,7 +65,7 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
 });
 
 Deno.test("auditLines() reports an export without an event, and says whether it has lines", async () => {
-  const noEvent = "The file is not an export of deno task log: it has no event";
+  const noEvent = "The file is not an export of the log: it has no event";
   for (const lines of [["# Animal Store", "", "{}"], ["\u0000"], ["SQLite format 3"]]) {
     const { position, faults, advice } = await auditFile(lines);
     assertEquals([position, faults], [0, [{ kind: "no_export", message: noEvent }]]);

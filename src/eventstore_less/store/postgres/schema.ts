@@ -1,5 +1,6 @@
 /** The tables of a store on PostgreSQL, in a schema of their own. */
 
+import { commandName } from "../../../runtime/command_name.ts";
 import { DASHED_NAME, SQL_NAME } from "../../names.ts";
 import { noStoreReason, otherVersionReason, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
@@ -92,8 +93,8 @@ export async function prepareSchema(connection: Connection, create: boolean): Pr
     // Another instance may have created it meanwhile.
     if (await isPrepared(connection)) return false;
     if (!(error instanceof StoreRefusedError)) throw error;
-    const lacksRight = `the role may not create the schema ${SQL_NAME}; see deno task schema`;
-    refuse(`${lacksRight}: ${error.message}`);
+    const lacksRight = `the role may not create the schema ${SQL_NAME}`;
+    refuse(`${lacksRight}; see ${commandName("schema")}: ${error.message}`);
   }
 }
 
@@ -105,11 +106,11 @@ async function isPrepared(connection: Connection): Promise<boolean> {
   if (table !== `${SQL_NAME}.schema_version`) {
     refuse(
       `it holds tables of another program, such as ${table}; use another database, or create the ` +
-        `schema ${SQL_NAME} in it (deno task schema)`,
+        `schema ${SQL_NAME} in it (${commandName("schema")})`,
     );
   }
-  const lacksRights =
-    `the role lacks rights on the schema ${SQL_NAME}; see deno task schema --role`;
+  const advice = `see ${commandName("schema --role")}`;
+  const lacksRights = `the role lacks rights on the schema ${SQL_NAME}; ${advice}`;
   const [state] = await connection.read(READ_STATE).catch((error) => {
     if (!(error instanceof StoreRefusedError)) throw error;
     return refuse(`${lacksRights}: ${error.message}`);

@@ -4,6 +4,7 @@ import type { Stats } from "node:fs";
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pid } from "node:process";
+import { commandName } from "../../../runtime/command_name.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import { type Runtime, sleep } from "../../../runtime/runtime.ts";
 import { noStoreReason, type StoreError, StoreRefusedError } from "../store_errors.ts";
@@ -85,7 +86,7 @@ export async function watchFile(
     report("error", "store_file_lost", {
       store: path,
       reason: `${paths[lost]} was ${found[lost] === undefined ? "deleted or moved" : "replaced"}`,
-      remedy: LOST_REMEDY,
+      remedy: remedyForLostFile(),
       saveCommand: saveCommand(opened),
     });
     const message = "The store's file was deleted, moved or replaced, so nothing was stored";
@@ -110,10 +111,12 @@ function isStillThere(opened: Stats | undefined, found: Stats | undefined): bool
   return opened.dev === found?.dev && opened.ino === found?.ino;
 }
 
-const LOST_REMEDY =
-  "If the file was moved, move it back. Otherwise, before the service stops, run " +
-  "saveCommand as its user and in its folder. Check the copy: KV_PATH=saved.sqlite3 deno task audit. " +
-  "If it is sound, stop the service, and start it with KV_PATH=saved.sqlite3";
+function remedyForLostFile(): string {
+  return "If the file was moved, move it back. Otherwise, before the service stops, run " +
+    "saveCommand as its user and in its folder. Check the copy: " +
+    `KV_PATH=saved.sqlite3 ${commandName("audit")}. ` +
+    "If it is sound, stop the service, and start it with KV_PATH=saved.sqlite3";
+}
 
 /** A command for Linux that copies both files as of one moment, by this process's descriptors. Deno may not read /proc. */
 function saveCommand([database, log]: (Stats | undefined)[]): string {

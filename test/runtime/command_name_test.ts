@@ -1,0 +1,56 @@
+import { globSync } from "node:fs";
+import process from "node:process";
+import { assertEquals } from "@std/assert";
+import { callCommandsBy, commandName } from "../../src/runtime/command_name.ts";
+import { commandPrefix as commandPrefixOnNode } from "../../src/runtime/node/command_prefix.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+Deno.test("commandName() is the call of a task, or of the program that runs the commands", () => {
+  assertEquals(commandName("audit --json"), "deno task audit --json");
+  callCommandsBy("pets");
+  try {
+    assertEquals(commandName("audit --json"), "pets audit --json");
+  } finally {
+    callCommandsBy(undefined);
+  }
+});
+
+testNeeding(permissions("read"))(
+  "On Node, a shell takes the path of the program for one argument",
+  () => {
+    const program = process.argv[1];
+    try {
+      process.argv[1] = '/srv/the "old"\\new $& shop\n/store.mjs';
+      assertEquals(commandPrefixOnNode(), `node '${process.argv[1]}'`);
+      process.argv[1] = "/srv/store.mjs";
+      assertEquals(commandPrefixOnNode(), "node /srv/store.mjs");
+    } finally {
+      process.argv[1] = program;
+    }
+  },
+);
+
+testNeeding(permissions("read"))(
+  "Only one source has the words by which a command is called",
+  async () => {
+    const found: string[] = [];
+    for (
+      const path of globSync("{events,src,scripts}/**/*.{ts,js,html,css}", { cwd: ROOT.pathname })
+    ) {
+      const source = await Deno.readTextFile(new URL(path, ROOT));
+      if (withoutComments(source).includes("deno task")) found.push(path);
+    }
+    assertEquals(found, ["src/runtime/deno/command_prefix.ts"]);
+  },
+);
+
+Deno.test("Texts remain when comments are removed", () => {
+  const source = '/** A */ const a = "https://x"; // B\n  // C\n const b = `D`; /* E\n F */';
+  assertEquals(withoutComments(source), ' const a = "https://x";\n const b = `D`; ');
+});
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[^]*?\*\/|(?:^|\s+)\/\/.*$/gm, "");
+}
