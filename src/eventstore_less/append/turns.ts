@@ -90,7 +90,8 @@ export class Turns {
     this.#hasLost = false;
     this.#version = this.#heads.latest!.versionstamp;
     this.#since = now;
-    this.#stepMs = stepMs;
+    // A step may take very long, as on a suspended machine.
+    this.#stepMs = Math.min(stepMs, WAIT_LIMIT_MS);
   }
 
   /** Call it after a plan was confirmed, with a commit or without one. */

@@ -7,7 +7,7 @@ import { FakeRuntime } from "../../support/fake_runtime.ts";
 const STEP_MS = 40;
 
 /** Turns on a head that a test moves. Without others, an instance leaves the first turn to one that it has not seen. */
-function open() {
+function open(stepMs = STEP_MS) {
   const runtime = new FakeRuntime();
   let version = 0;
   const entry = (): HeadEntry => ({ head: EMPTY_HEAD, versionstamp: `${version}` });
@@ -23,7 +23,7 @@ function open() {
   const commit = async (...othersAtMs: number[]) => {
     moveHead();
     turns.onConfirmed();
-    turns.onLanded(STEP_MS);
+    turns.onLanded(stepMs);
     for (const ms of othersAtMs) runtime.setTimer(ms, moveHead);
     const startedAt = runtime.monotonicNow();
     let endedAt = NaN;
@@ -69,6 +69,11 @@ Deno.test("Turns: an instance waits for five of its steps for one that takes no 
   // A second has passed.
   assertEquals(await commit(), 100);
   assertEquals(await commit(), 0);
+});
+
+Deno.test("Turns: an instance waits at most half a second, also after a step that took a minute", async () => {
+  const { commit } = open(60_000);
+  assertEquals(await commit(), 500);
 });
 
 Deno.test("Turns: a loss halves the number of commands of a plan, down to one, and one that is confirmed doubles it", async () => {
