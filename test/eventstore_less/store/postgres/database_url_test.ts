@@ -39,30 +39,56 @@ Deno.test("parseDatabaseUrl() reads sslmode and sslrootcert as libpq does", () =
   ]);
   assertEquals(read("sslmode=require&sslrootcert=ca.pem"), ["verify-ca", "ca.pem"]);
   assertEquals(read("target_session_attrs=read-write"), ["prefer", undefined]);
+  // A plus is a plus, as in libpq.
+  assertEquals(read("sslmode=verify-ca&sslrootcert=a+b=c.pem"), ["verify-ca", "a+b=c.pem"]);
 });
 
 Deno.test("parseDatabaseUrl() refuses other addresses, and does not repeat a password", () => {
   const faulty: [string, string][] = [
-    ["hunter2", "must be like postgres://"],
-    ["http://me:hunter2@db.example/pets", "must be like postgres://"],
-    ["postgres://me:hunter2@db.example", "must be like postgres://"],
-    ["postgres://me:hunter2@db.example/", "must be like postgres://"],
-    ["postgres://me:hunter2@db.example/pets/more", "must be like postgres://"],
-    ["postgres://db.example/pets", "must name a user"],
+    ["hunter2", "must begin with postgres://, as in postgres://user@host:5432/database"],
+    ["http://me:hunter2@db.example/pets", "must begin with postgres://"],
+    ["jdbc:postgresql://me:hunter2@db.example/pets", "must begin with postgres://"],
+    ["postgres:/me:hunter2/pets", "must begin with postgres://"],
+    ["postgres://me:hunter2@db.example", "must name a database after the host, as in postgres://"],
+    ["postgres://me:hunter2@db.example/", "must name a database after the host"],
+    ["postgres://me:hunter2@db.example?sslmode=require", "must name a database after the host"],
+    ["postgres://me:hunter2@db.example/pets/more", "has a / in the name of the database"],
+    ["postgres://db.example/pets", "must name a user before an @, as in postgres://"],
     ["postgres://:hunter2@db.example/pets", "must name a user"],
-    ["postgres://me:hunter2@/pets", "must name a host"],
-    ["postgres://me:hunter2@a,,b/pets", "must name a host"],
-    ["postgres://me:hunter2@a:b/pets", "must name a host"],
-    ["postgres://me:hunter2@a b/pets", "must name a host"],
+    ["postgres://me:hunter2@/pets", "must name a host after the @, as in postgres://"],
+    ["postgres://me:hunter2@:5432/pets", "has an empty host"],
+    ["postgres://me:hunter2@a,,b/pets", "has an empty host"],
+    ["postgres://me:hunter2@../pets", "has a host that is neither a name nor an address"],
+    ["postgres://me:hunter2@a%20b/pets", "has a host that is neither a name nor an address"],
+    ["postgres://me:hunter2@::1/pets", "write an IPv6 address in brackets, as in [::1]:5432"],
+    ["postgres://me:hunter2@[:]/pets", "has brackets without an IPv6 address"],
+    ["postgres://me:hunter2@[::1]5432/pets", "write an IPv6 address in brackets"],
+    ["postgres://me:hunter2@a:b/pets", "must have a port from 1 to 65535"],
+    ["postgres://me:hunter2@a:/pets", "must have a port from 1 to 65535"],
+    ["postgres://me:hunter2@a:0/pets", "must have a port from 1 to 65535"],
+    ["postgres://me:hunter2@a:70000/pets", "must have a port from 1 to 65535"],
     ["postgres://me:hunter2@a/pets?sslmode=verify-full&sslrootcert=%00", "must not contain %00"],
-    ["postgres://me:hunter2@a:0/pets", "must name ports from 1 to 65535"],
-    ["postgres://me:hunter2@a:70000/pets", "must name ports from 1 to 65535"],
+    ["postgres://me:hunter2@a/pets\n", "has a space or a line break"],
+    ["postgres://me:hunter2 @a/pets", "has a space or a line break; write %20 for a space"],
     ["postgres://me:hunter2%@a/pets", "has a percent sign"],
+    ["postgres://me:hunter2@a/pets?sslrootcert=%zz", "has a percent sign"],
+    // A reserved character in a password.
+    ["postgres://me:hunter2#x@a/pets", "has a #; in a password, write %23, or leave"],
+    ["postgres://me:x#hunter2@a/pets", "and set PGPASSWORD"],
+    ["postgres://me:x/hunter2@a/pets", "has a / or ? before an @; in a password, write %2F"],
+    ["postgres://me:x?hunter2@a/pets", "has a / or ? before an @; in a password, write %2F"],
+    ["postgres://me:p@ss/wo?hunter2@a/pets", "and %3F for ?, or leave the password out"],
+    ["postgres://me:x@hunter2@a/pets", "has more than one @; in a password, write %40 for @, or"],
     ["postgres://me:hunter2@a/pets?sslmode=allow", "must have an sslmode of disable, prefer"],
+    ["postgres://me:hunter2@a/pets?sslmode", "must have an sslmode of disable, prefer"],
     ["postgres://me:hunter2@a/pets?sslrootcert=ca.pem", "must have sslmode=verify-full"],
+    ["postgres://me:hunter2@a/pets?sslmode=require&sslmode=disable", "parameter sslmode twice"],
     ["postgres://me:hunter2@a/pets?target_session_attrs=standby", "must not select a standby"],
-    ["postgres://me:hunter2@a/pets?password=hunter2", 'has a parameter "password"'],
-    ["postgres://me:p@ss/wo?hunter2@a/pets", "has a parameter, but only"],
+    [
+      "postgres://me:hunter2@a/pets?password=hunter2",
+      'has an unknown parameter "password"; remove it (known are sslmode, sslrootcert, target',
+    ],
+    ["postgres://me:x@a/pets?hunter2", "has an unknown parameter; remove it"],
   ];
   for (const [text, words] of faulty) {
     const { message } = assertThrows(() => parseDatabaseUrl(text), TypeError, words);
