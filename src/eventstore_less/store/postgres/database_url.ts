@@ -81,7 +81,9 @@ function expectNoReservedCharacters(text: string): void {
   if (text.includes("#")) fail(`has a #; in a password, write %23, ${OR_PGPASSWORD}`);
   const [, ...afterSlash] = text.replace(/^[^/]*\/\//, "").split(/[/?]/);
   if (afterSlash.some((part) => part.includes("@"))) {
-    fail(`has a / or ? before an @; in a password, write %2F for / and %3F for ?, ${OR_PGPASSWORD}`);
+    fail(
+      `has a / or ? before an @; in a password, write %2F for / and %3F for ?, ${OR_PGPASSWORD}`,
+    );
   }
   if (text.split("@").length > 2) {
     fail(`has more than one @; in a password, write %40 for @, ${OR_PGPASSWORD}`);

@@ -14,8 +14,9 @@ import {
   type StoreEntry,
   VALUE_BYTES_LIMIT,
 } from "../store.ts";
-import { closeUnlessOpened, type Connection, type Parameter, type Row } from "./connection.ts";
+import type { Connection, Parameter, Row } from "./connection.ts";
 import { databaseName, type PostgresSettings } from "./database_url.ts";
+import { closeUnlessOpened } from "./open_connection.ts";
 import { closeBoth, connectToPrimary, type PrimaryConnections } from "./primary.ts";
 import { prepareSchema } from "./schema.ts";
 import * as SQL from "./statements.ts";
