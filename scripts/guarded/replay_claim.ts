@@ -1,51 +1,111 @@
-/** The claim of a replay: the record that each of its commits checks and replaces, so only one run at a time can write. */
+/** The claim of a replay: a record that each of its commits replaces, so only one run at a time can write. */
 
 import { encodeJson } from "../../src/encoding/json.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import type { Runtime } from "../../src/runtime/runtime.ts";
-import { REPLAY_KEY } from "eventstore-less/keyspace.ts";
+import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
+import type { Head } from "eventstore-less/definitions.ts";
+import { HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
+import { encodeHead, type HeadEntry, readHead } from "eventstore-less/log/head.ts";
+import { RETRY_LIMIT_MS } from "eventstore-less/store/resilience/resilient_store.ts";
 import { withChecksum } from "eventstore-less/store/checksum.ts";
-import { guardRecord } from "./guarded_record.ts";
-import type { Commit, Mutation, Store } from "eventstore-less/store/store.ts";
+import type { Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
+import { commitGuarded } from "./commit_guarded.ts";
 
 /** Another replay was started later, and has the claim. */
-export class ReplayOvertakenError extends RefusedError {}
-
-export interface ReplayClaim {
-  /**
-   * Commits, and keeps the claim. Resolves to `false` if a given check failed. Rejects with `ReplayOvertakenError` if
-   * another replay has the claim: the commit can no longer land.
-   */
-  commit(commit: Partial<Commit>): Promise<boolean>;
-  /** Removes the claim. */
-  release(): Promise<void>;
+export class ReplayOvertakenError extends RefusedError {
+  constructor() {
+    super("Another replay was started, and continues");
+  }
 }
 
-/**
- * Takes the claim, also from another run, which may be dead; if it still runs, its next commit fails. Rejects with
- * `ReplayOvertakenError` if another run takes the claim at the same moment.
- */
-export async function claimReplay(store: Store, runtime: Runtime): Promise<ReplayClaim> {
-  const found = await store.get(REPLAY_KEY);
-  const lostError = () => new ReplayOvertakenError("Another replay was started, and continues");
-  const commitGuarded = guardRecord(store, runtime, { key: REPLAY_KEY, found, lostError });
-  const run = runtime.newId();
-  let attempts = 0;
-  const claim: ReplayClaim = {
-    commit({ checks = [], mutations = [] }) {
-      attempts++;
-      // No other commit has this value, so it shows whether this one landed.
-      const value = withChecksum(REPLAY_KEY, encodeJson({ run, attempt: attempts }));
-      const set: Mutation = { type: "set", key: REPLAY_KEY, value };
-      const commit = { checks, mutations: [...mutations, set] };
-      return commitGuarded(commit, (stored) => bytesEqual(stored, value));
-    },
-    async release() {
-      const mutations: Mutation[] = [{ type: "delete", key: REPLAY_KEY }];
-      await commitGuarded({ checks: [], mutations }, (stored) => stored === undefined);
-    },
-  };
-  await claim.commit({});
-  return claim;
+/** The claim that one run holds. Every method rejects with `ReplayOvertakenError` if another run has taken it. */
+export class ReplayClaim {
+  #store: Store;
+  #runtime: Runtime;
+  #run: string;
+  #attempts = 0;
+  /** The versionstamp of the claim that this run wrote last. */
+  #held: string | null = null;
+
+  private constructor(store: Store, runtime: Runtime) {
+    this.#store = store;
+    this.#runtime = runtime;
+    this.#run = runtime.newId();
+  }
+
+  /** Takes the claim, also from another run, which may be dead; if it still runs, its next commit fails. */
+  static async take(store: Store, runtime: Runtime): Promise<ReplayClaim> {
+    const claim = new ReplayClaim(store, runtime);
+    const deadline = runtime.monotonicNow() + RETRY_LIMIT_MS;
+    for (;;) {
+      const base = await readHead(store);
+      // The head is written unchanged. So while a head stays the same, the claim does, too.
+      if (await claim.#commitOnHead(base, base.head, [])) return claim;
+      await pauseBeforeRetry(runtime, deadline);
+    }
+  }
+
+  /** Commits, and keeps the claim. */
+  async commit(mutations: Mutation[]): Promise<void> {
+    const value = this.#nextValue();
+    const set: Mutation = { type: "set", key: REPLAY_KEY, value };
+    await this.#commitOnClaim([...mutations, set], (found) => bytesEqual(found?.value, value));
+  }
+
+  /** Replaces a head, and keeps the claim. Resolves to `false` if the head has changed: the commit can no longer land. */
+  async replaceHead(base: HeadEntry, next: Head, mutations: Mutation[]): Promise<boolean> {
+    const found = await this.#store.get(REPLAY_KEY);
+    if (found?.versionstamp !== this.#held) throw new ReplayOvertakenError();
+    return await this.#commitOnHead(base, next, mutations);
+  }
+
+  /** Removes the claim. */
+  async release(): Promise<void> {
+    await this.#commitOnClaim([{ type: "delete", key: REPLAY_KEY }], (found) => found === null);
+  }
+
+  async #commitOnClaim(
+    mutations: Mutation[],
+    isOurs: (found: StoreEntry | null) => boolean,
+  ): Promise<void> {
+    const guard = { key: REPLAY_KEY, versionstamp: this.#held };
+    const landed = await commitGuarded(this.#store, this.#runtime, { guard, mutations }, isOurs);
+    if (landed === undefined) throw new ReplayOvertakenError();
+    this.#held = landed.versionstamp;
+  }
+
+  /** Writes a head and the next claim. Resolves to whether it landed. */
+  async #commitOnHead(base: HeadEntry, next: Head, others: Mutation[]): Promise<boolean> {
+    const value = this.#nextValue();
+    const guard = { key: HEAD_KEY, versionstamp: base.versionstamp };
+    const mutations: Mutation[] = [
+      ...others,
+      { type: "set", key: HEAD_KEY, value: encodeHead(next) },
+      { type: "set", key: REPLAY_KEY, value },
+    ];
+    const readClaim = () => this.#store.get(REPLAY_KEY);
+    const isOurs = async () => bytesEqual((await readClaim())?.value, value);
+    const landed = await commitGuarded(this.#store, this.#runtime, { guard, mutations }, isOurs);
+    if (landed === undefined) return false;
+    const claim = await readClaim();
+    if (!bytesEqual(claim?.value, value)) throw new ReplayOvertakenError();
+    this.#held = claim!.versionstamp;
+    return true;
+  }
+
+  /** No other commit has this value, so it shows whether this one landed. */
+  #nextValue(): Uint8Array {
+    this.#attempts++;
+    return withChecksum(REPLAY_KEY, encodeJson({ run: this.#run, attempt: this.#attempts }));
+  }
+}
+
+/** Pauses before another attempt on a newer head. Rejects after the deadline. */
+export async function pauseBeforeRetry(runtime: Runtime, deadline: number): Promise<void> {
+  if (runtime.monotonicNow() >= deadline) {
+    throw new Error("The head changed during every attempt to update it; run the replay again");
+  }
+  // At most 1 ms, because the instance that writes now will write again immediately.
+  await sleep(runtime, runtime.random());
 }

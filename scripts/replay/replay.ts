@@ -3,12 +3,11 @@
 import type { RecordedLine } from "eventstore-less/definitions.ts";
 import { commandName } from "../../src/runtime/command_name.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
-import { encodeHead, readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "eventstore-less/log/head.ts";
 import { HEAD_LIMIT_MS } from "eventstore-less/log/head_reader.ts";
 import { LogDamagedError, logTime, readLog } from "eventstore-less/log/read_log.ts";
 import { sealCommit } from "eventstore-less/store/commit_size.ts";
 import {
-  HEAD_KEY,
   projectionKey,
   projectionMutations,
   PROJECTIONS,
@@ -21,7 +20,7 @@ import { project } from "eventstore-less/projections/project.ts";
 import { Findings } from "../verify/findings.ts";
 import { GenerationAudit } from "../verify/generation_audit.ts";
 import { LogVerifier, UnsoundError } from "../verify/log_verifier.ts";
-import { claimReplay, type ReplayClaim } from "../guarded/replay_claim.ts";
+import { pauseBeforeRetry, ReplayClaim } from "../guarded/replay_claim.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
 
 /** Time for which the old records are kept after the switch: longer than a request may use the head before it. */
@@ -78,7 +77,7 @@ export async function replay(
   const start = await readHead(store);
   // An empty log has nothing to rebuild. A claim without a head would make the store look like a foreign one.
   if (start.versionstamp === null) return { generation: start.head.generation, events: 0 };
-  const claim = await claimReplay(store, runtime);
+  const claim = await ReplayClaim.take(store, runtime);
   // Only a replay changes the generation, and now only this one can.
   const { head } = await readHead(store);
   const generation = head.generation + 1;
@@ -121,8 +120,8 @@ function writeRecordsOf(
   lines: AsyncIterable<RecordedLine[]> | RecordedLine[][],
 ): Promise<void> {
   const { store, claim } = job;
-  return writeInCommits(lines, store.limits, sealerOf(job), async ({ mutations }) => {
-    await claim.commit({ mutations });
+  return writeInCommits(lines, store.limits, sealerOf(job), ({ mutations }) => {
+    return claim.commit(mutations);
   });
 }
 
@@ -161,29 +160,23 @@ async function judge({ store, runtime, generation, verifier, time }: Job): Promi
   );
 }
 
-/** Serves the new generation from one commit on, which has the last records and checks the head: no line is missing. */
+/** Serves the new generation from one commit on, which has the last records and replaces the head: no line is missing. */
 async function switchTo(job: Job): Promise<void> {
   const { store, runtime, claim, generation } = job;
   const seal = sealerOf(job);
   const deadline = runtime.monotonicNow() + RETRY_LIMIT_MS;
   while (true) {
     await fillUntilNearHead(job);
-    const { head, versionstamp } = await readHead(store);
+    const base = await readHead(store);
+    const { head } = base;
     const lines = (await Array.fromAsync(takeLinesTo(job, head.position))).flat();
     const { sealed: { mutations }, count } = sealCommit(lines, seal, store.limits);
     const fitsOneCommit = count === lines.length;
     if (fitsOneCommit) {
-      const value = encodeHead({ ...head, generation });
-      const set: Mutation = { type: "set", key: HEAD_KEY, value };
-      const checks = [{ key: HEAD_KEY, versionstamp }];
-      const hasLanded = await claim.commit({ checks, mutations: [...mutations, set] });
+      const hasLanded = await claim.replaceHead(base, { ...head, generation }, mutations);
       if (hasLanded) return;
-      // At most 1 ms, because the instance that writes now will write again immediately.
-      await sleep(runtime, runtime.random());
     }
-    if (runtime.monotonicNow() >= deadline) {
-      throw new Error("The head changed during every attempt to update it; run the replay again");
-    }
+    await pauseBeforeRetry(runtime, deadline);
     // Now the next attempt has fewer records, so it is over before the head moves.
     await writeRecordsOf(job, [lines]);
   }
@@ -212,7 +205,7 @@ async function remove({ store, claim, progress }: Job, range: KeyRange): Promise
     mutations: entries.map(({ key }): Mutation => ({ type: "delete", key })),
   });
   await writeInCommits(scan(store, range), store.limits, seal, async ({ mutations }) => {
-    await claim.commit({ mutations });
+    await claim.commit(mutations);
     removed += mutations.length;
     progress("remove", removed);
   });

@@ -23,7 +23,7 @@ import { LogVerifier } from "../verify/log_verifier.ts";
 import { linesOf } from "eventstore-less/log/read_log.ts";
 import { project } from "eventstore-less/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { guardRecord } from "../guarded/guarded_record.ts";
+import { commitGuarded } from "../guarded/commit_guarded.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
 import type { Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
 import { RefusedError } from "../cli/refused_error.ts";
@@ -124,17 +124,21 @@ async function takeMark(store: Store, runtime: Runtime, head: Head) {
   const restored = await restoredIn(store, found, head);
   const run = runtime.newId();
   const mark: RestoreMark = { format: "restore", storeFormat, run, position, lastHash, restored };
-  const lostError = () => new Error("Another restore or a service has begun to write to the store");
-  const commit = guardRecord(store, runtime, { key: HEAD_KEY, found, lostError });
+  let versionstamp = found?.versionstamp ?? null;
   const replaceMark = async (next: RestoreMark | Head, mutations: Mutation[] = []) => {
     const value = encodeHead(next);
     // A mark has the id of its run. Only this run replaces its mark with a head, so any head follows from that one.
-    const isOurs = (stored: unknown) => {
-      if (next === head) return decodeHeadRecord(stored).kind === "head";
-      return bytesEqual(stored, value);
+    const isOurs = (stored: StoreEntry | null) => {
+      if (next === head) return decodeHeadRecord(stored?.value).kind === "head";
+      return bytesEqual(stored?.value, value);
     };
     const set: Mutation = { type: "set", key: HEAD_KEY, value };
-    await commit({ checks: [], mutations: [...mutations, set] }, isOurs);
+    const commit = { guard: { key: HEAD_KEY, versionstamp }, mutations: [...mutations, set] };
+    const landed = await commitGuarded(store, runtime, commit, isOurs);
+    if (landed === undefined) {
+      throw new Error("Another restore or a service has begun to write to the store");
+    }
+    versionstamp = landed.versionstamp;
   };
   await replaceMark(mark);
   return { mark, replaceMark };

@@ -10,6 +10,7 @@ import { readLog } from "eventstore-less/log/read_log.ts";
 import { assertError, assertRefused, testEachWay } from "../support/test_each_way.ts";
 import { putRecord } from "../support/set_record.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
+import { commit } from "../support/store_contract.ts";
 
 const REX = { name: "Rex", categoryId: 7, status: "available" };
 
@@ -286,7 +287,7 @@ Deno.test("a history whose lines do not follow from each other is projection_dam
     damage(lines, { first, before, last, other });
     for (const [position, line] of lines) {
       const [{ key, value }] = logMutations(position, [new TextEncoder().encode(line)]);
-      await store.commit({ checks: [], mutations: [{ type: "set", key, value }] });
+      await commit(store, [{ type: "set", key, value }]);
     }
     const client = otherInstance(service);
     const response = await client.send("/v1/pets/2/events");

@@ -12,6 +12,7 @@ import { hold } from "../support/faulty_store.ts";
 import { putRecord } from "../support/set_record.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { clientOfHandler, openTestService, type TestService } from "../support/test_service.ts";
+import { commit } from "../support/store_contract.ts";
 
 const PETS = [7, 8, 7, -9_223_372_036_854_776, 7].map((categoryId, index) => ({
   name: `Rex ${index + 1}`,
@@ -132,10 +133,7 @@ Deno.test("an instance whose records are damaged is ready, refuses categories, a
       assertEquals(logged.filter((event) => event === "index_damaged").length, 1);
       if (repair === "replay") await runtime.settle(replay(service));
       else {
-        await service.store.commit({
-          checks: [],
-          mutations: [{ type: "set", key, value: sound.value as Uint8Array }],
-        });
+        await commit(service.store, [{ type: "set", key, value: sound.value as Uint8Array }]);
         await assertError(await instance.send(`/v1/pets?${CATEGORY}`), refused);
         await runtime.advance(RETRY_MS);
       }

@@ -99,7 +99,8 @@ class History {
       ...projectionMutations(generation, project(lines)),
       { type: "set", key: HEAD_KEY, value: encodeHead(next) },
     ];
-    const versionstamp = (await this.store.commit({ checks: [], mutations }))!;
+    const guard = { key: HEAD_KEY, versionstamp: base.versionstamp };
+    const versionstamp = (await this.store.commit({ guard, mutations }))!;
     this.lines.push(...lines);
     this.entry = { head: next, versionstamp };
     this.pets = pets;

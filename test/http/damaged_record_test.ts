@@ -12,6 +12,7 @@ import { setRecord } from "../support/set_record.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import { utf8 } from "../support/utf8.ts";
 import { SAMPLE_STEP } from "../support/sample_step.ts";
+import { commit } from "../support/store_contract.ts";
 
 const REX = { name: "Rex", categoryId: 7 };
 const ONCE = { "idempotency-key": "order-1" };
@@ -48,7 +49,7 @@ async function answersOf(service: TestService) {
 }
 
 async function change(service: TestService, mutations: Mutation[]): Promise<void> {
-  assertNotEquals(await service.store.commit({ checks: [], mutations }), null);
+  await commit(service.store, mutations);
 }
 
 const whole = (key: Key, value: Uint8Array): Mutation => ({ type: "set", key, value });

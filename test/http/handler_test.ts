@@ -14,6 +14,7 @@ import {
   type Expected,
   testEachWay,
 } from "../support/test_each_way.ts";
+import { commit } from "../support/store_contract.ts";
 
 const REX = { name: "Rex", categoryId: 1 };
 
@@ -51,7 +52,7 @@ Deno.test("a store with a lost or older head gets 503, not an empty catalogue", 
     const mutation: Mutation = damagedHead === undefined
       ? { type: "delete", key: HEAD_KEY }
       : { type: "set", key: HEAD_KEY, value: encodeHead(damagedHead) };
-    await service.store.commit({ checks: [], mutations: [mutation] });
+    await commit(service.store, [mutation]);
     // The head before the damage is still taken for the newest.
     const unavailable = { status: 503, code: "store_unavailable" };
     const adding = service.runtime.settle(service.add(REX));

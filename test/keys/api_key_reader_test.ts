@@ -163,7 +163,7 @@ Deno.test("listApiKeys() rejects with projection_damaged if the issue of a key i
   const [{ tokenHash }] = await listApiKeys(service.store, head);
   const key = projectionKey(head.generation, issuedRecordKey(tokenHash));
   for (const damage of [{ type: "delete", key }, { type: "set", key, value: utf8("{") }] as const) {
-    await service.store.commit({ checks: [], mutations: [damage] });
+    await commit(service.store, [damage]);
     const failure = await assertRejects(() => listApiKeys(service.store, head), ServiceError);
     assertEquals(failure.code, "projection_damaged");
   }

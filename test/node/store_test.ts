@@ -59,7 +59,7 @@ test("A Deno KV and a store on Node write one file at the same time, and kill -9
       const head = await store.get(["head"]);
       const position = head === null ? 1 : numberOf(head) + 1;
       const versionstamp = await store.commit({
-        checks: [{ key: ["head"], versionstamp: head?.versionstamp ?? null }],
+        guard: { key: ["head"], versionstamp: head?.versionstamp ?? null },
         mutations: [set(["head"], `${position}`), set(["~log", position], writer)],
       });
       if (versionstamp === null) outcomes.conflicts++;

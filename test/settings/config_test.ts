@@ -102,7 +102,9 @@ const FAULTY: Record<string, Variables[]> = {
   ]),
   "DENO_KV_ACCESS_TOKEN must be set if": valuesOf("KV_PATH", ["http://localhost:1"]),
   "KV_PATH and DATABASE_URL must not both": [{ KV_PATH: "pets.sqlite3", DATABASE_URL: DATABASE }],
-  "DATABASE_URL must begin with postgres://": [{ DATABASE_URL: "mysql://me:hunter2@db.example/pets" }],
+  "DATABASE_URL must begin with postgres://": [{
+    DATABASE_URL: "mysql://me:hunter2@db.example/pets",
+  }],
   "DATABASE_URL must have an sslmode of": [{ DATABASE_URL: `${DATABASE}?sslmode=allow` }],
   "READS has no effect without DATABASE_URL": [{ READS: "strict" }],
   "READS must be primary or strict": [{ DATABASE_URL: DATABASE, READS: "fast" }],

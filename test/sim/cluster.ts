@@ -91,9 +91,9 @@ export class Cluster {
     const { oracle, store: { model } } = this;
     const entries = model.all(kindPrefix(oracle.servedGeneration, "event_by_idempotency_key"));
     if (entries.length === 0) return;
-    const { key } = random.pick(entries);
+    const { key, versionstamp } = random.pick(entries);
     this.simulation.trace(`the store loses ${key.join("/")}`);
-    model.apply({ checks: [], mutations: [{ type: "delete", key }] });
+    model.apply({ guard: { key, versionstamp }, mutations: [{ type: "delete", key }] });
     oracle.lostPositions.add(key.at(-1) as number);
   }
 

@@ -78,9 +78,8 @@ class LockedStore {
     const simulation = this.#simulation;
     // A commit that fails its check holds the lock for a moment only.
     while (this.#freeAt > simulation.now) await simulation.sleep(this.#freeAt - simulation.now);
-    const isOutdated = commit.checks.some(({ key, versionstamp }) => {
-      return (this.model.read(key)?.versionstamp ?? null) !== versionstamp;
-    });
+    const { key, versionstamp } = commit.guard;
+    const isOutdated = (this.model.read(key)?.versionstamp ?? null) !== versionstamp;
     if (isOutdated) return null;
     const holdMs = commitMs + recordMs * commit.mutations.length;
     this.#freeAt = simulation.now + holdMs;

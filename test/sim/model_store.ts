@@ -1,5 +1,11 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { decodeKey, encodeKey, encodeRange } from "eventstore-less/store/key_encoding.ts";
+import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import {
+  decodeKey,
+  encodeKey,
+  encodeRange,
+  formatKey,
+} from "eventstore-less/store/key_encoding.ts";
 import {
   type Commit,
   expectListLimit,
@@ -84,11 +90,11 @@ export class ModelStore implements Store {
     return this.#entries("key >= ? and key < ? order by key", start, end);
   }
 
-  apply({ checks, mutations }: Commit): string | null {
-    rejectOversize({ checks, mutations }, this.limits);
-    for (const { key, versionstamp } of checks) {
-      if ((this.read(key)?.versionstamp ?? null) !== versionstamp) return null;
-    }
+  apply(commit: Commit): string | null {
+    const { guard, mutations } = commit;
+    expectGuardChange(commit);
+    rejectOversize(commit, this.limits);
+    if ((this.read(guard.key)?.versionstamp ?? null) !== guard.versionstamp) return null;
     const versionstamp = (++this.#version).toString(16).padStart(16, "0") + "0000";
     for (const mutation of mutations) {
       const key = encodeKey(mutation.key);
@@ -112,10 +118,22 @@ export class ModelStore implements Store {
   }
 }
 
-function rejectOversize({ checks, mutations }: Commit, limits: StoreLimits): void {
+/** Throws if a commit does not change its guard, or changes the head without it as the guard. */
+function expectGuardChange({ guard, mutations }: Commit): void {
+  const changed = mutations.map(({ key }) => formatKey(key));
+  const guardKey = formatKey(guard.key);
+  if (!changed.includes(guardKey)) {
+    throw new Error(`A commit does not change its guard ${guardKey}`);
+  }
+  const headKey = formatKey(HEAD_KEY);
+  if (guardKey !== headKey && changed.includes(headKey)) {
+    throw new Error("A commit changes the head, which is not its guard");
+  }
+}
+
+function rejectOversize({ guard, mutations }: Commit, limits: StoreLimits): void {
   let keys = 0;
-  let bytes = 0;
-  for (const { key } of checks) bytes += encodeKey(key).length;
+  let bytes = encodeKey(guard.key).length;
   for (const mutation of mutations) {
     const keyBytes = encodeKey(mutation.key).length;
     bytes += keyBytes;

@@ -324,8 +324,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       replay: [
         "await fillUntilNearHead(job); await judge(job);",
         "const early = await readHead(store);\n" +
-        "const value = encodeHead({ ...early.head, generation });\n" +
-        'await claim.commit({ mutations: [{ type: "set", key: HEAD_KEY, value }] });\n' +
+        "await claim.replaceHead(early, { ...early.head, generation }, []);\n" +
         "await fillUntilNearHead(job);\nawait judge(job);",
       ],
     },

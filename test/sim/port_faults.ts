@@ -2,7 +2,7 @@
 
 import type { Command } from "eventstore-less/append/command.ts";
 import { GUARD_KEYS, HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
-import type { Key, Mutation, Store } from "eventstore-less/store/store.ts";
+import type { Guard, Key, Mutation, Store } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
   StoreRefusedError,
@@ -17,7 +17,7 @@ export type Inject = (code: Code) => Code;
 /** The faults, by the names of their mutants. */
 export const PORT_FAULTS: Record<string, Inject> = {
   "a commit does not check the head": beforeStart(({ store }) => {
-    override(store, { commit: withoutCheck(HEAD_KEY) });
+    override(store, { commit: (commit) => withoutCheck(store, HEAD_KEY, commit) });
   }),
   "a lost commit is not retried": beforeStart(({ store }) => {
     override(store, {
@@ -81,8 +81,14 @@ export const PORT_FAULTS: Record<string, Inject> = {
   "two concurrent requests with one Idempotency-Key share a commit": withCommands((command) => {
     return { ...command, idempotencyKey: undefined };
   }),
-  "a replay writes without checking its claim": inTool("replay", withoutCheck(REPLAY_KEY)),
-  "a replay overwrites a head that has moved": inTool("replay", withoutCheck(HEAD_KEY)),
+  "a replay writes without checking its claim": inTool(
+    "replay",
+    (store, commit) => withoutCheck(store, REPLAY_KEY, commit),
+  ),
+  "a replay overwrites a head that has moved": inTool(
+    "replay",
+    (store, commit) => withoutCheck(store, HEAD_KEY, commit),
+  ),
   "a restore counts lines before the commit of their records": inTool("restore", inTwoCommits),
 };
 
@@ -119,29 +125,42 @@ function withCommands(change: <Prepared>(command: Command<Prepared>) => Command<
 }
 
 /** Changes the commits of a tool. */
-function inTool(name: "replay" | "restore", change: (commit: Commit) => Commit): Inject {
+function inTool(
+  name: "replay" | "restore",
+  change: (store: Store, commit: Commit) => Commit,
+): Inject {
   return (code) => {
     const tool = code[name] as (deps: { store: Store }, ...rest: unknown[]) => unknown;
     const faulty: typeof tool = (deps, ...rest) => {
-      override(deps.store, { commit: change });
+      override(deps.store, { commit: (commit) => change(deps.store, commit) });
       return tool(deps, ...rest);
     };
     return { ...code, [name]: faulty };
   };
 }
 
-function withoutCheck([name]: Key): (commit: Commit) => Commit {
-  return (commit) => ({ checks, mutations }) =>
-    commit({ checks: checks.filter(({ key }) => key[0] !== name), mutations });
+/** Accepts whatever version the guard with that key has. */
+function withoutCheck(store: Store, [name]: Key, commit: Commit): Commit {
+  return async ({ guard, mutations }) => {
+    if (guard.key[0] !== name) return await commit({ guard, mutations });
+    return await commit({ guard: await currentGuard(store, guard.key), mutations });
+  };
+}
+
+async function currentGuard(store: Store, key: Key): Promise<Guard> {
+  const entry = await store.get(key);
+  return { key, versionstamp: entry?.versionstamp ?? null };
 }
 
 /** Commits what guards the records, and then the records. */
-function inTwoCommits(commit: Commit): Commit {
+function inTwoCommits(store: Store, commit: Commit): Commit {
   const isGuard = ({ key }: Mutation) => GUARD_KEYS.some(([name]) => key[0] === name);
-  return async ({ checks, mutations }) => {
-    const versionstamp = await commit({ checks, mutations: mutations.filter(isGuard) });
+  return async ({ guard, mutations }) => {
+    const versionstamp = await commit({ guard, mutations: mutations.filter(isGuard) });
     const records = mutations.filter((mutation) => !isGuard(mutation));
-    if (versionstamp !== null) await commit({ checks: [], mutations: records });
+    if (versionstamp === null || records.length === 0) return versionstamp;
+    const first = await currentGuard(store, records[0].key);
+    await commit({ guard: first, mutations: records });
     return versionstamp;
   };
 }

@@ -4,6 +4,7 @@ import type { Mutation, Store } from "eventstore-less/store/store.ts";
 import { liveApiKeyOf, sampleLog } from "./sample_log.ts";
 import { writeLog } from "./sample_store.ts";
 import { TempStore } from "./temp_store.ts";
+import { commit } from "./store_contract.ts";
 
 export interface SampleFile {
   folder: string;
@@ -28,7 +29,8 @@ export async function withSampleFile(use: (parts: SampleFile) => Promise<void>):
 
 /** Changes the store file without the service. */
 export async function changeFile(kvPath: string, mutations: Mutation[]): Promise<void> {
+  if (mutations.length === 0) return;
   const store = new KvStore(await Deno.openKv(kvPath), HEAD_KEY);
-  await store.commit({ checks: [], mutations });
+  await commit(store, mutations);
   store.close();
 }

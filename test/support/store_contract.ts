@@ -101,50 +101,73 @@ const CONTRACT: Record<string, (store: Store, snapshots: number) => Promise<void
     }
   },
 
-  "commit() writes if every check passes, else returns null and writes nothing": async (store) => {
-    const stale = await put(store, ["there"], "1");
-    const passing = [{ key: ["there"], versionstamp: stale }, { key: ["not"], versionstamp: null }];
-    const mutations = [set(["there"], "2")];
-    const current = (await store.commit({ checks: passing, mutations }))!;
-    const failing = [
-      { key: ["there"], versionstamp: stale },
-      { key: ["there"], versionstamp: null },
-      { key: ["not"], versionstamp: current },
-    ];
-    for (const check of failing) {
-      const checks = [{ key: ["there"], versionstamp: current }, check];
-      const mutations = [set(["new"], "3"), set(["there"], "3")];
-      assertEquals(await store.commit({ checks, mutations }), null);
+  "commit() writes if its guard is as expected, else returns null and writes nothing": async (
+    store,
+  ) => {
+    for (const there of [["there"], HEAD_KEY]) {
+      const stale = await put(store, there, "1");
+      const mutations = [set(there, "2"), set(["beside"], "2")];
+      const guard = { key: there, versionstamp: stale };
+      const current = (await store.commit({ guard, mutations }))!;
+      const failing = [
+        { key: there, versionstamp: stale },
+        { key: there, versionstamp: null },
+        { key: ["not"], versionstamp: current },
+      ];
+      for (const guard of failing) {
+        const mutations = [set(["new"], "3"), set(["beside"], "3"), set(guard.key, "3")];
+        assertEquals(await store.commit({ guard, mutations }), null);
+        const removal = { type: "delete" as const, key: guard.key };
+        assertEquals(await store.commit({ guard, mutations: [set(["new"], "3"), removal] }), null);
+      }
+      const expected = [there, ["beside"]].map((key) => ({
+        key,
+        value: utf8("2"),
+        versionstamp: current,
+      }));
+      const { entries } = await store.snapshot([there, ["beside"], ["new"], ["not"]], [], {
+        limit: 0,
+      });
+      assertEquals(entries, [...expected, null, null]);
     }
-    const entry = { key: ["there"], value: utf8("2"), versionstamp: current };
-    assertEquals(await store.list({ prefix: [] }, { limit: 10 }), [entry]);
   },
 
-  "commit() applies exactly one of several commits that check the same key": async (store) => {
+  "commit() applies exactly one of several commits with the same guard": async (store) => {
     const versionstamp = await put(store, ["head"], "0");
-    const checks = [{ key: ["head"], versionstamp }];
-    const attempts = [...Array(10).keys()].map((index) =>
-      store.commit({ checks, mutations: [set(["head"], "1"), set(["winner", index], "")] })
-    );
-    const outcomes = await Promise.all(attempts);
-    assertEquals(outcomes.filter((outcome) => outcome !== null).length, 1);
-    const winner = ["winner", outcomes.findIndex((outcome) => outcome !== null)];
-    assertEquals(await keysOf(store, { prefix: ["winner"] }), [winner]);
+    const guards = [
+      { key: ["head"], versionstamp },
+      { key: ["claim"], versionstamp: await put(store, ["claim"], "0") },
+      { key: ["new"], versionstamp: null },
+    ];
+    for (const guard of guards) {
+      const prefix = ["winner", ...guard.key];
+      const attempts = [...Array(10).keys()].map((index) =>
+        store.commit({ guard, mutations: [set(guard.key, "1"), set([...prefix, index], "")] })
+      );
+      const outcomes = await Promise.all(attempts);
+      assertEquals(outcomes.filter((outcome) => outcome !== null).length, 1);
+      const winner = [...prefix, outcomes.findIndex((outcome) => outcome !== null)];
+      assertEquals(await keysOf(store, { prefix }), [winner]);
+    }
   },
 
-  "commit() deletes, and a deleted key passes the check for a missing one": async (store) => {
+  "commit() deletes, also its guard, which is then missing": async (store) => {
     await put(store, ["key"], "value");
     const mutations = [["key"], ["never there"]].map((key) => ({ type: "delete" as const, key }));
     await commit(store, mutations);
     assertEquals(await store.get(["key"]), null);
     assertEquals(await keysOf(store, { prefix: [] }), []);
-    const checks = [{ key: ["key"], versionstamp: null }];
-    assert(await store.commit({ checks, mutations: [set(["key"], "again")] }) !== null);
+    const missing = { key: ["key"], versionstamp: null };
+    assert(await store.commit({ guard: missing, mutations }) !== null);
+    assertEquals(await keysOf(store, { prefix: [] }), []);
+    const setting = { guard: missing, mutations: [set(["key"], "again")] };
+    assert(await store.commit(setting) !== null);
     const again = await store.get(["key"]);
     assertEquals(again?.value, utf8("again"));
-    const checked = { checks: [{ key: ["key"], versionstamp: again!.versionstamp }], mutations };
-    assert(await store.commit(checked) !== null);
-    assertEquals(await store.commit(checked), null);
+    const deleting = { guard: { key: ["key"], versionstamp: again!.versionstamp }, mutations };
+    assert(await store.commit(deleting) !== null);
+    assertEquals(await store.commit(deleting), null);
+    assertEquals(await store.get(["key"]), null);
   },
 
   "commit() accepts as many mutations as its limit, and refuses one more": async (store) => {
@@ -321,7 +344,7 @@ export async function expectOneMoment(store: Store, snapshots: number): Promise<
       const number = movedBy(count);
       const [from, to] = placeOf(number, count) === "other" ? ["one", "other"] : ["other", "one"];
       const moving = {
-        checks: [{ key: HEAD_KEY, versionstamp }],
+        guard: { key: HEAD_KEY, versionstamp },
         mutations: [
           set(HEAD_KEY, `${count}`),
           { type: "delete" as const, key: [from, number] },
@@ -413,15 +436,18 @@ async function untilApplied<T>(call: () => Promise<T>, onBusy = () => {}): Promi
   }
 }
 
-/** Commits one record without checks, and resolves to the versionstamp. */
+/** Commits one record, whatever is stored under its key, and resolves to the versionstamp. */
 export function put(store: Store, key: Key, value: string | Uint8Array): Promise<string> {
   return commit(store, [set(key, value)]);
 }
 
-/** Commits without checks, and resolves to the versionstamp. */
+/** Commits with the head, or else the record of the first mutation, as it is as the guard. Resolves to the versionstamp. */
 export async function commit(store: Store, mutations: Mutation[]): Promise<string> {
-  const versionstamp = await store.commit({ checks: [], mutations });
-  assert(versionstamp !== null, "a commit without checks finds no conflict");
+  const { key } = mutations.find(({ key }) => key[0] === HEAD_KEY[0]) ?? mutations[0];
+  const found = await store.get(key);
+  const guard = { key, versionstamp: found?.versionstamp ?? null };
+  const versionstamp = await store.commit({ guard, mutations });
+  assert(versionstamp !== null, "nobody else writes the record");
   return versionstamp;
 }
 

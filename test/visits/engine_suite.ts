@@ -26,6 +26,7 @@ import { parseDatabaseUrl } from "eventstore-less/store/postgres/database_url.ts
 import type { Mutation, Store } from "eventstore-less/store/store.ts";
 import type { StoreLocation } from "eventstore-less/store/store_location.ts";
 import { DAY_LIMIT, VisitDesk } from "./visit_desk.ts";
+import { commit } from "../support/store_contract.ts";
 
 const stores = Deno.env.get("STORES")!.split(" ");
 
@@ -154,7 +155,7 @@ test("a replay rebuilds damaged records while visits are booked", async (parts) 
   const { desk, store } = parts;
   for (let day = 10; day < 30; day++) await desk.book(`2026-12-${day}`, "Ann");
   const lost: Mutation = { type: "delete", key: projectionKey(1, ["visit", 3]) };
-  await store.commit({ checks: [], mutations: [lost] });
+  await commit(store, [lost]);
   assertMatch((await auditOf(parts)).faults[0].message, /visit.*is missing/);
   const booking = (async () => {
     for (let day = 10; day < 30; day++) await desk.book(`2027-01-${day}`, "Bob");
@@ -198,13 +199,13 @@ test("an audit finds each damage to a record, a line and the head", async (parts
   ];
   for (const [kind, mutation] of damages) {
     const before = await store.get(mutation.key);
-    await store.commit({ checks: [], mutations: [mutation] });
+    await commit(store, [mutation]);
     const report = await auditOf(parts);
     assertEquals(Object.keys(report.counts), [kind], `${kind} ${mutation.key}`);
     const undo: Mutation = before === null
       ? { type: "delete", key: mutation.key }
       : { ...before, type: "set", value: before.value as Uint8Array };
-    await store.commit({ checks: [], mutations: [undo] });
+    await commit(store, [undo]);
   }
   assert((await auditOf(parts)).sound);
 });

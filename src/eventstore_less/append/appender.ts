@@ -216,8 +216,6 @@ export class Appender {
         this.#mayBeStored = before;
         for (const { queued } of batch.members) this.#refuse(queued, outcome.cause);
         return "failed";
-      // "check_failed" does not occur, because the head is the only check.
-      case "check_failed":
       case "not_applied":
         this.#mayBeStored = before;
         return "failed";

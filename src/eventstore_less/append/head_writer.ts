@@ -41,7 +41,7 @@ export interface HeadWriterDeps {
   onLanded: () => void;
 }
 
-/** Commits with a check on the head. If the file cannot be written, it says so, and probes until it can. */
+/** Commits with the head as the guard. If the file cannot be written, it says so, and probes until it can. */
 export class HeadWriter {
   #deps: HeadWriterDeps;
   /** The error of the last commit if the store's file could not be written. */
@@ -66,8 +66,8 @@ export class HeadWriter {
   async #commit({ base, next, mutations }: HeadChange): Promise<string | null> {
     const { heads, onLanded, store } = this.#deps;
     try {
-      const checks = [{ key: HEAD_KEY, versionstamp: base.versionstamp }];
-      const versionstamp = await store.commit({ checks, mutations });
+      const guard = { key: HEAD_KEY, versionstamp: base.versionstamp };
+      const versionstamp = await store.commit({ guard, mutations });
       if (versionstamp === null) return null;
       this.#noteWritable();
       onLanded();

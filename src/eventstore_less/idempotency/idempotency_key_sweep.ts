@@ -121,7 +121,9 @@ export class IdempotencyKeySweep {
   async #remove(entries: StoreEntry[]): Promise<void> {
     if (entries.length === 0) return;
     const mutations = entries.map(({ key }): Mutation => ({ type: "delete", key }));
-    await this.#deps.store.commit({ checks: [], mutations });
+    const [{ key, versionstamp }] = entries;
+    // If the first record has gone, another instance removes these.
+    await this.#deps.store.commit({ guard: { key, versionstamp }, mutations });
   }
 
   get #isClockTrusted(): boolean {

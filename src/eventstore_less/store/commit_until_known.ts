@@ -1,6 +1,6 @@
 /**
- * Commits, and determines whether the commit landed, by a guard: a record that every writer checks, so that at most one
- * commit can follow it. "Every outcome of a commit" in eventstore_less/README.md has the table.
+ * Commits, and determines by the guard whether the commit landed: at most one commit can follow a version of it. "Every
+ * outcome of a commit" in eventstore_less/README.md has the table.
  */
 
 import { backoffMs, type Runtime, sleep } from "../../runtime/runtime.ts";
@@ -9,7 +9,6 @@ import { mayHaveLanded, StoreRefusedError } from "./store_errors.ts";
 /**
  * - `landed`: all its mutations are stored.
  * - `lost`: the guard has changed, and `hasLanded` does not recognise this commit. It can no longer land.
- * - `check_failed`: the guard is unchanged, and another check failed. Nothing was stored.
  * - `not_applied`: no attempt had an effect, and the time was over. Nothing was stored.
  * - `refused`: the store refuses the commit, and every further attempt. Nothing was stored.
  * - `unclear`: the time was over before the outcome was known.
@@ -17,7 +16,6 @@ import { mayHaveLanded, StoreRefusedError } from "./store_errors.ts";
 export type CommitOutcome =
   | { state: "landed"; versionstamp: string | null }
   | { state: "lost" }
-  | { state: "check_failed" }
   | { state: "not_applied" | "refused" | "unclear"; cause: unknown };
 
 export interface GuardedCommit<Guard extends { versionstamp: string | null } | null> {
@@ -28,8 +26,6 @@ export interface GuardedCommit<Guard extends { versionstamp: string | null } | n
   readGuard(): Promise<Guard>;
   /** Whether this commit landed, according to a guard that has changed. */
   hasLanded(guard: Guard): boolean | Promise<boolean>;
-  /** Whether the commit has checks besides the guard. If one of these failed, it cannot land later: versionstamps never return. */
-  checksOthers?: boolean;
   /** Whether to stop. `isUnclear` is false if no attempt so far can have landed. */
   isOver(isUnclear: boolean): boolean;
   onFailure?(step: "commit" | "read_back", error: unknown): void;
@@ -43,11 +39,9 @@ export async function commitUntilKnown<Guard extends { versionstamp: string | nu
   let isUnclear = false;
   let cause: unknown;
   for (let attempt = 0;; attempt++) {
-    let hasFailedCheck = false;
     try {
       const versionstamp = await guarded.commit();
       if (versionstamp !== null) return { state: "landed", versionstamp };
-      hasFailedCheck = true;
       isUnclear = true;
     } catch (error) {
       cause = error;
@@ -63,7 +57,6 @@ export async function commitUntilKnown<Guard extends { versionstamp: string | nu
           const hasLanded = await guarded.hasLanded(guard);
           return hasLanded ? { state: "landed", versionstamp } : { state: "lost" };
         }
-        if (hasFailedCheck && guarded.checksOthers) return { state: "check_failed" };
       } catch (error) {
         cause = error;
         guarded.onFailure?.("read_back", error);

@@ -16,9 +16,8 @@ export interface Store {
     options: ListOptions,
   ): Promise<Snapshot>;
   /**
-   * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if a check failed. `null` may also
-   * mean that an earlier copy of this commit landed and changed the checked record. After a rejection, `mayHaveLanded()`
-   * says whether it may have landed.
+   * Commits all mutations or none. Resolves to the new versionstamp, or to `null` if the guard has changed, perhaps by
+   * an earlier copy of this commit. After a rejection, `mayHaveLanded()` says whether it may have landed.
    */
   commit(commit: Commit): Promise<string | null>;
   /** Releases the store. Calls in flight reject, or never settle. Call it once. */
@@ -85,16 +84,25 @@ export function expectListLimit({ limit }: ListOptions): void {
   if (limit > listEntries) throw new StoreRefusedError(`Too many entries (max ${listEntries})`);
 }
 
+/** Only a commit with the head as its guard may change the head. */
 export interface Commit {
-  /** The versionstamps that the keys must still have; `null` if the key must not exist. */
-  checks: { key: Key; versionstamp: string | null }[];
+  /** The one record that the commit checks. Its mutations set or delete it, so one commit follows each version of it. */
+  guard: Guard;
   mutations: Mutation[];
 }
 
+/** A record, and the versionstamp that it must still have; `null` if it must not exist. */
+export interface Guard {
+  key: Key;
+  versionstamp: string | null;
+}
+
+const NEVER_STORED = ["writable"];
+
 /** A commit that changes no record, and shows whether the file of a store can be written. */
 export const WRITE_PROBE: Commit = {
-  checks: [],
-  mutations: [{ type: "delete", key: ["writable"] }],
+  guard: { key: NEVER_STORED, versionstamp: null },
+  mutations: [{ type: "delete", key: NEVER_STORED }],
 };
 
 export type Mutation = SetMutation | { type: "delete"; key: Key };

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { HEAD_KEY, logKey, logMutations } from "eventstore-less/keyspace.ts";
+import { logKey, logMutations } from "eventstore-less/keyspace.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import {
   EventFeed,
@@ -17,6 +17,7 @@ import { sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../../support/sample_store.ts";
 import { TEST_STORES } from "../../support/test_service.ts";
 import { utf8 } from "../../support/utf8.ts";
+import { commit } from "../../support/store_contract.ts";
 
 const LENGTH = 2 * SEGMENT_LENGTH + 10;
 
@@ -145,20 +146,19 @@ Deno.test("EventFeed continues no place of a log that was replaced, whatever was
 
 Deno.test("EventFeed refuses to read lines that are missing or those of another log, and reads on when its own are back", async () => {
   using sample = await openFeed(20);
-  const { store, feed, entry } = sample;
+  const { store, feed } = sample;
   const all = (await readAll(sample)).length;
   const cold = { ...sample, feed: feedOf(store) };
   const [removed] = await store.list({ start: logKey(5), end: logKey(20) }, { limit: 1 });
-  const checks = [{ key: HEAD_KEY, versionstamp: entry.versionstamp }];
-  await store.commit({ checks, mutations: [{ type: "delete", key: removed.key }] });
+  await commit(store, [{ type: "delete", key: removed.key }]);
   const error = await assertRejects(() => readAll(cold), ServiceError);
   assertEquals(error.code, "store_unavailable");
   assertEquals((await readAll({ ...sample, feed })).length, all);
   const { key, value } = removed;
   // Lines of another log, with the same positions.
   const others = sampleLog(5, sample.runtime.now() + 1).slice(1).map(utf8);
-  await store.commit({ checks, mutations: logMutations(2, others) });
+  await commit(store, logMutations(2, others));
   assertEquals((await assertRejects(() => readAll(cold), ServiceError)).code, error.code);
-  await store.commit({ checks, mutations: [{ type: "set", key, value: value as Uint8Array }] });
+  await commit(store, [{ type: "set", key, value: value as Uint8Array }]);
   assertEquals((await readAll(cold)).length, all);
 });

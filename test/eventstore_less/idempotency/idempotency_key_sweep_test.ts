@@ -27,6 +27,7 @@ import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { clientOfHandler, openTestService, otherInstance } from "../../support/test_service.ts";
+import { commit } from "../../support/store_contract.ts";
 
 const HOUR_MS = 60 * 60 * 1_000;
 /** Time from an event to the moment from which its record may be removed. */
@@ -181,7 +182,7 @@ Deno.test("IdempotencyKeySweep leaves a damaged record for the audit", async () 
   );
   const bytes = (first.value as Uint8Array).slice();
   bytes[9] ^= 1;
-  await inner.commit({ checks: [], mutations: [{ type: "set", key: first.key, value: bytes }] });
+  await commit(inner, [{ type: "set", key: first.key, value: bytes }]);
   await runtime.advance(1_000);
   const damaged = first.key.at(-1) as number;
   assertEquals(await recordsIn(service.store), [damaged, 4]);

@@ -14,6 +14,7 @@ import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import type { Mutation } from "eventstore-less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { faultyStore, hold } from "../../support/faulty_store.ts";
+import { commit } from "../../support/store_contract.ts";
 
 /** A reader of a store in memory, and a way to replace the head of the store. */
 async function open() {
@@ -24,7 +25,7 @@ async function open() {
   const write = async (head: Partial<Head>) => {
     const value = encodeHead({ ...EMPTY_HEAD, ...head });
     const mutations: Mutation[] = [{ type: "set", key: HEAD_KEY, value }];
-    return (await store.commit({ checks: [], mutations }))!;
+    return await commit(store.inner, mutations);
   };
   const reports = () => report.calls.map(({ args: [level, event] }) => `${level} ${event}`);
   return { store, runtime, heads, write, reports, [Symbol.dispose]: () => store.close() };
@@ -82,7 +83,7 @@ Deno.test("fresh() rejects if a head disappears, and logs each loss and the retu
   assertEquals((await heads.fresh()).head, EMPTY_HEAD, "an empty store may have no head at first");
   await write({ position: 3 });
   await heads.fresh();
-  await store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
+  await commit(store.inner, [{ type: "delete", key: HEAD_KEY }]);
   for (let times = 0; times < 3; times++) {
     await assertRejects(
       () => heads.fresh(),

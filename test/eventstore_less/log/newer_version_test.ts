@@ -19,6 +19,7 @@ import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { importFromCopy, withProjectCopy } from "../../support/with_project_copy.ts";
+import { commit } from "../../support/store_contract.ts";
 
 const testProcess = testNeeding(PROCESSES);
 
@@ -219,7 +220,7 @@ for (const addition of [FIELD, STATUS]) {
       const { folder, kvPath, store, lines, schemas } = newer;
       const path = `${folder}/export`;
       await Deno.writeFile(path, linesToBytes(lines));
-      await store.commit({ checks: [], mutations: [{ type: "delete", key: HEAD_KEY }] });
+      await commit(store, [{ type: "delete", key: HEAD_KEY }]);
       const newerLines = schemas.filter((schema) => schema.endsWith(`:${NEWER}`));
       for (const args of [["--file", path], []]) {
         const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath });

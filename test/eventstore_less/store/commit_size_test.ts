@@ -30,8 +30,11 @@ Deno.test("groupIntoCommits() keeps the order, and KV accepts every full commit 
     for (const commit of commits) {
       using kv = await Deno.openKv(":memory:");
       // Deno KV checks its limits.
-      const mutations = [...commit, head];
-      assertNotEquals(await new KvStore(kv, HEAD_KEY).commit({ checks: [], mutations }), null);
+      const guarded = {
+        guard: { key: HEAD_KEY, versionstamp: null },
+        mutations: [...commit, head],
+      };
+      assertNotEquals(await new KvStore(kv, HEAD_KEY).commit(guarded), null);
     }
     // The first commit shows how large the items are.
     for (const commit of commits.slice(1, -1)) {

@@ -51,7 +51,6 @@ const UNCHANGED = { versionstamp: "1" };
 const AWAY = new StoreAwayError("refused");
 
 type Options = Partial<GuardedCommit<Guard>>;
-const others: Options = { checksOthers: true };
 const atOnce: Options = { isOver: (isUnclear) => !isUnclear };
 const isGone: Options = { hasLanded: (guard) => guard === null };
 
@@ -64,8 +63,6 @@ const CASES: Record<string, Case> = {
   "a store that is away, then a confirmed commit": [[AWAY, "2"], [], "landed", [2, 0]],
   "a lock, when the time is over": [[LOCKED], [], "not_applied", [1, 0], atOnce],
   "a refusal": [[REFUSED], [], "refused", [1, 0]],
-  "another check that failed": [[null], [UNCHANGED], "check_failed", [1, 1], others],
-  "a lost answer, then such a check": [[LOST, null], [UNCHANGED], "check_failed", [2, 2], others],
   "a lost answer and failed reads": [[LOST, LOCKED], [LOST], "unclear", [5, 5]],
   "a lost answer, then a failed read": [[LOST], [LOST, MINE], "landed", [2, 2]],
 };

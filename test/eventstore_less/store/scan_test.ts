@@ -10,7 +10,7 @@ import {
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { ModelStore } from "../../sim/model_store.ts";
 import { type Faults, faultyStore } from "../../support/faulty_store.ts";
-import { put, set } from "../../support/store_contract.ts";
+import { commit, put, set } from "../../support/store_contract.ts";
 
 /** More entries than fit into four batches, with a neighbour on either side. */
 const LAST = 4 * STORE_LIMITS.listEntries + 17;
@@ -20,7 +20,7 @@ async function openStore(): Promise<ModelStore> {
   const keys = [["a"], ...Array.from({ length: LAST }, (_, index) => ["b", index + 1]), ["c"]];
   for (let start = 0; start < keys.length; start += 500) {
     const mutations = keys.slice(start, start + 500).map((key) => set(key, ""));
-    await store.commit({ checks: [], mutations });
+    await commit(store, mutations);
   }
   return store;
 }

@@ -10,6 +10,7 @@ import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts"
 import { openSampleStore } from "../../support/sample_store.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { setRecord } from "../../support/set_record.ts";
+import { commit } from "../../support/store_contract.ts";
 
 const LENGTH = 40;
 
@@ -107,8 +108,7 @@ test("Backup refuses lines of the log that are no events, or do not continue the
     [unsound, "Position 15 of the log is not sound: "],
   ];
   for (const [line, fault] of faults) {
-    const mutations = [setRecord(logKey(15), linesToBytes([line]))];
-    await store.commit({ checks: [], mutations });
+    await commit(store, [setRecord(logKey(15), linesToBytes([line]))]);
     await assertRejects(() => backUp(sample, path), LogDamagedError, fault);
     assertEquals(await Deno.readFile(path), nine);
   }

@@ -5,6 +5,7 @@ import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts"
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { commit } from "../../support/store_contract.ts";
 
 const test = testNeeding(PROCESSES);
 
@@ -105,7 +106,7 @@ test("keys: issue and revoke take effect at the next request to a running servic
 
 test("keys list does not scan the log; with --last-use, it says if the last uses are not known", () =>
   withSampleFile(async ({ kvPath, store, keyId }) => {
-    await store.commit({ checks: [], mutations: [{ type: "delete", key: logKey(14) }] });
+    await commit(store, [{ type: "delete", key: logKey(14) }]);
     const list = async (...flags: string[]) => {
       const args = ["keys", "list", "--json", ...flags];
       const { code, stdout, stderr } = await runTask(args, { kvPath });

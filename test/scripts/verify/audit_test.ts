@@ -395,7 +395,7 @@ async function openStoreOfTimes(hours: number[]) {
       const key = idempotencyRecordKey(actor, idempotencyKey, id + 1);
       return { type: "delete", key: projectionKey(1, key) };
     });
-    await commit(store, mutations);
+    if (mutations.length > 0) await commit(store, mutations);
   };
   return { ...empty, actor: issue.id, remove };
 }

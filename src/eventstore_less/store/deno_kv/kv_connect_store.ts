@@ -239,12 +239,10 @@ const SUCCESS = "0801120a";
 const CHECK_FAILURE = "0802";
 
 /** Throws `StoreRefusedError` if a key is empty, or a value too large. */
-function encodeAtomicWrite({ checks, mutations }: Commit): Uint8Array<ArrayBuffer> {
-  const parts: Uint8Array[] = [];
-  for (const { key, versionstamp } of checks) {
-    const version = versionstamp === null ? [] : field(2, [Uint8Array.fromHex(versionstamp)]);
-    parts.push(...field(1, [...field(1, [encodeKey(key)]), ...version]));
-  }
+function encodeAtomicWrite({ guard, mutations }: Commit): Uint8Array<ArrayBuffer> {
+  const { key, versionstamp } = guard;
+  const version = versionstamp === null ? [] : field(2, [Uint8Array.fromHex(versionstamp)]);
+  const parts = field(1, [...field(1, [encodeKey(key)]), ...version]);
   for (const mutation of mutations) {
     if (mutation.key.length === 0) throw new StoreRefusedError("A key cannot be empty");
     const message = field(1, [encodeKey(mutation.key)]);
@@ -260,7 +258,7 @@ function encodeAtomicWrite({ checks, mutations }: Commit): Uint8Array<ArrayBuffe
   return Buffer.concat(parts);
 }
 
-/** The new versionstamp, or `null` if a check failed. Throws `UnclearOutcomeError` for other outcomes. */
+/** The new versionstamp, or `null` if the guard has changed. Throws `UnclearOutcomeError` for other outcomes. */
 function decodeAtomicWriteOutput(bytes: Uint8Array): string | null {
   const hex = bytes.toHex();
   if (hex.startsWith(SUCCESS) && hex.length >= 28) return hex.slice(8, 28);

@@ -9,8 +9,8 @@ export class KvWriter implements Pick<Store, "commit" | "close"> {
     this.#kv = kv;
   }
 
-  commit: Store["commit"] = async ({ checks, mutations }) => {
-    const atomic = this.#kv.atomic().check(...checks as KvCheck[]);
+  commit: Store["commit"] = async ({ guard, mutations }) => {
+    const atomic = this.#kv.atomic().check(guard as KvCheck);
     for (const mutation of mutations) {
       if (mutation.type === "delete") atomic.delete(mutation.key);
       else atomic.set(mutation.key, mutation.value);

@@ -9,7 +9,7 @@ import {
 } from "../store_errors.ts";
 
 /** Bytes are sent in binary. */
-export type Parameter = string | number | Uint8Array | (string | number | null)[];
+export type Parameter = string | number | null | Uint8Array;
 
 /** The columns of a row, as text. */
 export type Row = (string | null)[];

@@ -34,8 +34,8 @@ export interface DatabaseOptions {
   /** Whether the tables are created in an empty database. */
   create: boolean;
   /**
-   * Every commit that adds a record also checks and writes one of these records. The first is the head: a read of it must
-   * come from the primary, and most commits replace it.
+   * Every commit that adds a record has one of these records as its guard. The first is the head, and a read of it must
+   * come from the primary.
    */
   guardKeys: readonly Key[];
   runtime: Runtime;
@@ -74,7 +74,7 @@ export class PostgresStore implements Store {
     return await closeUnlessOpened(signal, () => closeBoth(primary), async () => {
       const isCreated = await prepareSchema(primary.commits, create);
       if (isCreated) onSchemaCreated?.(databaseName(settings));
-      // Every commit that writes a record also writes one of these, so the largest of their versions is the largest of all.
+      // A commit that adds a record also writes one of these, so the largest of their versions is the largest of all.
       await advanceVersions(primary.commits, encodedKeys);
       const head = { key: encodedKeys[0], strictReads: settings.strictReads };
       const { reads } = primary;
@@ -109,12 +109,9 @@ export class PostgresStore implements Store {
     return rows;
   }
 
-  list: Store["list"] = async (range, { limit, reverse = false }) => {
-    expectListLimit({ limit });
-    const { start, end } = encodeRange(range);
-    const statement = reverse ? SQL.LIST_REVERSE : SQL.LIST;
-    const rows = await this.#primary.reads.read(statement, [start, end, limit, this.#head.key]);
-    return rows.map((row) => entryOf(decodeKey(bytesOf(row[2])), row));
+  list: Store["list"] = async (range, options) => {
+    const { lists: [entries] } = await this.snapshot([], [range], options);
+    return entries;
   };
 
   snapshot: Store["snapshot"] = async (keys, ranges, options) => {
@@ -141,65 +138,34 @@ export class PostgresStore implements Store {
 
   async commit(commit: Commit): Promise<string | null> {
     const encoded = encodeCommit(commit);
+    const [statement, parameters] = this.#statementOf(encoded);
     const sentAt = this.#runtime.monotonicNow();
-    const row = await (this.#replaceHead(encoded) ?? this.#commitAny(encoded));
-    const hasFailedCheck = row === undefined;
-    // Without checks, only a head that was replaced meanwhile can fail the commit.
-    if (hasFailedCheck && encoded.checkedKeys.length === 0) {
-      throw new NotAppliedError("Another commit replaced the head");
-    }
-    if (hasFailedCheck) return null;
+    const [row] = await this.#primary.commits.write(statement, parameters);
+    if (row === undefined) return null;
     const [version, isLarger] = row;
     if (isLarger !== "t") {
-      await advanceVersions(this.#primary.commits, encoded.checkedKeys);
+      await advanceVersions(this.#primary.commits, [encoded.guard]);
       throw new NotAppliedError("The database's sequence of versions was behind its records");
     }
     this.#provenAt = sentAt;
     return versionstampOf(version!);
   }
 
-  /** Commits what checks only the head, and replaces it; `undefined` for any other commit. */
-  #replaceHead({ checkedKeys, versions, deleted, written }: EncodedCommit) {
+  /** The statement for the guard of a commit, and its parameters. */
+  #statementOf({ guard, version, deleted, written }: EncodedCommit): [string, Parameter[]] {
     const isHead = (key: Uint8Array) => bytesEqual(key, this.#head.key);
-    const isHeadChecked = checkedKeys.length === 1 && isHead(checkedKeys[0]);
-    if (!isHeadChecked || versions[0] === MISSING) return undefined;
-    const head = written.find(({ key }) => isHead(key));
-    if (head === undefined) return undefined;
-    const others = written.filter((it) => it !== head);
-    const parameters = [versions[0], head.value, SQL.encodeArray(deleted), ...arraysOf(others)];
-    return this.#write(SQL.REPLACE_HEAD, parameters);
-  }
-
-  /** Resolves to no row if a check failed. */
-  async #commitAny(
-    { checkedKeys, versions, deleted, written }: EncodedCommit,
-  ): Promise<Row | undefined> {
-    const missing = checkedKeys.filter((key, index) =>
-      versions[index] === MISSING && !bytesEqual(key, this.#head.key)
-    );
-    const checked = [SQL.encodeArray(checkedKeys), versions];
-    const mutated = [SQL.encodeArray(deleted), ...arraysOf(written)];
-    // Both are sent at once. Placeholders have no effect that a reader sees.
-    const reserving = this.#reserve(missing);
-    const committing = this.#write(SQL.COMMIT, [...checked, ...mutated, this.#head.key]);
-    const [reserved, committed] = await Promise.allSettled([reserving, committing]);
-    if (committed.status === "rejected") throw committed.reason;
-    const hasFailedCheck = committed.value === undefined;
-    // Without its placeholder, a failed check proves nothing.
-    if (hasFailedCheck && reserved.status === "rejected") throw reserved.reason;
-    return committed.value;
-  }
-
-  /** Resolves to the only row of a statement, if it has one. */
-  async #write(statement: string, parameters: Parameter[]): Promise<Row | undefined> {
-    const [row] = await this.#primary.commits.write(statement, parameters);
-    return row;
-  }
-
-  /** Adds placeholders for missing records. Sends nothing if no record is missing. */
-  #reserve(missing: Uint8Array[]): Promise<unknown> {
-    if (missing.length === 0) return Promise.resolve();
-    return this.#primary.commits.write(SQL.RESERVE, [SQL.encodeArray(missing)]);
+    if (!isHead(guard) && [...deleted, ...written.map(({ key }) => key)].some(isHead)) {
+      throw new StoreRefusedError("Only a commit with the head as its guard may change the head");
+    }
+    if (!isHead(guard) && version !== MISSING) {
+      return [SQL.COMMIT_ON_RECORD, [version, guard, ...arraysOf(deleted, written)]];
+    }
+    const isOther = (key: Uint8Array) => !bytesEqual(key, guard);
+    const value = written.find(({ key }) => !isOther(key))?.value ?? null;
+    const others = arraysOf(deleted.filter(isOther), written.filter(({ key }) => isOther(key)));
+    return isHead(guard)
+      ? [SQL.COMMIT_ON_HEAD, [version, value, ...others]]
+      : [SQL.COMMIT_ON_NEW_RECORD, [version, guard, ...others, value]];
   }
 
   close(): void {
@@ -222,9 +188,9 @@ async function advanceVersions(connection: Connection, keys: Uint8Array[]): Prom
 }
 
 interface EncodedCommit {
-  checkedKeys: Uint8Array[];
-  /** The expected version of each. */
-  versions: string[];
+  /** The key of the guard, and its expected version. */
+  guard: Uint8Array;
+  version: string;
   deleted: Uint8Array[];
   written: EncodedRecord[];
 }
@@ -235,7 +201,7 @@ interface EncodedRecord {
 }
 
 /** If several mutations have the same key, the last one counts. Throws `StoreRefusedError` beyond the limits of a commit. */
-function encodeCommit({ checks, mutations }: Commit): EncodedCommit {
+function encodeCommit({ guard, mutations }: Commit): EncodedCommit {
   if (mutations.length > STORE_LIMITS.commitMutations) {
     throw new StoreRefusedError("The commit has too many mutations");
   }
@@ -258,16 +224,15 @@ function encodeCommit({ checks, mutations }: Commit): EncodedCommit {
     written.push({ key, value });
   }
   if (size > STORE_LIMITS.commitBytes) throw new StoreRefusedError("The commit is too large");
-  const checkedKeys = checks.map(({ key }) => encodeKey(key));
-  const versions = checks.map(({ versionstamp }) => versionOf(versionstamp));
-  return { checkedKeys, versions, deleted, written };
+  const version = versionOf(guard.versionstamp);
+  return { guard: encodeKey(guard.key), version, deleted, written };
 }
 
-/** The keys of records, and their values. */
-function arraysOf(records: EncodedRecord[]): Parameter[] {
-  const keys = records.map(({ key }) => key);
-  const values = records.map(({ value }) => value);
-  return [SQL.encodeArray(keys), SQL.encodeArray(values)];
+/** The keys to delete, and the keys and values to write. */
+function arraysOf(deleted: Uint8Array[], written: EncodedRecord[]): Parameter[] {
+  const keys = written.map(({ key }) => key);
+  const values = written.map(({ value }) => value);
+  return [deleted, keys, values].map(SQL.encodeArray);
 }
 
 /** Finds the entry of each key, and those of each range, among the rows of a snapshot. */

@@ -14,8 +14,8 @@ const SCHEMA_VERSION = 6;
 const PROGRAM = DASHED_NAME;
 
 /**
- * A record without a value is a placeholder for a missing one, so that a commit can lock it. The default compression
- * would cost the server half as much processor time again (measured), so without lz4 there is none. PostgreSQL 13 cannot
+ * A record without a value counts as missing: earlier versions stored placeholders, to lock them, and a commit that
+ * deletes a missing guard leaves one. The default compression would cost the server half as much processor time again (measured), so without lz4 there is none. PostgreSQL 13 cannot
  * even parse it, which only `execute` can catch.
  *
  * The head is the only row of a table of its own; its version is 0 while it is missing. Every commit replaces it, and

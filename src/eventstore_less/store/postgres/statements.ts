@@ -16,15 +16,6 @@ export const PROVE_AND_GET_HEAD = `
   with proof as materialized (select pg_catalog.pg_logical_emit_message(true, '${SQL_NAME}', ''))
   select version, value from proof cross join lateral (${NEWEST_HEAD}) as newest`;
 
-/** Parameters: the first key, the end (exclusive), the limit and the key of the head. Columns: version, value, key. */
-const list = (order: "asc" | "desc") => `
-  (select version, value, key from ${SQL_NAME}.records
-    where key >= $1 and key < $2 and value is not null order by key ${order} limit $3)
-  union all
-  (select version, value, $4 from (${NEWEST_HEAD}) as newest
-    where $4::pg_catalog.bytea >= $1 and $4 < $2 and value is not null)
-  order by key ${order} limit $3`;
-
 /**
  * Reads the head, other records and ranges, which may contain the head, all at one moment.
  *
@@ -61,115 +52,62 @@ export const SNAPSHOT_REVERSE = snapshot(GET_HEAD, "desc");
 export const PROVE_AND_SNAPSHOT = snapshot(PROVE_AND_GET_HEAD, "asc");
 export const PROVE_AND_SNAPSHOT_REVERSE = snapshot(PROVE_AND_GET_HEAD, "desc");
 
-export const LIST = list("asc");
-export const LIST_REVERSE = list("desc");
-
-/** Adds placeholders for missing records, which a commit can lock. Parameter: their keys. */
-export const RESERVE = `
-  insert into ${SQL_NAME}.records (key, version)
-  select key, 0 from pg_catalog.unnest($1::pg_catalog.bytea[]) as missing (key)
-  on conflict (key) do nothing`;
-
 /**
- * Commits if every check passes. Missing records must have a placeholder: send {@linkcode RESERVE} first.
+ * Commits if the guard has the expected version. `guard` is a statement that locks the guard only then, and returns the
+ * new version.
  *
- * It first locks the checked records, so that no other commit can change them. The version is taken under that lock, so
- * versions grow in the order of the commits. No lock outlives the statement. If the sequence of versions fell behind the
- * checked records, it writes nothing: a version that was used before could make a later check pass that must fail.
+ * The new version is taken before the lock. But if another commit changes the guard meanwhile, it does not have the
+ * expected version any more, and nothing is written. So the new version is larger than that of each commit before it on
+ * this guard, unless the sequence of versions fell behind. Then, nothing is written either: a version that was used
+ * before could make a later check pass that must fail.
  *
- * The head is found by its version, the expected one or the newest one. If another commit replaces it meanwhile, it is
- * not found, and nothing is written. `$6 <> all($1 || $3 || $4)` means that the commit does not touch the head.
- *
- * Parameters:
- * 1. the keys to check
- * 2. the expected version of each; 0 if the record must be missing
+ * Parameters of all:
+ * 1. the expected version of the guard; 0 if it must be missing
  * 3. the keys to delete
  * 4. the keys to write
  * 5. the value of each
- * 6. the key of the head
  *
- * Columns: the new version, and whether it is larger than each version of the checked records. No rows if a check failed.
+ * Columns: the new version, and whether it is larger than the expected one. No rows if the guard has changed.
  */
-export const COMMIT = `
-  with expected as materialized (
-    select key, version
-    from rows from (pg_catalog.unnest($1::pg_catalog.bytea[]), pg_catalog.unnest($2::bigint[]))
-      as expected (key, version)
-  ), mutation as materialized (
-    select key, value
-    from rows from (pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]))
-      as mutation (key, value)
-  ), locked_records as materialized (
-    select key, version from ${SQL_NAME}.records where key = any($1) order by key for update
-  ), locked_head as materialized (
-    select version from ${SQL_NAME}.head
-    where $6::pg_catalog.bytea = any($1 || $3::pg_catalog.bytea[] || $4) and version = coalesce(
-      (select pg_catalog.max(version) from expected where key = $6),
-      (select version from (${NEWEST_HEAD}) as newest))
-    for update
-  ), checked as materialized (
-    select key, version from locked_records
-    union all select $6, version from locked_head
-  ), passed as materialized (
-    select pg_catalog.nextval('${SQL_NAME}.versions') as version,
-      (select coalesce(pg_catalog.max(version), 0) from checked) as used
-    where pg_catalog.cardinality($1) = (
-        select pg_catalog.count(*) from expected join checked using (key, version))
-      and (exists (select from locked_head) or $6 <> all($1 || $3 || $4))
-  ), accepted as not materialized (
-    select version from passed where version > used
-  ), deleted as (
-    delete from ${SQL_NAME}.records using accepted where key = any($3)
-  ), written as (
-    insert into ${SQL_NAME}.records (key, version, value)
-    select key, accepted.version, value from accepted, mutation where key <> $6
-    on conflict (key) do update set version = excluded.version, value = excluded.value
-  ), replaced as (
-    update ${SQL_NAME}.head
-    set version = case when new.value is null then 0 else accepted.version end, value = new.value
-    from accepted, (
-      select value from mutation where key = $6 union all select null where $6 = any($3)
-    ) as new
-    where ${SQL_NAME}.head.version = (select version from locked_head)
-  )
-  select version, version > used from passed`;
-
-/**
- * Does what {@linkcode COMMIT} does if a commit checks only the head, and replaces it: half the work for the server
- * (measured), and almost every commit is such a one.
- *
- * The update locks the head. If another commit replaces the head meanwhile, it does not have the expected version any
- * more, and nothing is written. So the new version, which is taken before, is still larger than that of each commit
- * before, unless the sequence fell behind.
- *
- * Parameters:
- * 1. the expected version of the head
- * 2. the new value of the head
- * 3. the other keys to delete
- * 4. the other keys to write
- * 5. the value of each
- *
- * Columns: the new version, and whether it is larger than the expected one, else nothing is written. No rows if the check
- * failed.
- */
-export const REPLACE_HEAD = `
+const commit = (guard: string) => `
   with next as materialized (
     select pg_catalog.nextval('${SQL_NAME}.versions') as version
-  ), replaced as (
-    update ${SQL_NAME}.head set version = next.version, value = $2
-    from next
-    where ${SQL_NAME}.head.version = $1::bigint and next.version > $1
-    returning ${SQL_NAME}.head.version
+  ), guard as (${guard}
   ), deleted as (
-    delete from ${SQL_NAME}.records using replaced where key = any($3::pg_catalog.bytea[])
+    delete from ${SQL_NAME}.records using guard where key = any($3::pg_catalog.bytea[])
   ), written as (
     insert into ${SQL_NAME}.records (key, version, value)
-    select key, replaced.version, mutation.value
-    from replaced, rows from (pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]))
+    select key, guard.version, mutation.value
+    from guard, rows from (pg_catalog.unnest($4::pg_catalog.bytea[]), pg_catalog.unnest($5::pg_catalog.bytea[]))
       as mutation (key, value)
     on conflict (key) do update set version = excluded.version, value = excluded.value
   )
-  select version, version > $1 from next where version <= $1 or exists (select from replaced)`;
+  select version, version > $1 from next where version <= $1 or exists (select from guard)`;
+
+/** The guard is the head. Its mutation is not among the others. Parameter 2: its new value; null to delete it. */
+export const COMMIT_ON_HEAD = commit(`
+    update ${SQL_NAME}.head
+    set version = case when $2::pg_catalog.bytea is null then 0 else next.version end, value = $2
+    from next
+    where ${SQL_NAME}.head.version = $1::bigint and next.version > $1
+    returning next.version`);
+
+/** The guard is another record. Its mutation is among the others. Parameter 2: its key. */
+export const COMMIT_ON_RECORD = commit(`
+    select next.version from next, ${SQL_NAME}.records as record
+    where key = $2::pg_catalog.bytea and record.version = $1::bigint and next.version > $1
+    for update of record`);
+
+/**
+ * The guard is another record, which must be missing. Its mutation is not among the others. Parameters: 2, its key;
+ * 6, its value, or null to leave it missing.
+ */
+export const COMMIT_ON_NEW_RECORD = commit(`
+    insert into ${SQL_NAME}.records (key, version, value)
+    select $2::pg_catalog.bytea, version, $6::pg_catalog.bytea from next where version > $1::bigint
+    on conflict (key) do update set version = excluded.version, value = excluded.value
+    where ${SQL_NAME}.records.value is null
+    returning ${SQL_NAME}.records.version`);
 
 /** Maximum number of versions that {@linkcode SKIP} skips. This takes a second (measured). */
 export const SKIP_LIMIT = 1_000_000;

@@ -9,16 +9,16 @@ import { parentPort, workerData } from "node:worker_threads";
 
 /**
  * @typedef {object} EncodedCommit
- * @property {{ key: Uint8Array, version: number | null }[]} checks The versions that the keys must still have; `null`
- *   if the key must not exist.
+ * @property {{ key: Uint8Array, version: number | null }} guard The version that the key must still have; `null` if the
+ *   key must not exist.
  * @property {{ key: Uint8Array, value: Uint8Array | null }[]} mutations A key with the value `null` is deleted.
  */
 
 /**
  * @typedef {object} PackedCommit A commit as a message. One buffer costs little, and each array of bytes much.
- * @property {(number | null)[]} versions Of the checks.
+ * @property {number | null} version Of the guard.
  * @property {boolean[]} hasValue Of the mutations.
- * @property {number[]} sizes Of the keys of the checks, and of the key and the value of each mutation.
+ * @property {number[]} sizes Of the key of the guard, and of the key and the value of each mutation.
  * @property {ArrayBuffer} bytes Of all keys and values.
  */
 
@@ -117,15 +117,13 @@ function preparedCommit(database) {
   const remove = database.prepare("delete from kv where k = ?");
 
   /**
-   * Returns the version of the commit, or `null` if a check failed.
+   * Returns the version of the commit, or `null` if the guard has changed.
    * @param {EncodedCommit} commit
    */
-  return ({ checks, mutations }) =>
+  return ({ guard, mutations }) =>
     inTransaction(database, () => {
-      const hasPassed = checks.every(({ key, version }) =>
-        (selectVersion.get(key)?.version ?? null) === version
-      );
-      if (!hasPassed) return null;
+      const found = selectVersion.get(guard.key)?.version ?? null;
+      if (found !== guard.version) return null;
       const counter = nextVersion.get();
       // In the words of Deno KV.
       if (counter === undefined) throw new Error("Query returned no rows");
@@ -179,10 +177,10 @@ function inTransaction(database, change) {
  * @param {EncodedCommit} commit
  * @returns {PackedCommit}
  */
-export function packCommit({ checks, mutations }) {
+export function packCommit({ guard, mutations }) {
   const noBytes = new Uint8Array();
   const changes = mutations.flatMap(({ key, value }) => [key, value ?? noBytes]);
-  const parts = [...checks.map(({ key }) => key), ...changes];
+  const parts = [guard.key, ...changes];
   const sizes = parts.map(({ length }) => length);
   const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
   let offset = 0;
@@ -191,26 +189,24 @@ export function packCommit({ checks, mutations }) {
     offset += part.length;
   }
   const hasValue = mutations.map(({ value }) => value !== null);
-  return { versions: checks.map(({ version }) => version), hasValue, sizes, bytes: bytes.buffer };
+  return { version: guard.version, hasValue, sizes, bytes: bytes.buffer };
 }
 
 /**
  * @param {PackedCommit} commit
  * @returns {EncodedCommit}
  */
-function unpackCommit({ versions, hasValue, sizes, bytes }) {
+function unpackCommit({ version, hasValue, sizes, bytes }) {
   let offset = 0;
-  const parts = sizes.map((size) => {
+  const [key, ...changes] = sizes.map((size) => {
     offset += size;
     return new Uint8Array(bytes, offset - size, size);
   });
-  const checks = versions.map((version, index) => ({ key: parts[index], version }));
-  const changes = parts.slice(versions.length);
   const mutations = hasValue.map((has, index) => ({
     key: changes[2 * index],
     value: has ? changes[2 * index + 1] : null,
   }));
-  return { checks, mutations };
+  return { guard: { key, version }, mutations };
 }
 
 /**

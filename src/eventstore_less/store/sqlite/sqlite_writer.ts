@@ -109,12 +109,9 @@ export class FileWriter implements SqliteWriter {
 const KEY_BYTES_LIMIT = 2_048;
 
 /** Throws `StoreRefusedError` for a commit that exceeds the limits of Deno KV, so that both refuse the same commits. */
-function encodeCommit({ checks, mutations }: Commit): EncodedCommit {
+function encodeCommit({ guard, mutations }: Commit): EncodedCommit {
   const encoded = {
-    checks: checks.map(({ key, versionstamp }) => ({
-      key: encodeKey(key),
-      version: versionOf(versionstamp),
-    })),
+    guard: { key: encodeKey(guard.key), version: versionOf(guard.versionstamp) },
     mutations: mutations.map((mutation) => ({
       key: encodeKey(mutation.key),
       value: mutation.type === "set" ? mutation.value : null,
@@ -124,16 +121,16 @@ function encodeCommit({ checks, mutations }: Commit): EncodedCommit {
   return encoded;
 }
 
-function expectWithinLimits({ checks, mutations }: EncodedCommit): void {
+function expectWithinLimits({ guard, mutations }: EncodedCommit): void {
   const { commitBytes, commitKeyBytes, commitMutations } = STORE_LIMITS;
   const written = mutations.filter(({ value }) => value !== null);
   const sizeOf = (keys: { key: Uint8Array }[]) =>
     keys.reduce((sum, { key }) => sum + key.length, 0);
-  const keys = [...checks, ...mutations].map(({ key }) => key.length);
+  const keys = [guard, ...mutations].map(({ key }) => key.length);
   const values = written.map(({ value }) => value!.length);
   // Deno KV counts the key of a written record twice.
   const keyBytes = sizeOf(written);
-  const bytes = sizeOf(checks) + sizeOf(mutations) + keyBytes +
+  const bytes = sizeOf([guard, ...mutations]) + keyBytes +
     values.reduce((sum, length) => sum + length, 0);
   const excesses: [isBeyond: boolean, what: string, max: number][] = [
     [mutations.length > commitMutations, "Too many mutations", commitMutations],

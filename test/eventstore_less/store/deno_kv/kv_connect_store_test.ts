@@ -10,7 +10,7 @@ import {
   UnclearOutcomeError,
 } from "eventstore-less/store/store_errors.ts";
 import { freePort } from "../../../support/free_port.ts";
-import { put } from "../../../support/store_contract.ts";
+import { set } from "../../../support/store_contract.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
 
 const test = testNeeding(permissions("env", "net", "read"));
@@ -52,6 +52,11 @@ test("openKvConnectStore() that fails closes its HTTP client", async () => {
   assertThrows(() => client!.close(), Deno.errors.BadResource);
 });
 
+const COMMIT = {
+  guard: { key: ["key"], versionstamp: null },
+  mutations: [set(["key"], "")],
+};
+
 /** Answers to a commit, and the message of the error. Only the first shows that it did not land. */
 const ANSWERS: [status: number, body: string, type: string, message: string][] = [
   [400, "No\nstack", "text/plain", "it answers with status 400: No"],
@@ -73,7 +78,7 @@ test("KvConnectStore: a commit rejects, once, and its error says whether it may 
     });
     const store = await open(server.address);
     const Kind = status === 400 ? StoreRefusedError : UnclearOutcomeError;
-    const { message } = await assertRejects(() => put(store, ["key"], ""), Kind);
+    const { message } = await assertRejects(() => store.commit(COMMIT), Kind);
     assertEquals([message, commits], [expected, 1]);
     store.close();
   }
@@ -91,7 +96,7 @@ test("KvConnectStore: a commit may have landed if its connection broke and the s
     listener.close();
   })();
   const store = await open(addressOf(listener));
-  const failure = await assertRejects(() => put(store, ["key"], ""), Error);
+  const failure = await assertRejects(() => store.commit(COMMIT), Error);
   assert(mayHaveLanded(failure), failure.message);
   await serving;
   store.close();

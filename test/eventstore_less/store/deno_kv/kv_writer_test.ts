@@ -4,7 +4,7 @@ import { GUARD_KEYS, HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
 import { openStore } from "eventstore-less/store/open_store.ts";
 import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
-import type { Key } from "eventstore-less/store/store.ts";
+import { type Key, WRITE_PROBE } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
   StoreDamagedError,
@@ -84,7 +84,7 @@ for (const [message, Expected] of Object.entries(MESSAGES)) {
     const fail = () => Promise.reject(new TypeError(message));
     kv.atomic = () => Object.assign(new Deno.AtomicOperation(), { commit: fail });
     const store = new KvStore(kv, HEAD_KEY);
-    const commit = () => store.commit({ checks: [], mutations: [] });
+    const commit = () => store.commit(WRITE_PROBE);
     await assertRejects(commit, Expected);
   });
 }

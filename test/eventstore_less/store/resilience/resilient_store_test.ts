@@ -7,7 +7,7 @@ import {
   RETRY_LIMIT_MS,
 } from "eventstore-less/store/resilience/resilient_store.ts";
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { type Store, STORE_LIMITS } from "eventstore-less/store/store.ts";
+import { type Store, STORE_LIMITS, WRITE_PROBE } from "eventstore-less/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -31,7 +31,7 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   "get()": (store) => store.get(["key"]),
   "list()": (store) => store.list({ prefix: [] }, { limit: 1 }),
   "snapshot()": (store) => store.snapshot([["key"]], [], { limit: 1 }),
-  "commit()": (store) => store.commit({ checks: [], mutations: [] }),
+  "commit()": (store) => store.commit(WRITE_PROBE),
 };
 const COMMIT = CALLS["commit()"];
 

@@ -13,6 +13,7 @@ import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { overwritePage, PAGE_BYTES } from "../../../support/overwrite_page.ts";
 import { withSampleFile } from "../../../support/sample_file.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
+import { commit } from "../../../support/store_contract.ts";
 
 const test = testNeeding(permissions("read", "write"));
 const runtime = systemRuntime;
@@ -94,7 +95,7 @@ test("Damage of any page of the file is found, and every line before it can be r
     for (const type of ["set", "delete"] as const) {
       for (let index = 0; index < 6; index++) {
         const mutation = { key: ["free", index], value: new Uint8Array(20_000), type };
-        await store.commit({ checks: [], mutations: [mutation] });
+        await commit(store, [mutation]);
       }
     }
     const database = new DatabaseSync(kvPath);
