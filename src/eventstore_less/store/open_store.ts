@@ -5,11 +5,12 @@ import { KvStore } from "./deno_kv/kv_store.ts";
 import { KvWriter } from "./deno_kv/kv_writer.ts";
 import { expectSoundTables } from "./sqlite/expect_sound_tables.ts";
 import { prepareFile } from "./sqlite/store_file.ts";
-import { damageOf, SqliteReader } from "./sqlite/sqlite_reader.ts";
+import { damageOf, writeFaultOf } from "./sqlite/sqlite_errors.ts";
+import { SqliteReader } from "./sqlite/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
-import { writeFaultOf } from "./sqlite/sqlite_errors.ts";
 import { SqliteStore } from "./sqlite/sqlite_store.ts";
+import { FileWriter } from "./sqlite/sqlite_writer.ts";
 import { type Key, type Store, WRITE_PROBE } from "./store.ts";
 import { type FileLocation, type StoreLocation, storeName } from "./store_location.ts";
 import {
@@ -97,10 +98,9 @@ async function openLocalStore(
 }
 
 /** Opens a file or a store in memory. Deno KV writes a file on a runtime that has it. */
-async function openTables(path: string, timeout: number | undefined): Promise<Store> {
-  if (path === ":memory:" || !HAS_DENO_KV) return await SqliteStore.open(path, timeout);
-  const kv = await openKv(path);
-  return new SqliteStore(new SqliteReader(path, timeout), new KvWriter(kv));
+function openTables(path: string, timeout: number | undefined): Promise<Store> {
+  const openWriter = HAS_DENO_KV ? KvWriter.open : FileWriter.open;
+  return SqliteStore.open(path, timeout, openWriter);
 }
 
 /** Rejects if a commit fails. A lock is not a fault: another process writes. */

@@ -9,8 +9,8 @@ import {
   STORE_LIMITS,
   type StoreEntry,
 } from "../store.ts";
-import { withTypedErrors } from "../sqlite/sqlite_errors.ts";
 import { NotAppliedError } from "../store_errors.ts";
+import { withKvErrors } from "./kv_errors.ts";
 import { KvWriter } from "./kv_writer.ts";
 
 /** Maximum number of keys of one read (https://docs.deno.com/deploy/kv/transactions/#limits). */
@@ -36,14 +36,14 @@ export class KvStore implements Store {
   get: Store["get"] = async (key) => (await this.#getMany([key]))[0];
 
   #getMany(keys: readonly Key[]): Promise<(StoreEntry | null)[]> {
-    return withTypedErrors(async () => {
+    return withKvErrors(async () => {
       const entries = await this.#kv.getMany(keys as readonly unknown[] as KvKey[]);
       return entries.map(storeEntry);
     });
   }
 
   list: Store["list"] = (range, options) =>
-    withTypedErrors(async () => {
+    withKvErrors(async () => {
       expectListLimit(options);
       // KV reads each batch from one snapshot, so one batch must hold the whole result.
       const batch = { ...options, batchSize: options.limit };
@@ -80,7 +80,7 @@ export class KvStore implements Store {
     return { entries: entries.flat(), lists };
   }
 
-  commit: Store["commit"] = (commit) => withTypedErrors(() => this.#writer.commit(commit));
+  commit: Store["commit"] = (commit) => this.#writer.commit(commit);
 
   close(): void {
     this.#writer.close();

@@ -1,15 +1,26 @@
-import type { Kv, KvCheck } from "this-runtime/kv.ts";
-import type { Store } from "../store.ts";
+import { type Kv, type KvCheck, openKv } from "this-runtime/kv.ts";
+import type { SqliteWriter } from "../sqlite/sqlite_writer.ts";
+import type { Commit } from "../store.ts";
+import { withKvErrors } from "./kv_errors.ts";
 
-/** Commits to a Deno KV. Its errors are those of Deno KV. */
-export class KvWriter implements Pick<Store, "commit" | "close"> {
+/** Commits to a Deno KV. On Deno, it writes files, too: that costs less processor time than a worker (measured). */
+export class KvWriter implements SqliteWriter {
   #kv: Kv;
 
   constructor(kv: Kv) {
     this.#kv = kv;
   }
 
-  commit: Store["commit"] = async ({ guard, mutations }) => {
+  /** Opens or creates a file, whose tables must be sound. Rejects with an error of SQLite. */
+  static async open(path: string): Promise<KvWriter> {
+    return new KvWriter(await openKv(path));
+  }
+
+  commit(commit: Commit): Promise<string | null> {
+    return withKvErrors(() => this.#commit(commit));
+  }
+
+  async #commit({ guard, mutations }: Commit): Promise<string | null> {
     const atomic = this.#kv.atomic().check(guard as KvCheck);
     for (const mutation of mutations) {
       if (mutation.type === "delete") atomic.delete(mutation.key);
@@ -17,7 +28,7 @@ export class KvWriter implements Pick<Store, "commit" | "close"> {
     }
     const result = await atomic.commit();
     return result.ok ? result.versionstamp : null;
-  };
+  }
 
   close(): void {
     this.#kv.close();

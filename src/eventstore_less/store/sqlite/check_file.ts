@@ -1,7 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "this-runtime/start_worker.ts";
 import type { StoreDamagedError } from "../store_errors.ts";
-import { CHECK_STRUCTURE, damageOf, expectSound } from "./sqlite_reader.ts";
+import { damageOf } from "./sqlite_errors.ts";
+import { CHECK_STRUCTURE, expectSound } from "./sqlite_reader.ts";
 
 /** The message of the worker: a row of the pragma, or an error of SQLite, of which a message keeps only the text. */
 type WorkerMessage =

@@ -25,9 +25,6 @@ import { parentPort, workerData } from "node:worker_threads";
 /** How long a commit waits for another process to release its lock, as Deno KV does. */
 const LOCK_LIMIT_MS = 5_000;
 
-/** How often records are removed that have expired. */
-const EXPIRY_INTERVAL_MS = 60_000;
-
 /** The version of the tables in Deno KV since 2023. */
 export const TABLES_VERSION = 3;
 
@@ -79,7 +76,6 @@ export function openTables(path) {
     // In this mode, a commit waits for the disk, and does not hold up the readers.
     database.exec("pragma journal_mode = wal; pragma synchronous = full");
     createTables(database);
-    removeExpired(database);
     return { database, commit: preparedCommit(database) };
   } catch (error) {
     database.close();
@@ -134,23 +130,6 @@ function preparedCommit(database) {
       }
       return version;
     });
-}
-
-/**
- * Removes the records that have expired, as Deno KV does. The service sets none to expire.
- * @param {DatabaseSync} database
- */
-function removeExpired(database) {
-  const expired = "from kv where expiration_ms between 0 and 1000 * unixepoch('subsec')";
-  try {
-    if (database.prepare(`select 1 ${expired} limit 1`).get() === undefined) return;
-    inTransaction(database, () => {
-      database.exec(`delete ${expired}`);
-      database.exec("update data_version set version = version + 1 where k = 0");
-    });
-  } catch {
-    // A file that cannot be written now can still be read. The next commit says what is wrong.
-  }
 }
 
 /**
@@ -230,13 +209,11 @@ function serveCommits(path, closed) {
   answer(() => {
     tables = openTables(path);
   });
-  const expiry = setInterval(() => removeExpired(tables.database), EXPIRY_INTERVAL_MS);
   parentPort?.on("message", (/** @type {PackedCommit | "close"} */ message) => {
     if (message !== "close") {
       answer(() => tables.commit(unpackCommit(message)));
       return;
     }
-    clearInterval(expiry);
     tables.database.close();
     Atomics.store(closed, 0, 1);
     Atomics.notify(closed, 0);

@@ -1,7 +1,5 @@
-/** The errors of a store that mean what SQLite or Deno KV say about the file of the store. */
+/** What the errors of SQLite say about the file of a store. A worker passes on their message and code. */
 
-import { damageOf } from "./sqlite_reader.ts";
-import type { StoreEntry } from "../store.ts";
 import {
   isWriteFault,
   NotAppliedError,
@@ -10,17 +8,12 @@ import {
   StoreFailingError,
   StoreFullError,
   StoreReadOnlyError,
-  StoreRefusedError,
   UnclearOutcomeError,
   type WriteFaultError,
 } from "../store_errors.ts";
 
-/** The messages of the errors with which Deno KV and its client from npm refuse a call before they send it. */
-const REFUSALS =
-  /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key )/;
-
-/** Makes a call. Deno KV's errors have no type of their own, so their messages decide. */
-export async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
+/** Makes a call, and types its error. */
+export async function withSqliteErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
@@ -29,20 +22,14 @@ export async function withTypedErrors<T>(call: () => Promise<T>): Promise<T> {
     if (message.includes("database is locked")) {
       throw new NotAppliedError("Another process keeps the store's file locked");
     }
-    const writeFault = writeFaultOf(error);
-    if (writeFault !== undefined) throw writeFault;
-    const damage = damageOf(error);
-    if (damage !== undefined) throw damage;
-    if (REFUSALS.test(message)) throw new StoreRefusedError(message);
-    throw new UnclearOutcomeError(message);
+    throw writeFaultOf(error) ?? damageOf(error) ?? new UnclearOutcomeError(message);
   }
 }
 
-/** The messages of SQLite and Deno KV if a file cannot be opened to write. */
-const READ_ONLY =
-  /^(attempt to write a readonly database|Can not write to a read-only database|unable to open database file)/;
+/** The messages of SQLite if a file cannot be opened to write. */
+const READ_ONLY = /^(attempt to write a readonly database|unable to open database file)/;
 
-/** Why the file of a store cannot be written, if an error of SQLite or Deno KV says so. */
+/** Why the file of a store cannot be written, if an error of SQLite says so. */
 export function writeFaultOf(error: unknown): WriteFaultError | undefined {
   if (isWriteFault(error)) return error;
   const { message } = error as Error;
@@ -53,8 +40,17 @@ export function writeFaultOf(error: unknown): WriteFaultError | undefined {
   if (message === "disk I/O error") return new StoreFailingError();
 }
 
-/** Throws if the value is a `StoreDamagedError`: a reader returns one for a value that it could not decode. */
-export function decoded<Entry extends StoreEntry | null>(entry: Entry): Entry {
-  if (entry?.value instanceof StoreDamagedError) throw entry.value;
-  return entry;
+/** The messages for a damaged file, for a lost table, and for a lost row of the counter of versions. */
+const DAMAGES =
+  /^(database disk image is malformed|file is not a database|malformed database schema|no such (table|column): |Query returned no rows$)/;
+
+/** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGE_CODES = [11, 26];
+
+/** The damage of the store's file that an error of SQLite shows; `undefined` if it shows none. */
+export function damageOf(error: unknown): StoreDamagedError | undefined {
+  if (error instanceof StoreDamagedError) return error;
+  const { errcode = 0, message } = error as Error & { errcode?: number };
+  const isDamage = DAMAGE_CODES.includes(errcode & 0xff) || DAMAGES.test(message);
+  return isDamage ? new StoreDamagedError(message) : undefined;
 }

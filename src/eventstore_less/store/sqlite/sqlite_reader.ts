@@ -12,6 +12,7 @@ import {
   type StoreEntry,
 } from "../store.ts";
 import { StoreDamagedError, StoreRefusedError } from "../store_errors.ts";
+import { damageOf } from "./sqlite_errors.ts";
 
 /** The encodings of a value, in the column `v_encoding`. */
 const V8 = 1;
@@ -28,9 +29,8 @@ const SELECT_EXPIRING = `select k, min(expiration_ms, 8640000000000000) as expir
 
 /**
  * Reads a SQLite file that Deno KV may have open, and writes nothing. A read blocks the thread, some 10 µs for a record in
- * memory. The service uses it because a handle of Deno KV has one thread, on which reads wait for the disk behind commits,
- * or, on a second handle, for the removal of expired records. An audit of a damaged file uses it because Deno KV ends the
- * process if an index is damaged, and does not say which record it cannot decode. That record's value is the error.
+ * memory, and never waits for a commit, which the writer makes on another thread. If a value cannot be decoded, the error
+ * is the value: an audit of a damaged file must read the other records.
  */
 export class SqliteReader implements Store, Disposable {
   readonly limits = STORE_LIMITS;
@@ -176,22 +176,4 @@ function valueOf(value: Uint8Array, encoding: number): unknown {
     return new StoreDamagedError(reasonOf(error));
   }
   return new StoreDamagedError(`The value encoding ${encoding} is not one of the service`);
-}
-
-/**
- * The messages of SQLite and Deno KV for a damaged file, for a lost table or a lost row of the counter of versions, or
- * for a record that cannot be decoded. The last ones are about a key.
- */
-const DAMAGES =
-  /^(database disk image is malformed|file is not a database|malformed database schema|no such (table|column): |Query returned no rows$|could not deserialize value|The value encoding |Invalid column type |(invalid tag|invalid utf8|unexpected end of file)$)/;
-
-/** SQLite's primary result codes for a damaged file: SQLITE_CORRUPT and SQLITE_NOTADB. */
-const DAMAGE_CODES = [11, 26];
-
-/** The damage of the store's file that an error of SQLite or Deno KV shows; `undefined` if it shows none. */
-export function damageOf(error: unknown): StoreDamagedError | undefined {
-  if (error instanceof StoreDamagedError) return error;
-  const { errcode = 0, message } = error as Error & { errcode?: number };
-  const isDamage = DAMAGE_CODES.includes(errcode & 0xff) || DAMAGES.test(message);
-  return isDamage ? new StoreDamagedError(message) : undefined;
 }

@@ -1,11 +1,13 @@
 import { SqliteReader } from "./sqlite_reader.ts";
-import { expectListLimit, type Store, STORE_LIMITS } from "../store.ts";
-import { decoded, withTypedErrors } from "./sqlite_errors.ts";
+import { expectListLimit, type Store, STORE_LIMITS, type StoreEntry } from "../store.ts";
+import { StoreDamagedError } from "../store_errors.ts";
+import { withSqliteErrors } from "./sqlite_errors.ts";
 import { FileWriter, MemoryWriter, type SqliteWriter } from "./sqlite_writer.ts";
 
 /**
- * A store on the tables of Deno KV: other processes may have the same file open by Deno KV. Reads block the thread, some
- * 10 µs for a record in memory, and never wait for a commit, which another thread makes.
+ * A store in a file of SQLite, or in memory. The tables are those of Deno KV, so that Deno KV can write the file on a
+ * runtime that has it. Reads block the thread, some 10 µs for a record in memory, and never wait for a commit,
+ * which another thread makes.
  */
 export class SqliteStore implements Store {
   readonly limits = STORE_LIMITS;
@@ -19,15 +21,19 @@ export class SqliteStore implements Store {
   }
 
   /**
-   * Opens a file by `node:sqlite` alone, or creates it; `:memory:` is a store in memory. A read waits at most `timeout`
+   * Opens a file with a writer, or creates it; `:memory:` is a store in memory. A read waits at most `timeout`
    * milliseconds for a locked file, and blocks the thread. Rejects with an error of SQLite.
    */
-  static async open(path: string, timeout?: number): Promise<SqliteStore> {
+  static async open(
+    path: string,
+    timeout?: number,
+    openWriter: (path: string) => Promise<SqliteWriter> = FileWriter.open,
+  ): Promise<SqliteStore> {
     if (path === ":memory:") {
       const writer = new MemoryWriter();
       return new SqliteStore(new SqliteReader(writer.database), writer);
     }
-    const writer = await FileWriter.open(path);
+    const writer = await openWriter(path);
     try {
       return new SqliteStore(new SqliteReader(path, timeout), writer);
     } catch (error) {
@@ -36,26 +42,32 @@ export class SqliteStore implements Store {
     }
   }
 
-  get: Store["get"] = (key) => withTypedErrors(async () => decoded(await this.#reader.get(key)));
+  get: Store["get"] = (key) => withSqliteErrors(async () => decoded(await this.#reader.get(key)));
 
   list: Store["list"] = (range, options) =>
-    withTypedErrors(async () => {
+    withSqliteErrors(async () => {
       expectListLimit(options);
       return (await this.#reader.list(range, options)).map(decoded);
     });
 
   snapshot: Store["snapshot"] = (keys, ranges, options) =>
-    withTypedErrors(async () => {
+    withSqliteErrors(async () => {
       expectListLimit(options);
       const { entries, lists } = await this.#reader.snapshot(keys, ranges, options);
       return { entries: entries.map(decoded), lists: lists.map((list) => list.map(decoded)) };
     });
 
-  commit: Store["commit"] = (commit) => withTypedErrors(() => this.#writer.commit(commit));
+  commit: Store["commit"] = (commit) => withSqliteErrors(() => this.#writer.commit(commit));
 
   close(): void {
     // The connection that closes last writes the write-ahead log into the file, which a reader cannot do.
     this.#reader.close();
     this.#writer.close();
   }
+}
+
+/** Throws if the value is a `StoreDamagedError`: a reader returns one for a value that it could not decode. */
+function decoded<Entry extends StoreEntry | null>(entry: Entry): Entry {
+  if (entry?.value instanceof StoreDamagedError) throw entry.value;
+  return entry;
 }

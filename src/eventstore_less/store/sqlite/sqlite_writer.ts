@@ -1,4 +1,4 @@
-/** Commits to the tables of Deno KV in a SQLite database, without a wait of the caller's thread for the disk. */
+/** Commits to a SQLite database, without a wait of the caller's thread for the disk. */
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** The file of a store: a SQLite database that Deno KV opens. */
+/** The file of a store: a SQLite database with the tables of Deno KV. */
 
 import type { Stats } from "node:fs";
 import { mkdir, open, stat } from "node:fs/promises";
@@ -30,7 +30,7 @@ export async function prepareFile(location: FileLocation, create: boolean): Prom
   if (file.isDirectory()) throw new StoreRefusedError("it is a folder");
   if (file.size === 0 && !create) throw new StoreRefusedError(noStoreReason("it is empty"));
   if (file.size === 0) return;
-  // Read-only: opening another program's database as KV would add KV's tables to it.
+  // Read-only: to open a database without tables as a store adds them.
   using reader = new SqliteReader(path);
   const tables = reader.query("select name from sqlite_master where type = 'table'");
   const isOurs = tables.some(({ name }) => name === "kv" || name === "data_version");

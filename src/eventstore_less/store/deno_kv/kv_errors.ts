@@ -1,0 +1,34 @@
+/**
+ * What the errors of Deno KV and of its client from npm mean. They have no types of their own. About a file, Deno KV says
+ * what SQLite says.
+ */
+
+import { withSqliteErrors } from "../sqlite/sqlite_errors.ts";
+import {
+  StoreDamagedError,
+  StoreError,
+  StoreReadOnlyError,
+  StoreRefusedError,
+} from "../store_errors.ts";
+
+/** The messages with which a call is refused before it is sent. */
+const REFUSALS =
+  /^(Key|Value|Total mutation size|Total key size) too large |^Too many (mutations|checks|entries) |^([Kk]ey cannot be empty$|Invalid check$|Start key |End key )/;
+
+/** The messages about a key or a value that cannot be decoded. */
+const UNDECODABLE =
+  /^(could not deserialize value|Invalid column type |(invalid tag|invalid utf8|unexpected end of file)$)/;
+
+/** Makes a call, and types its error. */
+export function withKvErrors<T>(call: () => Promise<T>): Promise<T> {
+  return withSqliteErrors(() => call().catch((error) => Promise.reject(typed(error))));
+}
+
+function typed(error: unknown): unknown {
+  if (error instanceof StoreError) return error;
+  const { message } = error as Error;
+  if (REFUSALS.test(message)) return new StoreRefusedError(message);
+  if (UNDECODABLE.test(message)) return new StoreDamagedError(message);
+  if (message.startsWith("Can not write to a read-only database")) return new StoreReadOnlyError();
+  return error;
+}
