@@ -12,7 +12,7 @@ export interface Command {
   usage: readonly string[];
   /** Lines with other programs, or with several commands. */
   examples?: () => readonly string[];
-  /** Its flags, each with a word for the value that it takes. */
+  /** Its flags, each with a word for the value that it takes. If dots follow, it can be used several times. */
   flags?: Record<string, string>;
   /** Words for the other arguments. */
   positionals?: readonly string[];
@@ -191,10 +191,20 @@ export const COMMANDS = {
     title: "Restores an export into an empty store",
     details:
       `Verifies the whole export, as the command log prints it, and writes the same bytes into
-      the log. If a restore is killed, run it again with the same export, and it resumes; until it
-      is done, the store is refused. In an empty PostgreSQL database, it creates the tables.`,
-    usage: ["restore FILE"],
+      the log. If a restore is killed, run it again with the same export and flags, and it resumes;
+      until it is done, the store is refused. In an empty PostgreSQL database, it creates the
+      tables. With a flag, it says what the new log ends.`,
+    usage: ["restore [--to N | --until TIME] [--redact SUBJECT]… FILE"],
     examples: () => [`${commandName("log")} | KV_PATH=… ${commandName("restore -")}`],
+    flags: {
+      "--to N": "restores only the events up to position N, and reads no fault after it",
+      "--until TIME":
+        `restores only the events before the first one that is later than this time, as
+        the command log takes it, and says their number`,
+      "--redact SUBJECT...":
+        `replaces the personal data of a subject, as the command log names it, and
+        the hashes of all later lines; can be used several times`,
+    },
     positionals: ["FILE"],
     variables: [...STORE, "TMPDIR"],
     refusal: "the export is not one complete, sound log",
@@ -210,14 +220,17 @@ export type FlagValues<C extends Command> = {
 type NameOf<Flag> = Flag extends `--${infer Name} ${string}` ? Name
   : Flag extends `--${infer Name}` ? Name
   : never;
-type ValueOf<Flag> = Flag extends `${string} ${string}` ? string : boolean;
+type ValueOf<Flag> = Flag extends `${string} ${string}...` ? string[]
+  : Flag extends `${string} ${string}` ? string
+  : boolean;
 
 /** The flags of a command, as `parseArgs` of `node:util` takes them. */
 export function optionsOf({ flags = {} }: Command) {
   const options = Object.keys(flags).map((flag) => {
     const [name, value] = flag.slice("--".length).split(" ");
     const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
-    return [name, { type }] as const;
+    const multiple = flag.endsWith("...");
+    return [name, { type, multiple }] as const;
   });
   return Object.fromEntries(options);
 }

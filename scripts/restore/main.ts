@@ -4,16 +4,24 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import process from "node:process";
 import { makeTempFile } from "this-runtime/temp_file.ts";
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
-import { type Export, restore, verifyExport } from "./restore.ts";
+import type { RecordedEvent } from "eventstore-less/definitions.ts";
+import { subjectOf } from "eventstore-less/log/event.ts";
+import { findEndOfTime, firstLines } from "./first_lines.ts";
+import { redacted } from "./redact.ts";
+import { type Export, readExport, restore, verifyExport } from "./restore.ts";
 import { commandName } from "../../src/runtime/command_name.ts";
+import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { expectFolder } from "eventstore-less/store/sqlite/store_file.ts";
 import { OpenStoreError } from "eventstore-less/store/open_store.ts";
-import { formatCounted } from "../cli/format.ts";
+import { expectSubject, parseCount, parseTime } from "../cli/flag_values.ts";
+import { formatCount, formatCounted } from "../cli/format.ts";
 import { openInput } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { runCommand, say, UsageError, withRetryingStore } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
+import { RefusedError } from "../cli/refused_error.ts";
+import type { LogVerifier } from "../verify/log_verifier.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -23,12 +31,18 @@ await runCommand(COMMANDS.restore, {
   interrupt() {
     const again = `Run ${commandName("restore")} again`;
     if (!isWriting) return `Interrupted. Nothing was written. ${again}.`;
-    return `Interrupted. The store is incomplete and refused. ${again} with the same export: it resumes.`;
+    const refused = "Interrupted. The store is incomplete and refused.";
+    return `${refused} ${again} with the same export and flags: it resumes.`;
   },
-  async run(_values, [path]) {
+  async run({ to, until, redact: subjects = [] }, [path]) {
     if (path === undefined) {
       throw new UsageError("An export is required: the name of a file, or - for standard input");
     }
+    if (to !== undefined && until !== undefined) {
+      throw new UsageError("--to and --until cannot be used together");
+    }
+    const end = { position: parseCount("--to", to, 1), time: parseTime("--until", until) };
+    for (const subject of subjects) expectSubject("--redact", subject);
     const { store } = readStoreConfig();
     if (store.kind === "memory") {
       throw new ConfigError(
@@ -42,13 +56,82 @@ await runCommand(COMMANDS.restore, {
       });
     }
     await using file = await openExport(path);
-    await restoreFrom(() => bytesOf(file));
+    await restoreFrom(() => bytesOf(file), end, subjects);
   },
 });
 
-async function restoreFrom(source: Export): Promise<void> {
+/** Where the restored log ends: at a position, or before the first event that is later than a time. */
+interface End {
+  position?: number;
+  time?: string;
+}
+
+async function restoreFrom(whole: Export, end: End, subjects: readonly string[]): Promise<void> {
   const start = performance.now();
-  const verified = await verifyExport(source, progressOf("Verifying", "events"));
+  const to = end.time === undefined ? end.position : await positionAt(whole, end.time);
+  const beginning = to === undefined ? whole : () => firstLines(whole, to);
+  const original = await verifyExport(beginning, progressOf("Verifying", "events"));
+  if (to !== undefined && to > original.position) {
+    throw new RefusedError(`The export ends at position ${original.position}, before ${to}`);
+  }
+  const { source, verified, kept } = await redact(beginning, original, subjects);
+  const all = to === undefined
+    ? original
+    : await readExport(whole, progressOf("Reading", "events"));
+  await write(source, verified, start);
+  for (const sentence of original.consequencesOfCut(all, Date.now())) {
+    say(escapeInvisible(sentence));
+  }
+  if (kept === all.position) return;
+  say(
+    `Only the lines up to position ${kept} are those of the export. Checkpoints, backups, proofs ` +
+      "and followers that have seen a later position end: begin new ones. If a later position was " +
+      `published, ${commandName("publish")} needs a new folder and a new origin.`,
+  );
+}
+
+/** Says at which position a log ends that ends at a time. */
+async function positionAt(source: Export, time: string): Promise<number> {
+  const { position, laterTime, earlierAfter } = await findEndOfTime(source, time);
+  if (laterTime === undefined) {
+    say(`The export ends at position ${position}, and no event is later than ${time}.`);
+    return position;
+  }
+  say(`The log ends at position ${position}, because the next event is of ${laterTime}.`);
+  if (earlierAfter > 0) {
+    say(
+      `The events after it that are not later than ${time} are left out, too ` +
+        `(${formatCount(earlierAfter)}): the clocks of the instances differ.`,
+    );
+  }
+  return position;
+}
+
+/** The export without the personal data of the subjects, and the last position whose line stays the same. */
+async function redact(source: Export, original: LogVerifier, subjects: readonly string[]) {
+  if (subjects.length === 0) return { source, verified: original, kept: original.position };
+  const counts = new Map(subjects.map((subject) => [subject, 0]));
+  let first = Infinity;
+  const note = (event: RecordedEvent) => {
+    const subject = subjectOf(event);
+    counts.set(subject, counts.get(subject)! + 1);
+    first = Math.min(first, event.position);
+  };
+  const noting = () => redacted(source, original.head, subjects, note);
+  const verified = await verifyExport(noting, progressOf("Verifying new lines", "events"));
+  for (const [subject, count] of counts) {
+    if (count === 0) throw new RefusedError(`No event has personal data of ${subject}`);
+    say(`Replaced the personal data of ${subject} in ${formatCounted(count, "event")}.`);
+  }
+  say(
+    "The old store, its backups and its exports still have the data. A request that is sent again " +
+      "with the Idempotency-Key of such an event gets 409.",
+  );
+  const plain = () => redacted(source, original.head, subjects);
+  return { source: plain, verified, kept: first - 1 };
+}
+
+async function write(source: Export, verified: LogVerifier, start: number): Promise<void> {
   const { position, lastHash } = verified.head;
   const progress = progressOf("Restoring", "events");
   // The restore itself checks the content of the store.

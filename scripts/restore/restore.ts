@@ -19,7 +19,7 @@ import {
 } from "eventstore-less/keyspace.ts";
 import { decodeHeadRecord, encodeHead, type RestoreMark } from "eventstore-less/log/head.ts";
 import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
-import { LogVerifier } from "../verify/log_verifier.ts";
+import { LogVerifier, messageOf, UnsoundError } from "../verify/log_verifier.ts";
 import { linesOf } from "eventstore-less/log/read_log.ts";
 import { project } from "eventstore-less/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -41,10 +41,41 @@ type VerifiedExport = Pick<LogVerifier, "head" | "records" | "latestMs">;
 export async function verifyExport(source: Export, progress: Progress = () => {}) {
   const verifier = new LogVerifier();
   for await (const lines of splitLines(source())) {
-    for (const line of lines) verifier.expectSound(line);
+    for (const line of lines) {
+      const { position } = verifier;
+      const { event, faults } = verifier.verify(line);
+      if (faults.length === 0) continue;
+      const fault = `Line ${position + 1}: ${messageOf(faults)}`;
+      throw new UnsoundError(`${fault}${adviceAfter(position, event?.position)}`);
+    }
     progress(verifier.position);
   }
   if (verifier.position === 0) throw new RefusedError("The export has no lines");
+  return verifier;
+}
+
+/** What to do about a fault after a position, in the line that has the position `next`, if it can be read. */
+function adviceAfter(position: number, next = 0): string {
+  const isGap = next > position + 1;
+  const gap =
+    "; lines are missing before it, as in an export by the command log with --until or another " +
+    "flag that selects events, which is no prefix of the log: make it with --to";
+  const beginning = position === 0 ? "" : `; --to ${position} restores the lines before it`;
+  return `${isGap ? gap : ""}${beginning}`;
+}
+
+/** The export was verified, but is another one now. */
+export function changedError(): RefusedError {
+  return new RefusedError("The export changed while it was read");
+}
+
+/** Verifies all lines of an export, also after faults, to tell what its beginning lacks. */
+export async function readExport(source: Export, progress: Progress = () => {}) {
+  const verifier = new LogVerifier();
+  for await (const lines of splitLines(source())) {
+    for (const line of lines) verifier.verify(line);
+    progress(verifier.position);
+  }
   return verifier;
 }
 
@@ -92,7 +123,6 @@ export async function restore(
 async function* linesAfter(restored: number, store: Store, source: Export, head: Head) {
   const record = restored === 0 ? null : await store.get(logKey(restored));
   const lastRestored = record === null ? undefined : linesOf(record)?.at(-1)?.line;
-  const changedError = () => new RefusedError("The export changed while it was read");
   let position = 0;
   let lastHash = GENESIS_HASH;
   for await (const lines of splitLines(source())) {

@@ -48,9 +48,10 @@ Make the export again from the store, or use an older one:
   ${commandName("audit --file export.jsonl")}`,
   cut: ({ lastSound }) =>
     `\
-Make the export again from the store, or use an older one. If there is neither, restore the first events of this \
-one, up to position ${lastSound}:
-  head -n ${lastSound} BACKUP | KV_PATH=restored.sqlite3 ${commandName("restore -")}
+Make the export again from the store, or use an older one. If lines are missing because the command log had --until or \
+another flag that selects events, the export is no prefix of the log: use --to there. If there is neither, restore the \
+first events of this one, up to position ${lastSound}:
+  KV_PATH=restored.sqlite3 ${commandName(`restore --to ${lastSound} BACKUP`)}
   KV_PATH=restored.sqlite3 ${commandName("audit")}`,
 } as const satisfies Record<string, (fault: Fault) => string>;
 

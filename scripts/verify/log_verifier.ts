@@ -110,6 +110,16 @@ export class LogVerifier {
     throw new UnsoundError(`Line ${number}: ${messageOf(faults)}${advice}`);
   }
 
+  /**
+   * What an operator must know who restores only the lines so far, in sentences. `longer` has verified all lines, of
+   * which some may have faults. `now` is in milliseconds since the Unix epoch.
+   */
+  consequencesOfCut(longer: LogVerifier, now: number): string[] {
+    return this.#histories.flatMap((history, index) => {
+      return history.consequencesOfCut?.(longer.#histories[index], now) ?? [];
+    });
+  }
+
   /** Continues after a position. The lines up to there cannot be read. */
   skipTo(position: number): void {
     this.#forgetSubjects();

@@ -35,6 +35,15 @@ export class PetHistory implements History {
     this.#isComplete = false;
   }
 
+  /** Names the ids that the service can give again. */
+  consequencesOfCut(longer: this): string[] {
+    const first = (this.#lastPetId ?? 0) + 1;
+    const last = longer.#lastPetId;
+    if (last !== undefined && last < first) return [];
+    const end = last === undefined ? "on" : `to ${last}`;
+    return [`New animals get the ids from ${first} ${end} a second time.`];
+  }
+
   #checkAddition({ id }: Pet): string[] {
     const expected = this.#lastPetId === undefined ? id : this.#lastPetId + 1;
     this.#lastPetId = id;

@@ -1,5 +1,6 @@
 /** All that the engine must know of animals: their events, the records that these make, and the numbers of the head. */
 
+import { PERSONAL_DATA } from "../../events/personal_data.ts";
 import { encodePet, Pet, PET_RELEASES, releasesOf } from "../../events/pet.ts";
 import {
   encodePetUpdated,
@@ -93,6 +94,7 @@ export const PETS: Collection<PetEventBody> = {
   isId: (text) => /^[1-9]\d{0,14}$/.test(text),
   exampleId: "7",
   events: PET_EVENTS,
+  personal: PERSONAL_DATA.pets,
   kinds: PET_KINDS,
   newHistory: () => new PetHistory(),
   faultOfHead: faultOfPetCounts,

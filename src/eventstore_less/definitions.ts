@@ -76,6 +76,8 @@ export interface Collection<CollectionBody extends Body = Body> {
   /** An id for messages. */
   exampleId: string;
   events: EventDefinitions<CollectionBody>;
+  /** The members of the data, also of objects in it, whose texts can hold personal data. An operator can erase them. */
+  personal?: readonly string[];
   /** The kinds of its records, by the first element of their keys. */
   kinds: Record<string, KindDefinition>;
   /** The rules by which an audit and a restore check a log from its beginning. */
@@ -157,6 +159,11 @@ export interface History {
   check(recorded: RecordedLine, subject: SubjectState): string[];
   /** Lines are missing or cannot be read, so subjects may have other events than those so far. */
   lose(): void;
+  /**
+   * What an operator must know who restores only the lines so far, in sentences. `longer` is the history of all lines,
+   * and `now` is in milliseconds since the Unix epoch.
+   */
+  consequencesOfCut?(longer: this, now: number): string[];
 }
 
 /** A subject before an event, as far as it is known. */

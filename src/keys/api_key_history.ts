@@ -1,7 +1,7 @@
 import type { History, RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
 import type { ApiKeyEventBody } from "../../events/api_key.ts";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
-import { type ApiKey, issuedApiKey, revocationOf, revoke } from "./api_key.ts";
+import { type ApiKey, issuedApiKey, revocationOf, revoke, stateOf } from "./api_key.ts";
 
 type EventOf<Type extends ApiKeyEventBody["type"]> = Extract<RecordedEvent, { type: Type }>;
 
@@ -28,6 +28,25 @@ export class ApiKeyHistory implements History {
 
   lose(): void {
     this.#isComplete = false;
+  }
+
+  /** Names the keys that are valid without the later revocations, and those that are not known without their issue. */
+  consequencesOfCut(longer: this, now: number): string[] {
+    const sentences: string[] = [];
+    for (const apiKey of longer.#apiKeys.values()) {
+      const { id, label, revokedAt = Infinity } = apiKey;
+      const name = `Key ${id} (${label})`;
+      const cut = this.#apiKeys.get(id);
+      if (cut === undefined) {
+        if (stateOf(apiKey, now) !== "revoked") sentences.push(`${name} is not valid any more.`);
+        continue;
+      }
+      const isRevocationLost = revokedAt < (cut.revokedAt ?? Infinity);
+      if (!isRevocationLost || stateOf(cut, now) !== "live") continue;
+      const end = new Date(revokedAt).toISOString();
+      sentences.push(`${name} is valid again, but was revoked with effect from ${end}.`);
+    }
+    return sentences;
   }
 
   /** Checks that the actor is a key that was issued before, and was not revoked or expired at the time. */

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
@@ -6,7 +6,7 @@ import { HEAD_KEY } from "eventstore-less/keyspace.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
-import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
+import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { setRecord } from "../../support/set_record.ts";
 
@@ -33,7 +33,8 @@ test("restore: - reads standard input, and a refused export creates no store", a
   const lines = sampleLog(50);
   const kvPath = `${folder}/pets.sqlite3`;
   const [stdin, gapped] = [lines, lines.toSpliced(20, 1)].map(linesToBytes);
-  const gap = /^error: Line 21: its sequence says position 22, but 21 was expected\n$/;
+  const gap =
+    /^error: Line 21: its sequence says position 22, but 21 was expected; .*--to 20 restores .*\n$/;
   await expectTaskFails(1, gap, ["restore", "-"], { kvPath, stdin: gapped });
   assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
 
@@ -75,4 +76,87 @@ test("restore: only the restore itself accepts a store with half a log", async (
   }
   await expectTask(["restore", "-"], { kvPath, stdin: linesToBytes(lines) });
   assertMatch(await expectTask(["audit"], { kvPath }), /^Sound: 30 events/m);
+});
+
+const LINES = sampleLog(50, Date.now() - 3_600_000);
+
+/** The text of lines, as `deno task log` prints it. */
+function textOf(lines: string[]): string {
+  return new TextDecoder().decode(linesToBytes(lines));
+}
+
+test("restore: --to restores the beginning, and names the keys and the ids that it sets back", async (folder) => {
+  const kvPath = `${folder}/pets.sqlite3`;
+  const [revoked, later] = [31, 41].map((position) => JSON.parse(LINES[position - 1]).id);
+  // What follows the position may be damaged.
+  const stdin = linesToBytes([...LINES.slice(0, 45), "{", ...LINES.slice(46)]);
+  const { code, stderr } = await runTask(["restore", "--to", "40", "-"], { kvPath, stdin });
+  assertEquals(code, 0, stderr);
+  const end = JSON.parse(LINES[41]).data.effectiveAt;
+  const ids = LINES.filter((line) => line.includes('"PetCreated"')).map((line) => JSON.parse(line));
+  const first = ids.find(({ sequence }) => Number(sequence) > 40).data.id;
+  for (
+    const sentence of [
+      "Restored 40 events in ",
+      `Key ${revoked} (key 31) is valid again, but was revoked with effect from ${end}.\n`,
+      `Key ${later} (key 41) is not valid any more.\n`,
+      `New animals get the ids from ${first} to ${ids.at(-1).data.id} a second time.\n`,
+      "Only the lines up to position 40 are those of the export. Checkpoints, backups, proofs and followers",
+    ]
+  ) assertStringIncludes(stderr, sentence);
+  assertEquals(await expectTask(["log"], { kvPath }), textOf(LINES.slice(0, 40)));
+  assertMatch(await expectTask(["audit"], { kvPath }), /^Sound: 40 events/m);
+});
+
+test("restore: --to the last position is a plain restore, and beyond it nothing is written", async (folder) => {
+  const kvPath = `${folder}/pets.sqlite3`;
+  const stdin = linesToBytes(LINES);
+  const beyond = /^error: The export ends at position 50, before 51\n$/m;
+  await expectTaskFails(1, beyond, ["restore", "--to", "51", "-"], { kvPath, stdin });
+  assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
+  const { code, stderr } = await runTask(["restore", "--to", "50", "-"], { kvPath, stdin });
+  assertEquals([code, stderr.includes("Only the lines")], [0, false]);
+  const both = /--to and --until cannot be used together/;
+  await expectTaskFails(2, both, ["restore", "--to", "1", "--until", "1h", "-"], { kvPath, stdin });
+});
+
+test("restore: --until ends before the first later event, and says where, also if clocks differ", async (folder) => {
+  const kvPath = `${folder}/pets.sqlite3`;
+  const timeOf = (position: number) => JSON.parse(LINES[position - 1]).time;
+  // The writer of line 18 had a clock that was ahead of the others.
+  const ahead = LINES[17].replace(timeOf(18), timeOf(48));
+  const stdin = linesToBytes(rewritten(LINES, 17, ahead));
+  const args = ["restore", "--until", timeOf(20), "-"];
+  const { code, stderr } = await runTask(args, { kvPath, stdin });
+  assertEquals(code, 0, stderr);
+  const end = `The log ends at position 17, because the next event is of ${timeOf(48)}.`;
+  const left = `The events after it that are not later than ${timeOf(20)} are left out, too (2): `;
+  assertStringIncludes(stderr, `${end}\n${left}`);
+  assertEquals(await expectTask(["log"], { kvPath }), textOf(LINES.slice(0, 17)));
+
+  const early = ["restore", "--until", "2020-01-01", "-"];
+  await expectTaskFails(1, /^error: The first event is of \S+, after 2020-01-01T/, early, {
+    kvPath: `${folder}/other.sqlite3`,
+    stdin,
+  });
+});
+
+test("restore and audit --file: an export with a gap is no prefix of a log, and --to makes one", async (folder) => {
+  const kvPath = `${folder}/pets.sqlite3`;
+  const stdin = linesToBytes(LINES.toSpliced(20, 1));
+  const fault = "Line 21: its sequence says position 22, but 21 was expected";
+  const refused = await runTask(["restore", "-"], { kvPath, stdin });
+  assertEquals([refused.code, refused.stdout], [1, ""]);
+  assertMatch(
+    refused.stderr,
+    RegExp(`^error: ${fault}; .*no prefix of the log: make it with --to`),
+  );
+  const audited = await runTask(["audit", "--file", "-"], { kvPath, stdin });
+  assertEquals(audited.code, 1);
+  assertMatch(
+    audited.stdout,
+    RegExp(`${fault}\n[^]*no prefix of the log[^]* restore --to 20 BACKUP`),
+  );
+  await expectTask(["restore", "--to", "20", "-"], { kvPath, stdin });
+  assertMatch(await expectTask(["audit"], { kvPath }), /^Sound: 20 events/m);
 });

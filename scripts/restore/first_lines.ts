@@ -1,0 +1,45 @@
+/** The beginning of an export: up to a position, or up to a time. */
+
+import { joinLines } from "../../src/encoding/pack_lines.ts";
+import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
+import { RefusedError } from "../cli/refused_error.ts";
+import type { Export } from "./restore.ts";
+
+/** Yields the first lines of an export, without what follows them. */
+export async function* firstLines(source: Export, count: number): AsyncGenerator<Uint8Array> {
+  let rest = count;
+  for await (const lines of splitLines(source())) {
+    yield joinLines(lines.slice(0, rest));
+    rest -= lines.length;
+    if (rest <= 0) return;
+  }
+}
+
+/** Where an export ends at a time. */
+export interface EndOfTime {
+  /** The last position before the first event of a later time. */
+  position: number;
+  /** The time of that event; `undefined` if there is none. */
+  laterTime?: string;
+  /** Number of events after it that are not of a later time. */
+  earlierAfter: number;
+}
+
+/**
+ * Finds the longest beginning of an export whose events are all of that time, in ISO 8601, or before. Rejects with
+ * `RefusedError` if it is empty.
+ */
+export async function findEndOfTime(source: Export, until: string): Promise<EndOfTime> {
+  const end: EndOfTime = { position: 0, earlierAfter: 0 };
+  for await (const lines of splitLines(source())) {
+    for (const line of lines) {
+      const time = eventOf(line)?.time;
+      const isLater = time !== undefined && time > until;
+      if (isLater) end.laterTime ??= time;
+      if (end.laterTime === undefined) end.position++;
+      else if (time !== undefined && !isLater) end.earlierAfter++;
+    }
+  }
+  if (end.position > 0) return end;
+  throw new RefusedError(`The first event is of ${end.laterTime}, after ${until}`);
+}

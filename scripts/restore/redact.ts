@@ -1,0 +1,82 @@
+/** Erases personal data in an export: replaces the texts of subjects, and chains the lines after them again. */
+
+import type { Head, RecordedEvent } from "eventstore-less/definitions.ts";
+import { joinLines } from "../../src/encoding/pack_lines.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { encodeEvent, GENESIS_HASH, subjectOf } from "eventstore-less/log/event.ts";
+import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
+import { COLLECTIONS, EVENTS } from "eventstore-less/tables.ts";
+import { changedError, type Export } from "./restore.ts";
+
+/** Replaces the first text of a subject. The others also have a number. */
+export const REPLACEMENT = "(removed)";
+
+/** The replacements of the texts of a subject. Different texts have different ones, so that a change remains one. */
+type Replacements = Map<string, string>;
+
+const PERSONAL = new Map(COLLECTIONS.map(({ name, personal = [] }) => [name, personal]));
+
+/**
+ * Yields an export, which was verified with that head, without the personal data of the subjects. All but these texts
+ * and the hashes stays. Calls `onReplaced` with each event that had such a text. Rejects with `RefusedError` if it is
+ * not the export that was verified.
+ */
+export async function* redacted(
+  source: Export,
+  { lastHash }: Pick<Head, "lastHash">,
+  subjects: readonly string[],
+  onReplaced: (event: RecordedEvent) => void = () => {},
+): AsyncGenerator<Uint8Array> {
+  const replacements = new Map<string, Replacements>(subjects.map((it) => [it, new Map()]));
+  const encoder = new TextEncoder();
+  let previousHash = GENESIS_HASH;
+  let newHash = GENESIS_HASH;
+  for await (const lines of splitLines(source())) {
+    const newLines: Uint8Array[] = [];
+    for (const line of lines) {
+      const event = eventOf(line);
+      // The new hashes would hide that.
+      if (event?.previousHash !== previousHash) throw changedError();
+      const next = redactEvent(event, replacements.get(subjectOf(event)));
+      if (next !== event) onReplaced(event);
+      const newLine = encoder.encode(encodeEvent({ ...next, previousHash: newHash }));
+      newLines.push(newLine);
+      previousHash = sha256Hex(line);
+      newHash = sha256Hex(newLine);
+    }
+    yield joinLines(newLines);
+  }
+  if (previousHash !== lastHash) throw changedError();
+}
+
+/** The same event if it has no text to replace. */
+function redactEvent(event: RecordedEvent, replacements: Replacements | undefined): RecordedEvent {
+  const personal = PERSONAL.get(EVENTS[event.type].collection)!;
+  if (replacements === undefined) return event;
+  const data = redactData(event.data, personal, replacements);
+  return data === event.data ? event : { ...event, data } as RecordedEvent;
+}
+
+/** The same data if it has no text to replace. Adds to the replacements. */
+function redactData(data: object, personal: readonly string[], replacements: Replacements): object {
+  const members = Object.entries(data).map(([name, value]): [string, unknown] => {
+    if (typeof value === "object" && value !== null) {
+      return [name, redactData(value, personal, replacements)];
+    }
+    const isPersonal = personal.includes(name) && typeof value === "string";
+    return [name, isPersonal ? replacementOf(value, replacements) : value];
+  });
+  const isSame = members.every(([name, value]) =>
+    value === (data as Record<string, unknown>)[name]
+  );
+  return isSame ? data : Object.fromEntries(members);
+}
+
+function replacementOf(text: string, replacements: Replacements): string {
+  const known = replacements.get(text);
+  if (known !== undefined) return known;
+  const number = replacements.size + 1;
+  const replacement = number === 1 ? REPLACEMENT : `${REPLACEMENT} ${number}`;
+  replacements.set(text, replacement);
+  return replacement;
+}
