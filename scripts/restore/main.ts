@@ -83,8 +83,11 @@ async function restoreFrom(whole: Export, end: End, subjects: readonly string[])
     say(escapeInvisible(sentence));
   }
   if (kept === all.position) return;
+  const same = kept === 0
+    ? "No line is one of the export"
+    : `Only the lines up to position ${kept} are those of the export`;
   say(
-    `Only the lines up to position ${kept} are those of the export. Checkpoints, backups, proofs ` +
+    `${same}. Checkpoints, backups, proofs ` +
       "and followers that have seen a later position end: begin new ones. If a later position was " +
       `published, ${commandName("publish")} needs a new folder and a new origin.`,
   );

@@ -7,6 +7,7 @@ import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
+import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { setRecord } from "../../support/set_record.ts";
 
@@ -159,4 +160,77 @@ test("restore and audit --file: an export with a gap is no prefix of a log, and 
   );
   await expectTask(["restore", "--to", "20", "-"], { kvPath, stdin });
   assertMatch(await expectTask(["audit"], { kvPath }), /^Sound: 20 events/m);
+});
+
+test("restore: --redact erases names and labels, and says what that ends", async (folder) => {
+  const [kvPath, file] = [`${folder}/old.sqlite3`, `${folder}/log.jsonl`];
+  const issue = ["keys", "issue", "--label", "Erika Muster"];
+  const token = (await expectTask(issue, { kvPath })).trim();
+  const once = { "idempotency-key": "once" };
+  const erika = { name: "Erika's Rex", categoryId: 7 };
+  let lastEventId = "";
+  {
+    await using service = await ServiceProcess.start(kvPath);
+    const client = service.client(token);
+    assertEquals(await service.add({ name: "Minka", categoryId: 8 }, token), 201);
+    assertEquals(await service.add(erika, token, once), 201);
+    for (const patch of [{ name: "Erika's Max" }, { status: "sold" }]) {
+      assertEquals((await (await client.change(2, patch)).json()).id, 2);
+    }
+    const events = await (await client.send("/v1/events")).json();
+    lastEventId = events.at(-1).id;
+    assertEquals(await service.stop(), 0);
+  }
+  await Deno.writeTextFile(file, await expectTask(["log"], { kvPath }));
+  const checkpoint = ["--checkpoint", `${folder}/checkpoint.json`];
+  await expectTask(["audit", ...checkpoint], { kvPath });
+  // Neither may be in the folder of the store.
+  await using elsewhere = await TempStore.make();
+  const key = `${elsewhere.folder}/key`;
+  await expectTask(["publish", "--new-key", key], { kvPath });
+  const publish = ["publish", `${elsewhere.folder}/public`, "--key", key];
+  const first = [...publish, "--origin", "log.example", "--from-file", file];
+  await expectTask(first, { kvPath });
+
+  const keyId = JSON.parse((await Deno.readTextFile(file)).split("\n")[0]).id;
+  const store = { kvPath: `${folder}/new.sqlite3` };
+  const unknown = /^error: No event has personal data of pets\/9\n$/m;
+  await expectTaskFails(1, unknown, ["restore", "--redact", "pets/9", file], store);
+  const wrong = /--redact takes pets\/7 or keys\/ID, not "7"/;
+  await expectTaskFails(2, wrong, ["restore", "--redact", "7", file], store);
+  const redact = ["restore", "--redact", "pets/2", "--redact", `keys/${keyId}`, file];
+  const { code, stderr } = await runTask(redact, store);
+  assertEquals(code, 0, stderr);
+  for (
+    const sentence of [
+      "Replaced the personal data of pets/2 in 3 events.\n",
+      `Replaced the personal data of keys/${keyId} in 1 event.\n`,
+      "No line is one of the export. Checkpoints, backups, proofs and followers that have seen a later",
+      "The old store, its backups and its exports still have the data.",
+    ]
+  ) assertStringIncludes(stderr, sentence);
+
+  assertMatch(await expectTask(["audit"], store), /^Sound: 5 events, 2 pets\./m);
+  const log = await expectTask(["log"], store);
+  assertEquals(log.includes("Erika"), false);
+  assertStringIncludes(log, '"name":"Minka"');
+  assertMatch(await expectTask(["keys", "list"], store), /^\w{26} .* \(removed\)\n/m);
+
+  // What the command says that it ends.
+  assertEquals((await runTask(["audit", ...checkpoint], store)).code, 1);
+  const otherLog =
+    /^error: The file has another event at position 5 than the log: it is of another/;
+  await expectTaskFails(1, otherLog, ["backup", file], store);
+  await expectTaskFails(1, /^error: Line 1 of the log is not the one that was/m, publish, store);
+  const next = ["publish", `${elsewhere.folder}/next`, "--key", key, "--origin", "log.example/2"];
+  await expectTask(next, store);
+  await using service = await ServiceProcess.start(store.kvPath);
+  const client = service.client(token);
+  const pet = await (await client.send("/v1/pets/2")).json();
+  assertEquals(pet, { id: 2, name: "(removed) 2", categoryId: 7, status: "sold" });
+  const retry = await client.add(erika, once);
+  assertEquals([retry.status, (await retry.json()).code], [409, "idempotency_key_reused"]);
+  const headers = { "last-event-id": lastEventId };
+  const events = await client.send("/v1/events", { headers });
+  assertEquals([events.status, (await events.json()).code], [410, "feed_reset"]);
 });

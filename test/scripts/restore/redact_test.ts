@@ -1,0 +1,70 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { redacted } from "../../../scripts/restore/redact.ts";
+import { verifyExport } from "../../../scripts/restore/restore.ts";
+import { RefusedError } from "../../../scripts/cli/refused_error.ts";
+import { splitLines } from "eventstore-less/log/lines.ts";
+import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
+
+const LINES = sampleLog(600);
+
+const exportOf = (lines: string[]) => () => [linesToBytes(lines)].values() as never;
+
+const original = await verifyExport(exportOf(LINES));
+
+async function redact(lines: string[], subjects: string[]) {
+  const replaced: number[] = [];
+  const source = (note?: (event: { position: number }) => void) =>
+    redacted(exportOf(lines), original.head, subjects, note);
+  const noted = source(({ position }) => replaced.push(position));
+  const batches = await Array.fromAsync(splitLines(noted));
+  const decoder = new TextDecoder();
+  return { source, replaced, lines: batches.flat().map((line) => decoder.decode(line)) };
+}
+
+/** The members of a line, with another text for each name and label, and without the hash. */
+function membersOf(line: string, textOf: (text: string) => string) {
+  const { previoushash: _, data, ...members } = JSON.parse(line);
+  return JSON.stringify({ ...members, data }, (name, value) => {
+    return ["name", "label"].includes(name) && value !== null ? textOf(value) : value;
+  });
+}
+
+Deno.test("redacted() replaces the texts of any animal or key, and leaves a sound log with all else", async () => {
+  const subjects = LINES.map((line) => JSON.parse(line).subject);
+  for (const subject of new Set(subjects)) {
+    const { source, replaced, lines } = await redact(LINES, [subject]);
+    await verifyExport(() => source());
+    const positions = LINES.flatMap((line, index) => {
+      const { subject: other, data: { name, label } } = JSON.parse(line);
+      return other === subject && (name ?? label) !== undefined ? [index + 1] : [];
+    });
+    assertEquals(replaced, positions);
+    assertEquals(lines.slice(0, replaced[0] - 1), LINES.slice(0, replaced[0] - 1));
+    for (const [index, line] of lines.entries()) {
+      const isOfSubject = subjects[index] === subject;
+      const texts = (text: string) => isOfSubject ? "" : text;
+      assertEquals(membersOf(line, texts), membersOf(LINES[index], texts));
+      if (isOfSubject) assert(!/Zoë|key \d/.test(line), line);
+    }
+  }
+});
+
+Deno.test("redacted() keeps a change of a name a change, and one name the same", async () => {
+  const renamed = LINES.findIndex((line) => /"previous":{"name"/.test(line));
+  const { subject } = JSON.parse(LINES[renamed]);
+  const { source, lines } = await redact(LINES, [subject]);
+  await verifyExport(() => source());
+  const { name, previous } = JSON.parse(lines[renamed]).data;
+  assertEquals([name, previous.name], ["(removed) 2", "(removed)"]);
+});
+
+Deno.test("redacted() rejects if the export is not the one that was verified", async () => {
+  const altered = [
+    LINES.slice(0, 599),
+    LINES.with(300, LINES[300].replace(/"(name|label)":"/, "$&x")),
+    LINES.with(599, "{}"),
+  ];
+  for (const lines of altered) {
+    await assertRejects(() => redact(lines, ["pets/1"]), RefusedError, "The export changed");
+  }
+});
