@@ -80,8 +80,8 @@ export const COMMANDS = {
     title: "Prints, exports and follows the event log",
     details: "Prints the events in order, one a line, byte for byte as stored.",
     usage: [
-      `log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]
-        [--subject SUBJECT] [--actor ACTOR] [--follow] [--pretty]`,
+      `log [--from N | --last N] [--to N] [--since TIME] [--until TIME] [--type TYPE]…
+        [--subject SUBJECT] [--actor ACTOR] [--no-keys] [--follow] [--pretty | --csv]`,
       "log --recover",
     ],
     flags: {
@@ -89,13 +89,16 @@ export const COMMANDS = {
       "--last N": "starts with the newest N events; flags that select events then need --follow",
       "--to N": "ends at position N (default: the newest event)",
       "--since TIME": "only from 2026-11-20, 2026-11-20T08:00Z (UTC by default) or 24h (ago) on",
-      "--until TIME": "only events before this time",
-      "--type TYPE": "only events of one type; with an unknown one, prints all types",
+      "--until TIME": "only events before this time; says if they are no prefix of the log",
+      "--type TYPE...": `only events of this type; can be used several times; with an unknown one,
+        prints all types`,
       "--subject SUBJECT": "only events of one subject, such as the one that a line names",
       "--actor ACTOR": "only events that the key with this id caused, or operator",
+      "--no-keys": "no events of API keys",
       "--follow":
         "then prints each new event, until Ctrl-C; ends at the next event if the pipe is closed",
       "--pretty": "prints time, position, type, subject, actor, its label, and data or changes",
+      "--csv": "prints a row for each event, which spreadsheets open, and no cell as a formula",
       "--recover": `prints the lines that verify, from the first one, of a store that is not sound.
         Stop the service before. It cannot be used with another flag.`,
     },

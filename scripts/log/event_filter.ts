@@ -1,4 +1,5 @@
 import { EVENT_TYPES } from "eventstore-less/tables.ts";
+import { API_KEYS } from "../../src/keys/api_keys.ts";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { Ulid } from "../../src/encoding/text_forms.ts";
 import { LogDamagedError, type StoredLine } from "eventstore-less/log/read_log.ts";
@@ -7,9 +8,15 @@ import { UsageError } from "../cli/run_command.ts";
 import type { COMMANDS, FlagValues } from "../cli/commands.ts";
 
 /** Returns whether an event is selected, or `undefined` if all are. Throws {@linkcode UsageError}. */
-export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" | "last" | "to">) {
-  const { type, subject, actor } = flags;
-  if (type !== undefined && !(EVENT_TYPES as string[]).includes(type)) {
+export function eventFilter(
+  flags: Pick<
+    FlagValues<typeof COMMANDS.log>,
+    "type" | "subject" | "actor" | "since" | "until" | "no-keys"
+  >,
+) {
+  const { type: types, subject, actor, "no-keys": isWithoutKeys = false } = flags;
+  for (const type of types ?? []) {
+    if ((EVENT_TYPES as string[]).includes(type)) continue;
     throw new UsageError(`--type takes one of ${EVENT_TYPES.join(", ")}`);
   }
   if (subject !== undefined) expectSubject("--subject", subject);
@@ -24,7 +31,8 @@ export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" 
   if (Object.keys(flags).length === 0) return undefined;
   return (line: StoredLine) => {
     const event = membersOf(line);
-    return (type === undefined || event.type === type) &&
+    return (types === undefined || types.includes(event.type)) &&
+      !(isWithoutKeys && event.subject.startsWith(SUBJECTS_OF_KEYS)) &&
       (subject === undefined || event.subject === subject) &&
       (actor === undefined || event.actor === actor) &&
       // Not a search for the first event of that time, because the clocks of the instances differ.
@@ -32,6 +40,8 @@ export function eventFilter(flags: Omit<FlagValues<typeof COMMANDS.log>, "from" 
       (until === undefined || event.time < until);
   };
 }
+
+const SUBJECTS_OF_KEYS = `${API_KEYS.name}/`;
 
 function isActor(text: string): boolean {
   return text === OPERATOR || Ulid.safeParse(text).success;

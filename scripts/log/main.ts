@@ -13,6 +13,7 @@ import type { Store } from "eventstore-less/store/store.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import type { Instance } from "eventstore-less/instance.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
+import { CSV_HEADER, csvEvent } from "./csv_event.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
 import { parseCount } from "../cli/flag_values.ts";
@@ -28,6 +29,8 @@ import {
   write,
 } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
+
+const encoder = new TextEncoder();
 
 const stop = new AbortController();
 let isFollowing = false;
@@ -46,7 +49,7 @@ await runCommand(COMMANDS.log, {
     return `Interrupted after position ${to} of ${of}. ${rest}`;
   },
   endsBySignal: () => isFollowing,
-  async run({ follow = false, pretty = false, recover = false, from, last, ...selecting }) {
+  async run({ follow = false, recover = false, from, last, pretty, csv, ...selecting }) {
     if (recover) {
       if (process.argv.length > 3) {
         throw new UsageError("--recover cannot be used with another flag");
@@ -67,40 +70,63 @@ await runCommand(COMMANDS.log, {
       // The other flag would leave out events after that many were counted.
       throw new UsageError(`--last and --${other} can be used together only with --follow`);
     }
+    if (pretty && csv) throw new UsageError("--pretty and --csv cannot be used together");
     const isWanted = eventFilter(filters);
     isFollowing = follow;
     setColorEnabled(isatty(1) && !isNoColor());
     await withInstance(async (instance) => {
       const { position } = (await instance.heads.fresh()).head;
-      const labels = pretty ? await labelsOf(instance) : undefined;
+      const format = await formatOf(instance, { pretty, csv });
       const firstOfNewest = newest === undefined ? 1 : Math.max(1, position - newest + 1);
       const first = start ?? firstOfNewest;
       printed = { to: first - 1, of: Math.min(position, to) };
       const lines = follow
         ? followStore(instance, { from: first, to, signal: stop.signal })
         : readLog(instance.store, { from: first, to: printed.of });
+      const prefix = { end: first - 1, eventsAfter: 0 };
+      if (csv) await write(encoder.encode(CSV_HEADER));
       for await (const batch of lines) {
         const wanted = isWanted === undefined ? batch : batch.filter(isWanted);
-        const isRead = await write(textOf(wanted, labels));
+        const isRead = await write(format(wanted));
         // The reader has closed the pipe, as in `deno task log | head`.
         if (!isRead) return;
         printed.to = batch.at(-1)!.position;
         if (stop.signal.aborted) return;
+        for (const { position } of wanted) {
+          if (position === prefix.end + 1) prefix.end = position;
+          else prefix.eventsAfter++;
+        }
       }
+      // With any other filter, nobody takes the events for a whole log.
+      const isUntil = Object.keys(filters).join() === "until" && first === 1;
+      if (isUntil && prefix.eventsAfter > 0) sayNoPrefix(prefix);
     });
   },
 });
 
-/** The lines for people if the labels of the keys are given. Adds the label of each key that a line issues. */
-function textOf(lines: StoredLine[], labels: Map<string, string> | undefined): Uint8Array {
-  if (labels === undefined) return joinLines(lines.map(({ line }) => line));
-  let text = "";
-  for (const line of lines) {
-    const event = eventOf(line.line);
-    if (event?.type === "ApiKeyIssued") labels.set(event.data.keyId, event.data.label);
-    text += `${prettyEvent(line, event, labels)}\n`;
-  }
-  return new TextEncoder().encode(text);
+function sayNoPrefix({ end, eventsAfter }: { end: number; eventsAfter: number }): void {
+  const others = eventsAfter === 1 ? "1 event after it is" : `${eventsAfter} events after it are`;
+  const beginning = commandName(`log --to ${end}`);
+  const remedy = end === 0 ? "" : ` ${beginning} prints the events before it.`;
+  say(
+    `The events are no prefix of the log, and cannot be restored: position ${end + 1} is of a ` +
+      `later time, but ${others} not.${remedy}`,
+  );
+}
+
+/** Returns the function that formats lines: as they are stored, for people, or as rows of CSV. */
+async function formatOf(instance: Instance, { pretty = false, csv = false }) {
+  if (!pretty && !csv) return (lines: StoredLine[]) => joinLines(lines.map(({ line }) => line));
+  const labels = await labelsOf(instance);
+  return (lines: StoredLine[]) => {
+    let text = "";
+    for (const line of lines) {
+      const event = eventOf(line.line);
+      if (event?.type === "ApiKeyIssued") labels.set(event.data.keyId, event.data.label);
+      text += pretty ? `${prettyEvent(line, event, labels)}\n` : csvEvent(line, event, labels);
+    }
+    return encoder.encode(text);
+  };
 }
 
 async function recoverStore(): Promise<number> {

@@ -103,9 +103,9 @@ function quoted(cell) {
 
 /**
  * A spreadsheet runs a cell that begins with such a character as a formula, also if others have written it. With an
- * apostrophe before it, it shows the text.
+ * apostrophe before it, it shows the text. The last four are full-width forms, which some spreadsheets take likewise.
  */
-const FORMULA = /^'*[=+\-@\t\r]/;
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 
 export function withoutFormula(text) {
   return FORMULA.test(text) ? `'${text}` : text;

@@ -51,10 +51,13 @@ Deno.test("parseCsv() reads what csvLine() writes, and no spreadsheet runs it", 
     "-",
     "+4",
     "\tx",
+    "\nx",
+    "＝1",
+    "＠x",
   ];
   for (const name of names) {
     const safe = withoutFormula(name);
-    assertEquals(/^[=+\-@\t\r]/.test(safe), false);
+    assertEquals(/^[=+\-@\t\r\n＝＋－＠]/.test(safe), false);
     const [[cell]] = cellsOf(csvLine([safe, "7"]));
     assertEquals(withFormula(cell), name);
   }

@@ -23,8 +23,10 @@ test("eventFilter() selects events by type, subject, actor and time", () => {
     [{ subject: "pets/1" }, [2, 10, 15]],
     [{ subject: "pets/3" }, [4, 5]],
     [{ subject: "pets/11" }, [17, 20, 25]],
-    [{ type: "PetUpdated", until: second(20) }, [5, 10]],
-    [{ type: "PetRemoved" }, [15]],
+    [{ type: ["PetUpdated"], until: second(20) }, [5, 10]],
+    [{ type: ["PetRemoved"] }, [15]],
+    [{ type: ["PetRemoved", "ApiKeyRevoked"] }, [12, 15, 22]],
+    [{ "no-keys": true, until: second(13) }, [2, 3, 4, 5, 6, 7, 8, 9, 10]],
     [{ subject: `keys/${KEY}` }, [1, 12]],
     [{ actor: KEY }, [2, 3, 4, 5, 6, 7, 8, 9, 10]],
     [{ actor: "operator" }, [1, 11, 12, 21, 22]],
@@ -33,7 +35,7 @@ test("eventFilter() selects events by type, subject, actor and time", () => {
     [{ since: "2026-11-20T02:00:03+02:00", until: `${second(5)}.000Z` }, [3, 4]],
     [{ until: "2026-11-20" }, []],
     [{ since: "2026-11-20T00:01" }, []],
-    [{ since: "36500d", type: "ApiKeyRevoked" }, [12, 22]],
+    [{ since: "36500d", type: ["ApiKeyRevoked"] }, [12, 22]],
   ];
   const stored = LINES.map((line, index) => {
     return { position: index + 1, line: new TextEncoder().encode(line) };
@@ -47,7 +49,7 @@ test("eventFilter() selects events by type, subject, actor and time", () => {
 
 test("eventFilter() refuses what no event can have", () => {
   const cases: [flags: Flags, message: string][] = [
-    [{ type: "PetSold" }, "--type takes one of PetCreated"],
+    [{ type: ["PetRemoved", "PetSold"] }, "--type takes one of PetCreated"],
     [{ subject: "pets/0" }, '--subject takes pets/7 or keys/ID, not "pets/0"'],
     [{ actor: "Ann" }, '--actor takes the id of a key, or operator, not "Ann"'],
     [{ since: "2026-02-30" }, "--since takes a time like "],

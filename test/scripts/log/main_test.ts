@@ -6,7 +6,7 @@ import { HEAD_KEY, logKey } from "eventstore-less/keyspace.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { EMPTY_HEAD } from "eventstore-less/log/head.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
-import { linesToBytes } from "../../support/sample_log.ts";
+import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { checkedContent } from "eventstore-less/store/checksum.ts";
@@ -145,3 +145,50 @@ test("log says that a position is missing, and does not exit 0", () =>
       assertEquals(stderr, "error: Position 8 of the log is missing; run deno task audit\n");
     }
   }));
+
+test("log --csv prints a row for each event, --no-keys leaves out keys, and --type can be used twice", () =>
+  withSampleFile(async ({ kvPath, lines }) => {
+    const rows = async (...args: string[]) => {
+      const text = await expectTask(["log", "--csv", ...args], { kvPath });
+      return text.replace(/\r\n$/, "").split("\r\n").map((row) => row.split(","));
+    };
+    const [header, first, ...others] = await rows();
+    assertEquals(
+      header.slice(0, 7).join(),
+      "position,time,type,subject,actor,actorLabel,name",
+    );
+    const { time, subject } = JSON.parse(lines[0]);
+    assertEquals(first.slice(0, 5), ["1", time, "ApiKeyIssued", subject, "operator"]);
+    assertEquals(others.length, lines.length - 1);
+    const typesOf = async (...args: string[]) => {
+      const [, ...selected] = await rows(...args);
+      return [...new Set(selected.map(([, , type]) => type))].sort();
+    };
+    assertEquals(await typesOf("--no-keys"), ["PetCreated", "PetRemoved", "PetUpdated"]);
+    const two = ["PetCreated", "PetRemoved"];
+    assertEquals(await typesOf(...two.flatMap((type) => ["--type", type])), two);
+    const both = /--pretty and --csv cannot be used together/;
+    await expectTaskFails(2, both, ["log", "--csv", "--pretty"], { kvPath });
+  }));
+
+test("log --until says if its events are no prefix of the log, because a clock was ahead", async () => {
+  await using temp = await TempStore.make();
+  const { kvPath } = temp;
+  const lines = sampleLog(30, Date.now() - 3_600_000);
+  const timeOf = (position: number) => JSON.parse(lines[position - 1]).time;
+  const ahead = lines[17].replace(timeOf(18), timeOf(28));
+  const stdin = linesToBytes(rewritten(lines, 17, ahead));
+  await expectTask(["restore", "-"], { kvPath, stdin });
+  const until = await runTask(["log", "--until", timeOf(21)], { kvPath });
+  assertEquals(until.code, 0);
+  assertEquals(positionsOf(until.stdout.split("\n").slice(0, -1)).slice(-3), [17, 19, 20]);
+  assertEquals(
+    until.stderr,
+    "The events are no prefix of the log, and cannot be restored: position 18 is of a later time, " +
+      "but 2 events after it are not. deno task log --to 17 prints the events before it.\n",
+  );
+  const others = [["--until", timeOf(18)], ["--until", timeOf(21), "--no-keys"]];
+  for (const args of others) {
+    assertEquals((await runTask(["log", ...args], { kvPath })).stderr, "", args.join(" "));
+  }
+});
