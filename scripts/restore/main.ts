@@ -89,7 +89,7 @@ async function restoreFrom(whole: Export, end: End, subjects: readonly string[])
   say(
     `${same}. Checkpoints, backups, proofs ` +
       "and followers that have seen a later position end: begin new ones. If a later position was " +
-      `published, ${commandName("publish")} needs a new folder and a new origin.`,
+      `published, ${commandName("publish")} needs a new key, origin and folder.`,
   );
 }
 

@@ -222,7 +222,16 @@ test("restore: --redact erases names and labels, and says what that ends", async
     /^error: The file has another event at position 5 than the log: it is of another/;
   await expectTaskFails(1, otherLog, ["backup", file], store);
   await expectTaskFails(1, /^error: Line 1 of the log is not the one that was/m, publish, store);
-  const next = ["publish", `${elsewhere.folder}/next`, "--key", key, "--origin", "log.example/2"];
+  const nextKey = `${elsewhere.folder}/next-key`;
+  await expectTask(["publish", "--new-key", nextKey], store);
+  const next = [
+    "publish",
+    `${elsewhere.folder}/next`,
+    "--key",
+    nextKey,
+    "--origin",
+    "log.example/2",
+  ];
   await expectTask(next, store);
   await using service = await ServiceProcess.start(store.kvPath);
   const client = service.client(token);
