@@ -8,12 +8,6 @@ import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
 import { COLLECTIONS, EVENTS } from "eventstore-less/tables.ts";
 import { changedError, type Export } from "./restore.ts";
 
-/** Replaces the first text of a subject. The others also have a number. */
-export const REPLACEMENT = "(removed)";
-
-/** The replacements of the texts of a subject. Different texts have different ones, so that a change remains one. */
-type Replacements = Map<string, string>;
-
 const PERSONAL = new Map(COLLECTIONS.map(({ name, personal = [] }) => [name, personal]));
 
 /**
@@ -27,7 +21,7 @@ export async function* redacted(
   subjects: readonly string[],
   onReplaced: (event: RecordedEvent) => void = () => {},
 ): AsyncGenerator<Uint8Array> {
-  const replacements = new Map<string, Replacements>(subjects.map((it) => [it, new Map()]));
+  const replacements = new Map(subjects.map((subject) => [subject, new Replacements()]));
   const encoder = new TextEncoder();
   let previousHash = GENESIS_HASH;
   let newHash = GENESIS_HASH;
@@ -57,26 +51,33 @@ function redactEvent(event: RecordedEvent, replacements: Replacements | undefine
   return data === event.data ? event : { ...event, data } as RecordedEvent;
 }
 
-/** The same data if it has no text to replace. Adds to the replacements. */
+/** The same data if it has no text to replace. */
 function redactData(data: object, personal: readonly string[], replacements: Replacements): object {
   const members = Object.entries(data).map(([name, value]): [string, unknown] => {
     if (typeof value === "object" && value !== null) {
       return [name, redactData(value, personal, replacements)];
     }
     const isPersonal = personal.includes(name) && typeof value === "string";
-    return [name, isPersonal ? replacementOf(value, replacements) : value];
+    return [name, isPersonal ? replacements.of(value) : value];
   });
-  const isSame = members.every(([name, value]) =>
-    value === (data as Record<string, unknown>)[name]
-  );
+  const before: Record<string, unknown> = { ...data };
+  const isSame = members.every(([name, value]) => value === before[name]);
   return isSame ? data : Object.fromEntries(members);
 }
 
-function replacementOf(text: string, replacements: Replacements): string {
-  const known = replacements.get(text);
-  if (known !== undefined) return known;
-  const number = replacements.size + 1;
-  const replacement = number === 1 ? REPLACEMENT : `${REPLACEMENT} ${number}`;
-  replacements.set(text, replacement);
-  return replacement;
+/** Replaces the first text of a subject. The others also have a number. */
+const REPLACEMENT = "(removed)";
+
+/** The replacements of the texts of a subject. Different texts have different ones, so that a change remains one. */
+class Replacements {
+  #known = new Map<string, string>();
+
+  of(text: string): string {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const number = this.#known.size + 1;
+    const replacement = number === 1 ? REPLACEMENT : `${REPLACEMENT} ${number}`;
+    this.#known.set(text, replacement);
+    return replacement;
+  }
 }

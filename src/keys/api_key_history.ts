@@ -38,13 +38,15 @@ export class ApiKeyHistory implements History {
       const name = `Key ${id} (${label})`;
       const cut = this.#apiKeys.get(id);
       if (cut === undefined) {
-        if (stateOf(apiKey, now) !== "revoked") sentences.push(`${name} is not valid any more.`);
+        if (stateOf(apiKey, now) === "live") {
+          sentences.push(`${name} is refused: its issue is left out.`);
+        }
         continue;
       }
       const isRevocationLost = revokedAt < (cut.revokedAt ?? Infinity);
       if (!isRevocationLost || stateOf(cut, now) !== "live") continue;
       const end = new Date(revokedAt).toISOString();
-      sentences.push(`${name} is valid again, but was revoked with effect from ${end}.`);
+      sentences.push(`${name} is valid again: its revocation with effect from ${end} is left out.`);
     }
     return sentences;
   }

@@ -99,8 +99,8 @@ test("restore: --to restores the beginning, and names the keys and the ids that 
   for (
     const sentence of [
       "Restored 40 events in ",
-      `Key ${revoked} (key 31) is valid again, but was revoked with effect from ${end}.\n`,
-      `Key ${later} (key 41) is not valid any more.\n`,
+      `Key ${revoked} (key 31) is valid again: its revocation with effect from ${end} is left out.\n`,
+      `Key ${later} (key 41) is refused: its issue is left out.\n`,
       `New animals get the ids from ${first} to ${ids.at(-1).data.id} a second time.\n`,
       "Only the lines up to position 40 are those of the export. Checkpoints, backups, proofs and followers",
     ]

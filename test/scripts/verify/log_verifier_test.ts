@@ -396,3 +396,60 @@ Deno.test("RecentUses finds the last use of a name, and as many recent uses as i
   }
   assertEquals(uses.add("Use 1", 0), undefined);
 });
+
+Deno.test("consequencesOfCut() names the keys that a cut makes valid or unknown, and no others", () => {
+  const now = Date.parse(at(DAY_MS));
+  let position = 0;
+  const operate = (body: EventBody, ms: number): Event => {
+    position++;
+    return { ...body, id: sampleId(position), time: at(ms), actor: OPERATOR };
+  };
+  const issue = (label: string, terms: { expiresAt?: string } = {}) => {
+    const data = { keyId: sampleId(position + 1), label, tokenHash: sha256Hex(label), ...terms };
+    return operate({ type: "ApiKeyIssued", data }, 0);
+  };
+  const revoke = (number: number, label: string, ms: number, effectiveMs = ms) => {
+    const data = {
+      keyId: sampleId(number),
+      tokenHash: sha256Hex(label),
+      effectiveAt: at(effectiveMs),
+    };
+    return operate({ type: "ApiKeyRevoked", data }, ms);
+  };
+  const beginning = [
+    issue("kept"),
+    issue("revoked"),
+    issue("rotated"),
+    issue("revoked before"),
+    issue("expired", { expiresAt: at(HOUR_MS) }),
+    issue("retired before"),
+    revoke(4, "revoked before", 1),
+    revoke(6, "retired before", 2, HOUR_MS),
+  ];
+  const rest = [
+    revoke(2, "revoked", 3),
+    revoke(3, "rotated", 4, 2 * DAY_MS),
+    revoke(5, "expired", 5),
+    revoke(6, "retired before", 6),
+    issue("later"),
+    issue("later, revoked"),
+    revoke(14, "later, revoked", 7),
+  ];
+  const verified = (lines: string[]) => {
+    const verifier = new LogVerifier();
+    for (const line of lines) verifier.expectSound(encoder.encode(line));
+    return verifier;
+  };
+  const lines = linesOf([...beginning, ...rest]);
+  const cut = verified(lines.slice(0, beginning.length));
+  const lost = (number: number, label: string, ms: number) => {
+    const again = `Key ${sampleId(number)} (${label}) is valid again`;
+    return `${again}: its revocation with effect from ${at(ms)} is left out.`;
+  };
+  assertEquals(cut.consequencesOfCut(verified(lines), now), [
+    lost(2, "revoked", 3),
+    lost(3, "rotated", 2 * DAY_MS),
+    `Key ${sampleId(13)} (later) is refused: its issue is left out.`,
+  ]);
+  assertEquals(cut.consequencesOfCut(cut, now), []);
+});
