@@ -26,13 +26,16 @@ import type { LogVerifier } from "../verify/log_verifier.ts";
 const CHUNK_BYTES = 256 * 1024;
 
 let isWriting = false;
+/** Where the log ends at the time that --until gives. A time such as 24h gives another end to a later run. */
+let endOfTime: number | undefined;
 
 await runCommand(COMMANDS.restore, {
   interrupt() {
     const again = `Run ${commandName("restore")} again`;
     if (!isWriting) return `Interrupted. Nothing was written. ${again}.`;
     const refused = "Interrupted. The store is incomplete and refused.";
-    return `${refused} ${again} with the same export and flags: it resumes.`;
+    const change = endOfTime === undefined ? "" : `, but --to ${endOfTime} in place of --until`;
+    return `${refused} ${again} with the same export and flags${change}: it resumes.`;
   },
   async run({ to, until, redact: subjects = [] }, [path]) {
     if (path === undefined) {
@@ -68,7 +71,8 @@ interface End {
 
 async function restoreFrom(whole: Export, end: End, subjects: readonly string[]): Promise<void> {
   const start = performance.now();
-  const to = end.time === undefined ? end.position : await positionAt(whole, end.time);
+  if (end.time !== undefined) endOfTime = await positionAt(whole, end.time);
+  const to = endOfTime ?? end.position;
   const beginning = to === undefined ? whole : () => firstLines(whole, to);
   const original = await verifyExport(beginning, progressOf("Verifying", "events"));
   if (to !== undefined && to > original.position) {

@@ -144,14 +144,24 @@ test("Ctrl-C in replay, restore, log and backup: the command that the line names
   assertMatch(stopped.stderr, /^Stopped\. .* ends at position \d+\. Run the same command again/m);
   await expectTask(["backup", file], { kvPath });
 
-  const copy = `${temp.folder}/copy.sqlite3`;
-  const restoring = spawnTask(["restore", file], { kvPath: copy, detached: true });
-  await recordBecomes(copy, HEAD_KEY, (it) => decodeHeadRecord(it).kind === "restore_mark");
-  const inRestore = await interrupt(restoring);
-  assertEquals(inRestore.code, INTERRUPTED, inRestore.stderr);
-  const isRefused =
-    "The store is incomplete and refused. Run deno task restore again with the same";
-  assertStringIncludes(inRestore.stderr, `Interrupted. ${isRefused}`);
-  await expectTask(["restore", file], { kvPath: copy });
-  assertMatch(await expectTask(["audit"], { kvPath: copy }), /^Sound: 30,001 events/);
+  const ways = [
+    { flags: [], changed: "", again: [] },
+    {
+      flags: ["--until", "1s"],
+      changed: ", but --to 30001 in place of --until",
+      again: ["--to", "30001"],
+    },
+  ];
+  for (const { flags, changed, again } of ways) {
+    const copy = `${temp.folder}/copy-${flags.length}.sqlite3`;
+    const restoring = spawnTask(["restore", ...flags, file], { kvPath: copy, detached: true });
+    await recordBecomes(copy, HEAD_KEY, (it) => decodeHeadRecord(it).kind === "restore_mark");
+    const inRestore = await interrupt(restoring);
+    assertEquals(inRestore.code, INTERRUPTED, inRestore.stderr);
+    const run = "Run deno task restore again with the same export and flags";
+    const line = `Interrupted. The store is incomplete and refused. ${run}${changed}: it resumes.`;
+    assertEquals(inRestore.stderr.trimEnd().split("\n").at(-1), line);
+    await expectTask(["restore", ...again, file], { kvPath: copy });
+    assertMatch(await expectTask(["audit"], { kvPath: copy }), /^Sound: 30,001 events/);
+  }
 });
