@@ -1,6 +1,7 @@
 import { BodyReader } from "./api/requests/request_body.ts";
 import { type PublicDeps, publicOperations } from "./http/public_operations.ts";
-import { createHandler, type HandlerDeps, type RequestHandler } from "./http/handler.ts";
+import { createHandler, type HandlerDeps } from "./http/handler.ts";
+import type { RequestHandler } from "./runtime/service_request.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { IdempotencyKeySweep } from "eventstore-less/idempotency/idempotency_key_sweep.ts";

@@ -19,7 +19,7 @@ declare module "@std/http/etag" {
 declare module "@std/http/negotiation" {
   /** The accepted encoding that the client prefers, or `undefined` if it accepts none of them. */
   export function acceptsEncodings(
-    request: { headers: Headers },
+    request: { headers: Pick<Headers, "get"> },
     ...encodings: string[]
   ): string | undefined;
 }

@@ -46,8 +46,9 @@ try {
   }
   await serve(config, async (service, address) => {
     const token = await keptToken(service, keyPathOf(store));
-    await addSamples(service, token, Number(seed));
-    announce(address, token);
+    const origin = originOf(address);
+    await addSamples(origin, token, Number(seed));
+    announce(origin, token);
   });
 } catch (error) {
   if ((error as Error).name === "NotCapable") {
@@ -76,14 +77,14 @@ async function moveAway(path: string): Promise<void> {
   console.error(`Moved the old store to ${to}`);
 }
 
-async function addSamples({ handler }: Service, token: string, count: number): Promise<void> {
+async function addSamples(origin: string, token: string, count: number): Promise<void> {
   const headers = { "authorization": `Bearer ${token}`, "content-type": "application/json" };
   const add = async (number: number) => {
     const status = PET_STATUSES[number % PET_STATUSES.length];
     const body = JSON.stringify({ name: `Sample ${number}`, categoryId: number % 10, status });
-    const init = { method: "POST", headers, body };
-    const response = await handler(new Request("http://localhost/v1/pets", init));
-    if (!response.ok) throw new Error(`No sample pet was added: ${await response.text()}`);
+    const response = await fetch(`${origin}/v1/pets`, { method: "POST", headers, body });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`No sample pet was added: ${text}`);
   };
   for (let number = 1; number <= count; number += WAVE) {
     const size = Math.min(WAVE, count - number + 1);
@@ -91,10 +92,13 @@ async function addSamples({ handler }: Service, token: string, count: number): P
   }
 }
 
-function announce({ hostname, port }: Address, token: string): void {
-  // A host name with which this machine reaches the server.
+/** The address with which this machine reaches the server. */
+function originOf({ hostname, port }: Address): string {
   const host = ["0.0.0.0", "127.0.0.1", "::", "::1"].includes(hostname) ? "localhost" : hostname;
-  const origin = `http://${hostName({ hostname: host, port })}`;
+  return `http://${hostName({ hostname: host, port })}`;
+}
+
+function announce(origin: string, token: string): void {
   const address = `${origin}/v1`;
   console.log(`
 Animal Store serves at ${address}

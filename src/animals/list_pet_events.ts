@@ -43,11 +43,11 @@ interface ListPetEventsDeps {
 /** Rejects with `invalid_parameter`, `pet_not_found` and `projection_damaged`. */
 export async function listPetEvents(
   deps: ListPetEventsDeps,
-  { request, path, search, baseUrl }: ApiRequest,
+  { request, baseUrl }: ApiRequest,
   entry: HeadEntry,
 ): Promise<HttpResponse> {
-  const query = { limit: LIMIT_DEFAULT, ...parseQuery(search, PET_EVENTS_PARAMETERS) };
-  const pet = await deps.pets.get(petIdOf(path), entry);
+  const query = { limit: LIMIT_DEFAULT, ...parseQuery(request.search, PET_EVENTS_PARAMETERS) };
+  const pet = await deps.pets.get(petIdOf(request.path), entry);
   if (pet === undefined) throw petNotFoundError();
   const lines = await readPage(deps.store, entry, pet, query);
   const body = `[${lines.map(encodeLine).join(",")}]`;

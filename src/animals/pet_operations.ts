@@ -11,6 +11,7 @@ import {
 import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import { andThen } from "../runtime/runtime.ts";
+import type { ServiceRequest } from "../runtime/service_request.ts";
 import { headOf, type Page, type PageQuery, totalOf } from "./page.ts";
 import { type HttpResponse, NEVER_STORED, READ_HEADERS } from "../api/http_response.ts";
 import { compressed } from "../api/compression.ts";
@@ -68,7 +69,7 @@ function listPets(
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
   const { background, pets } = deps;
-  const query = parsePageQuery(exchange.search);
+  const query = parsePageQuery(exchange.request.search);
   const isSearch = query.name !== undefined;
   // A search may take seconds, which would hide how long lists take.
   if (isSearch) exchange.measuredAs = "listPetsByName";
@@ -121,7 +122,7 @@ function tagOfPage({ text, hash }: Page, { ids }: PageQuery): string {
 
 function getPet(
   { pets }: WritePetDeps,
-  { path, search, baseUrl }: ApiRequest,
+  { request: { path, search }, baseUrl }: ApiRequest,
   entry: HeadEntry,
 ): HttpResponse | Promise<HttpResponse> {
   if (search !== "") parseQuery(search, {});
@@ -138,10 +139,10 @@ function getPet(
 
 async function prepareCreatePet(
   deps: PetDeps,
-  { request, search, baseUrl }: ApiRequest,
+  { request, baseUrl }: ApiRequest,
   token: string,
 ) {
-  if (search !== "") parseQuery(search, {});
+  if (request.search !== "") parseQuery(request.search, {});
   const idempotencyKey = parseIdempotencyKey(request.headers);
   const pet = parseNewPet(await deps.bodies.readJson(request));
   return async () => {
@@ -152,21 +153,21 @@ async function prepareCreatePet(
 
 async function prepareUpdatePet(
   deps: PetDeps,
-  { request, path, search }: ApiRequest,
+  { request }: ApiRequest,
   token: string,
 ) {
-  const target = parseTarget(request, path, search);
+  const target = parseTarget(request);
   const patch = parsePetPatch(await deps.bodies.readJson(request));
   return async () => written(200, await updatePet(deps, { ...target, patch, token }));
 }
 
 async function prepareRemovePet(
   deps: PetDeps,
-  { request, path, search }: ApiRequest,
+  { request }: ApiRequest,
   token: string,
 ) {
-  const target = parseTarget(request, path, search);
-  await deps.bodies.skip(request);
+  const target = parseTarget(request);
+  await deps.bodies.read(request);
   return async () => {
     const { isDuplicate } = await removePet(deps, { ...target, token });
     return { status: 204, body: null, headers: writtenHeaders(isDuplicate) };
@@ -174,11 +175,11 @@ async function prepareRemovePet(
 }
 
 /** The pet to change or to remove, with the conditions of the request. */
-function parseTarget(request: Request, path: string, search: string) {
+function parseTarget({ headers, path, search }: ServiceRequest) {
   if (search !== "") parseQuery(search, {});
   const petId = petIdOf(path);
-  const idempotencyKey = parseIdempotencyKey(request.headers);
-  const matches = parseIfMatch(request.headers);
+  const idempotencyKey = parseIdempotencyKey(headers);
+  const matches = parseIfMatch(headers);
   if (matches === undefined) return { petId, idempotencyKey };
   const isExpected = (petText: string) => {
     const tag = entityTag(petText);

@@ -1,11 +1,10 @@
 import type { ForegroundRequest } from "eventstore-less/feed/background_work.ts";
+import type { ServiceRequest } from "../runtime/service_request.ts";
 
 /** A request to the service. */
 export interface ApiRequest extends ForegroundRequest {
-  request: Request;
+  request: ServiceRequest;
   requestId: string;
-  path: string;
-  search: string;
   /** The address of the interface in links. */
   baseUrl: string;
   /** The name under which metrics count the request, if that is not the one of its operation. */

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import { acceptsEncodings } from "@std/http/negotiation";
+import type { RequestHeaders } from "../runtime/service_request.ts";
 import { gzipTagOf } from "./conditional_read.ts";
 import { chunksOf, type HttpResponse, JSON_HEADERS } from "./http_response.ts";
 
@@ -26,7 +27,7 @@ const LARGE_LEVEL = 3;
  */
 export function compressed(
   response: HttpResponse & { body: string | Uint8Array },
-  requestHeaders: Headers,
+  requestHeaders: RequestHeaders,
   turn: () => Promise<void>,
   holder: { cachedGzip?: Promise<Uint8Array> } = {},
 ): HttpResponse | Promise<HttpResponse> {
@@ -71,7 +72,7 @@ async function* chunksInTurns(body: string | Uint8Array, turn: () => Promise<voi
   }
 }
 
-function acceptsGzip(headers: Headers): boolean {
+function acceptsGzip(headers: RequestHeaders): boolean {
   const field = headers.get("accept-encoding");
   return field !== null && /gzip|\*/i.test(field) &&
     acceptsEncodings({ headers }, "gzip", "identity") === "gzip";

@@ -2,6 +2,7 @@
 
 import { ifNoneMatch } from "@std/http/etag";
 import { sha256Hex } from "../encoding/sha256.ts";
+import type { ServiceRequest } from "../runtime/service_request.ts";
 import type { HttpResponse } from "./http_response.ts";
 
 const TAG_DIGITS = 32;
@@ -26,7 +27,7 @@ export function gzipTagOf(etag: string): string {
 /** Turns a read into 304 if `If-None-Match` names its `etag`, in either coding; the comparison is weak (13.1.2). */
 export function applyIfNoneMatch(
   response: HttpResponse,
-  { method, headers }: Pick<Request, "method" | "headers">,
+  { method, headers }: Pick<ServiceRequest, "method" | "headers">,
 ): HttpResponse {
   const { etag } = response.headers;
   // The responses to writes have tags, too.

@@ -1,10 +1,8 @@
 import { Buffer } from "node:buffer";
+import type { ServiceResponse } from "../runtime/service_request.ts";
 
-export interface HttpResponse {
-  status: number;
-  /** `null` if the status has no body. Bytes are shared between responses. */
-  body: string | Uint8Array | ReadableStream<Uint8Array> | null;
-  headers: Record<string, string>;
+/** The response of an operation. Its body is `null` if the status has none. Bytes are shared between responses. */
+export interface HttpResponse extends ServiceResponse {
   /** The headers of the body itself, omitted from 304; by default those of JSON. */
   contentHeaders?: Record<string, string>;
   /** The code of the error that the body describes. */
@@ -38,9 +36,9 @@ export function isLong(body: string | Uint8Array): boolean {
   return body.length > CHUNK_BYTES;
 }
 
-/** Streams a long body that responses share. `new Response(body)` would copy it for each client. */
-export function sharedStream(body: string | Uint8Array): BodyInit {
-  return isLong(body) ? ReadableStream.from(chunksOf(body)) : body as BodyInit;
+/** Streams a long body that responses share: a server would copy it for each client. */
+export function sharedStream(body: string | Uint8Array): ReadableStream<Uint8Array> {
+  return ReadableStream.from(chunksOf(body));
 }
 
 /** Yields a body in chunks. A text is encoded chunk by chunk, so a slow client holds no copy of it. */

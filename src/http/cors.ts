@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../api/http_response.ts";
+import type { ServiceRequest } from "../runtime/service_request.ts";
 import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -19,7 +20,11 @@ const PREFLIGHT_SECONDS = 7_200;
  * that a script can read them. A response to another origin has none, so that browsers name the origin as the reason.
  * CORS credentials are not allowed, because the script itself sends the API key in a header.
  */
-export function shareWith(origins: readonly string[], response: HttpResponse, request: Request) {
+export function shareWith(
+  origins: readonly string[],
+  response: HttpResponse,
+  request: ServiceRequest,
+): HttpResponse {
   const headers = { ...response.headers };
   headers.vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
   const origin = request.headers.get("origin");
@@ -36,7 +41,7 @@ export function shareWith(origins: readonly string[], response: HttpResponse, re
 }
 
 /** Whether a browser asks if a script may send a request. The question has no key. */
-export function isPreflight({ method, headers }: Request): boolean {
-  return method === "OPTIONS" && headers.has("origin") &&
-    headers.has("access-control-request-method");
+export function isPreflight({ method, headers }: ServiceRequest): boolean {
+  return method === "OPTIONS" && headers.get("origin") !== null &&
+    headers.get("access-control-request-method") !== null;
 }

@@ -20,6 +20,7 @@ import {
 import type { Follower, Followers } from "eventstore-less/feed/followers.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { RequestHeaders, ServiceRequest } from "../runtime/service_request.ts";
 import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import { StoreError } from "eventstore-less/store/store_errors.ts";
 import { compressed } from "../api/compression.ts";
@@ -68,13 +69,13 @@ interface EventsRequest {
   /** The last line that the client knows. */
   place: Place;
   /** Its signal aborts when the client goes away. */
-  client: Request;
+  client: ServiceRequest;
   requestId: string;
   token: string;
 }
 
 /** Whether a client names the type of streams, and no JSON: generated clients name both, and read a batch. */
-function wantsStream(headers: Headers): boolean {
+function wantsStream(headers: RequestHeaders): boolean {
   const ranges = (headers.get("accept") ?? "").toLowerCase().split(",")
     .map((range) => range.split(";").map((part) => part.trim()));
   const isNamed = ranges.some(([type, ...parameters]) =>
@@ -89,12 +90,12 @@ function wantsStream(headers: Headers): boolean {
  */
 export async function prepareListEvents(
   deps: EventsDeps,
-  { request: client, requestId, search, baseUrl }: ApiRequest,
+  { request: client, requestId, baseUrl }: ApiRequest,
   entry: HeadEntry,
   token: string,
 ): Promise<() => Promise<HttpResponse>> {
   const { feed } = deps;
-  const { headers } = client;
+  const { headers, search } = client;
   const query = parseEventsQuery(search, headers);
   const place = await placeOf(query, feed, entry);
   // An error must be the response, also of a stream.

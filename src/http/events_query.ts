@@ -6,6 +6,7 @@ import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
 import { STATUS_SCHEMA } from "../animals/page_query.ts";
 import { HttpError } from "../api/errors.ts";
+import type { RequestHeaders } from "../runtime/service_request.ts";
 import {
   combinedError,
   integer,
@@ -73,7 +74,7 @@ export const EVENTS_PARAMETERS = {
 export type EventsQuery = ReturnType<typeof parseEventsQuery>;
 
 /** Throws `invalid_parameter` and `malformed_request`. A resumed stream sends a newer position in `Last-Event-ID`. */
-export function parseEventsQuery(search: string, headers: Headers) {
+export function parseEventsQuery(search: string, headers: RequestHeaders) {
   const parsed = parseQuery(search, EVENTS_PARAMETERS);
   const query = { limit: EVENTS_LIMIT_DEFAULT, timeout: 0, ...parsed };
   if (query.since !== undefined && query.lastEventId !== undefined) {

@@ -9,7 +9,7 @@ import { parseQuery } from "../api/requests/query.ts";
 
 export function getKey(
   _deps: unknown,
-  { search }: ApiRequest,
+  { request: { search } }: ApiRequest,
   _entry: HeadEntry,
   apiKey: ApiKey,
 ): HttpResponse {

@@ -1,6 +1,5 @@
 /** Handles a request: routes it, checks its credentials, runs its operation and builds the response. */
 
-import { makeResponse } from "this-runtime/response.ts";
 import type { ApiKey } from "../keys/api_key.ts";
 import { expectMayWrite } from "../keys/api_key_reader.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
@@ -9,6 +8,12 @@ import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { andThen } from "../runtime/runtime.ts";
+import {
+  isBodyBounded,
+  type RequestHandler,
+  type ServiceRequest,
+  type ServiceResponse,
+} from "../runtime/service_request.ts";
 import type { Instrumentation } from "../runtime/instrumentation.ts";
 import {
   bodyLength,
@@ -28,7 +33,7 @@ import type { PublicOperations } from "./public_operations.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { reportRefusedCredentials } from "./limits/refused_credentials.ts";
 import type { TrustedProxies } from "../api/requests/trusted_proxies.ts";
-import { ACCEPT_PATCH, bodyTooLargeError, isBodyBounded } from "../api/requests/request_body.ts";
+import { ACCEPT_PATCH, bodyTooLargeError } from "../api/requests/request_body.ts";
 import {
   allowOf,
   BASE_PATH,
@@ -39,7 +44,6 @@ import {
   originOfRequest,
   pathsAt,
   type PublicOperation,
-  requestTarget,
   type Route,
   unknownPathError,
 } from "./routes.ts";
@@ -69,19 +73,10 @@ interface Exchange extends ApiRequest {
   counted?: CountedRequest;
 }
 
-export interface Connection {
-  clientAddress: () => string;
-  /** The start of the URL of a request without a `Host`. */
-  urlWithoutHost: string;
-}
-
 /** Maximum length of what a line of a request repeats of its method and of its path, in characters. */
 const LOGGED_LENGTH = 1_024;
 
 const PROBED_PATHS = ["/healthz", "/readyz"];
-
-/** A server that does not know its connections omits `connection`. */
-export type RequestHandler = (request: Request, connection?: Connection) => Promise<Response>;
 
 /** Creates the service. Its promises never reject: a failure becomes an Error body. */
 export function createHandler(deps: HandlerDeps): RequestHandler {
@@ -91,14 +86,14 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   const instanceId = deps.runtime.newId();
   const isTimed = deps.accessLog || instrumentation.onResponse !== undefined;
   let requests = 0;
-  return async (request, connection) => {
+  return async (request) => {
     requests++;
     const requestId = `${instanceId}-${requests}`;
     const beganMs = isTimed ? deps.runtime.monotonicNow() : 0;
-    const exchange: Exchange = { request, requestId, ...requestTarget(request.url), baseUrl: "" };
+    const exchange: Exchange = { request, requestId, baseUrl: "" };
     let response: HttpResponse;
     try {
-      const origin = originOfRequest(request, connection?.urlWithoutHost);
+      const origin = originOfRequest(request);
       exchange.baseUrl = publicUrl ?? origin + BASE_PATH;
       const responded = await respondInForeground(exchange);
       // A wait for events may outlast the time for which a head may be used. It reads in the background.
@@ -108,7 +103,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       response = errorResponse(thrown);
       reportFailure(thrown, response.status, exchange);
       if (response.status === 429) await rateLimiter?.holdBack();
-      if (response.status === 401) reportRefusal(thrown, request, connection);
+      if (response.status === 401) reportRefusal(thrown, request);
     }
     if (response.code !== undefined) instrumentation.count("errors", { code: response.code });
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
@@ -116,7 +111,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       const ms = deps.runtime.monotonicNow() - beganMs;
       const { measuredAs = exchange.operation } = exchange;
       instrumentation.onResponse?.(measuredAs, response.status, ms / 1_000);
-      if (deps.accessLog) logResponse(exchange, response, ms, connection);
+      if (deps.accessLog) logResponse(exchange, response, ms);
     }
     // For HEAD, the server omits the body and keeps its Content-Length.
     return responseOf(response, requestId, exchange.counted);
@@ -134,23 +129,18 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     }
   }
 
-  function reportRefusal(thrown: unknown, request: Request, connection: Connection | undefined) {
+  function reportRefusal(thrown: unknown, request: ServiceRequest): void {
     const reason = codeOf(thrown) === "missing_credentials" ? "missing" : "invalid";
     instrumentation.count("credentials.refused", { reason });
     if (reason !== "invalid") return;
-    reportRefusedCredentials(report, request.headers, clientOf(request, connection));
+    reportRefusedCredentials(report, request.headers, clientOf(request));
   }
 
-  function logResponse(
-    exchange: Exchange,
-    response: HttpResponse,
-    ms: number,
-    connection: Connection | undefined,
-  ): void {
-    const { request, requestId, apiKey, path } = exchange;
+  function logResponse(exchange: Exchange, response: HttpResponse, ms: number): void {
+    const { request, requestId, apiKey } = exchange;
     const { status, code } = response;
     // Probes come every second from each balancer, and say nothing while they succeed.
-    if (PROBED_PATHS.includes(path) && status < 400) return;
+    if (PROBED_PATHS.includes(request.path) && status < 400) return;
     const details = {
       // The query is left out, because it may be private.
       ...loggedTarget(exchange),
@@ -158,18 +148,17 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
       code,
       ms: Math.round(ms * 1_000) / 1_000,
       bytes: request.method === "HEAD" ? 0 : bodyLength(response.body),
-      address: clientOf(request, connection),
+      address: clientOf(request),
       key: apiKey?.id,
       requestId,
     };
     report("info", REQUEST_LINE, details);
   }
 
-  /** The address of the client; `undefined` if the server does not know its connections. */
-  function clientOf({ headers }: Request, connection: Connection | undefined): string | undefined {
-    if (connection === undefined) return undefined;
-    const peer = connection.clientAddress();
-    return trustedProxies === undefined ? peer : trustedProxies.clientOf(peer, headers);
+  function clientOf({ clientAddress, headers }: ServiceRequest): string {
+    return trustedProxies === undefined
+      ? clientAddress
+      : trustedProxies.clientOf(clientAddress, headers);
   }
 
   function reportFailure(thrown: unknown, status: number, exchange: Exchange): void {
@@ -183,7 +172,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
   }
 }
 
-function loggedTarget({ path, request: { method } }: Exchange): { method: string; path: string } {
+function loggedTarget({ request: { method, path } }: Exchange): { method: string; path: string } {
   return { method: shortened(method), path: shortened(path) };
 }
 
@@ -200,25 +189,29 @@ type Responded =
 
 /** Runs the operation of a request, and notes it in the exchange. */
 function respond(exchange: Exchange, deps: HandlerDeps): Responded | Promise<Responded> {
-  const { request, path } = exchange;
-  const route = findRoute(path, request.headers);
+  const { request } = exchange;
+  const { headers, method, path } = request;
+  const route = findRoute(path, headers);
+  if (needsNoKey(route, request) && !isBodyBounded(headers)) throw bodyTooLargeError();
   if (route?.isPublic) {
-    expectBodyBounded(request.headers);
-    const operation = operationOf(route, request.method);
+    const operation = operationOf(route, method);
     exchange.operation = operation;
     return andThen(respondInPublic(operation, route, exchange, deps), responds);
   }
-  const operation = route === undefined ? undefined : operationOf(route, request.method);
+  const operation = route === undefined ? undefined : operationOf(route, method);
   exchange.operation = operation;
   if (route !== undefined && isPreflight(request)) {
-    expectBodyBounded(request.headers);
-    return responds(respondWithMethods(request.method, route));
+    return responds(respondWithMethods(method, route));
   }
   if (route === undefined && isGuessOfDocs(path)) {
-    expectBodyBounded(request.headers);
     throw unknownPathError(docsPathsAt(exchange.baseUrl));
   }
   return respondToKey(operation, route, exchange, deps);
+}
+
+function needsNoKey(route: Route | undefined, request: ServiceRequest): boolean {
+  if (route === undefined) return isGuessOfDocs(request.path);
+  return route.isPublic || isPreflight(request);
 }
 
 function respondInPublic(
@@ -267,11 +260,6 @@ function responds(response: HttpResponse): Responded {
 
 function waits(finish: () => Promise<HttpResponse>): Responded {
   return { kind: "waits", finish };
-}
-
-/** For responses without a key: the server would read an unbounded body to its end. */
-function expectBodyBounded(headers: Headers): void {
-  if (!isBodyBounded(headers)) throw bodyTooLargeError();
 }
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
@@ -326,12 +314,12 @@ export function responseOf(
   { status, body, headers, contentHeaders = JSON_HEADERS }: HttpResponse,
   requestId: string,
   counted?: CountedRequest,
-): Response {
+): ServiceResponse {
   const fields = { ...headers, "x-request-id": requestId, ...counted?.headers };
   if (body !== null) Object.assign(fields, contentHeaders);
-  const isShared = body instanceof Uint8Array || typeof body === "string" && isLong(body);
-  if (!isShared) return makeResponse(body, { status, headers: fields });
+  const hasLength = body instanceof Uint8Array || typeof body === "string" && isLong(body);
+  if (!hasLength) return { status, headers: fields, body };
   // A stream has no length of its own.
   const headersOfBytes = { ...fields, "content-length": String(bodyLength(body)) };
-  return makeResponse(sharedStream(body), { status, headers: headersOfBytes });
+  return { status, headers: headersOfBytes, body: isLong(body) ? sharedStream(body) : body };
 }

@@ -37,8 +37,8 @@ export type PublicOperations = Record<PublicOperation, Respond> & {
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
   const assets = new Map([...docsAssets(deps), ...windowAssets()]);
-  const getAsset = (page: string): Respond => ({ path, request, baseUrl }) => {
-    const asset = assets.get(path);
+  const getAsset = (page: string): Respond => ({ request, baseUrl }) => {
+    const asset = assets.get(request.path);
     if (asset === undefined) throw unknownPathError(page);
     return asset(request.headers, baseUrl);
   };
@@ -60,7 +60,7 @@ export function publicOperations(deps: PublicDeps): PublicOperations {
     redirectToDocs,
     redirectBrowserToDocs: redirectToDocs,
     getWindow: getAsset("/window"),
-    redirectToWindow: ({ path }) => redirect(path, "window"),
+    redirectToWindow: ({ request }) => redirect(request.path, "window"),
   };
 }
 
@@ -79,7 +79,7 @@ async function readFaultOf({ heads, index, isDurable, storeDamage }: PublicDeps)
 }
 
 /** Redirects to the reference or its icon. */
-function redirectToDocs({ path }: ApiRequest): HttpResponse {
+function redirectToDocs({ request: { path } }: ApiRequest): HttpResponse {
   return redirect(path, path === "/favicon.ico" ? "docs/icon.svg" : "docs");
 }
 

@@ -3,6 +3,7 @@
 import type { ApiRoute } from "../api/api_operation.ts";
 import { API_ROUTES, type ApiOperationName } from "./api_operations.ts";
 import { HttpError } from "../api/errors.ts";
+import { type RequestHeaders, type ServiceRequest, urlParts } from "../runtime/service_request.ts";
 
 /** The path of the interface (section 9). */
 export const BASE_PATH = "/v1";
@@ -45,7 +46,7 @@ export const ROUTES: readonly Route[] = [
 const ROUTES_BY_PATH = new Map(ROUTES.map((it) => [it.path.replace(/\{\w+\}/, "{}"), it]));
 
 /** The route of a path. One for browsers matches if the client asks for HTML, or has no `headers`. */
-export function findRoute(path: string, headers?: Headers): Route | undefined {
+export function findRoute(path: string, headers?: RequestHeaders): Route | undefined {
   const route = ROUTES_BY_PATH.get(path) ?? findRouteWithParameter(path);
   const isForBrowser = route?.operations.GET === "redirectBrowserToDocs";
   if (!isForBrowser || headers === undefined) return route;
@@ -73,7 +74,7 @@ export function unknownPathError(rightPaths: string): HttpError {
 }
 
 export function pathsAt(baseUrl: string): string {
-  const base = requestTarget(baseUrl).path;
+  const base = urlParts(baseUrl).path;
   const paths = API_ROUTES.map(({ path }) => base + path);
   return `${paths.slice(0, -1).join(", ")} or ${paths.at(-1)}`;
 }
@@ -90,7 +91,7 @@ export function isGuessOfDocs(path: string): boolean {
 
 /** The paths of the reference and of the description, which are beside that of the interface. */
 export function docsPathsAt(baseUrl: string): string {
-  const folder = requestTarget(baseUrl).path.slice(0, -BASE_PATH.length);
+  const folder = urlParts(baseUrl).path.slice(0, -BASE_PATH.length);
   return `${folder}/docs or ${folder}/openapi.json`;
 }
 
@@ -119,34 +120,20 @@ export function allowOf({ operations }: Route): string {
 /** `uri-host [":" port]` (RFC 3986 section 3.2, RFC 9110 section 7.2), without user information. */
 const HOST_PATTERN = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/** The groups are authority, path and query. This is cheaper than `new URL`, and never throws. */
-const URL_PATTERN = /^[^:]*:\/\/([^/?]*)([^?]*)\??([^]*)$/;
-
-/** The path and the query of a request, as in its request line. The query is without its question mark. */
-export function requestTarget(url: string): { path: string; search: string } {
-  const [, , path, search] = URL_PATTERN.exec(url)!;
-  // A target in absolute form may lack a path, and a CONNECT target always does.
-  return { path: path || "/", search };
-}
-
 /**
- * The scheme and the host that the client called. Throws `malformed_request` if `Host` is missing on a path that needs
+ * The scheme and the host that the client called. Throws `malformed_request` if the host is missing on a path that needs
  * a key, or malformed: Deno copies it into the URL unchanged, so a slash or a question mark would change the path. Nor
- * does Deno check the authority of a target in absolute form. `urlWithoutHost` begins a URL without a `Host`.
+ * does Deno check the authority of a target in absolute form.
  */
-export function originOfRequest({ headers, url }: Request, urlWithoutHost?: string): string {
-  let host = headers.get("host");
-  if (host === null) {
-    const isMissing = urlWithoutHost !== undefined && url.startsWith(urlWithoutHost);
+export function originOfRequest(request: ServiceRequest): string {
+  const { host, localPort, path, scheme } = request;
+  if (host === undefined) {
     // A check of a load balancer may be HTTP/1.0 without a Host. Deno does not tell the version.
-    if (isMissing && !findRoute(requestTarget(url).path)?.isPublic) {
-      throw new HttpError("malformed_request", "The Host header is missing");
-    }
-    // An HTTP/2 request may have no Host; it names its authority in another field.
-    host = URL_PATTERN.exec(url)![1];
+    if (findRoute(path)?.isPublic) return `${scheme}://localhost:${localPort}`;
+    throw new HttpError("malformed_request", "The Host header is missing");
   }
   if (!HOST_PATTERN.test(host)) throw malformedHostError();
-  return url.startsWith("https:") ? `https://${host}` : `http://${host}`;
+  return `${scheme}://${host}`;
 }
 
 export function malformedHostError(): HttpError {

@@ -10,7 +10,7 @@ import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
 import { logStart } from "./log_start.ts";
 import { ERRORS } from "../api/errors.ts";
 import { Replication } from "./replication.ts";
-import type { RequestHandler } from "../http/handler.ts";
+import type { RequestHandler } from "../runtime/service_request.ts";
 import { Server, type ServerOptions } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";

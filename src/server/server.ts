@@ -5,9 +5,13 @@ import type { HttpServer } from "../runtime/http_server.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { errorResponse } from "../api/errors.ts";
-import { type RequestHandler, responseOf } from "../http/handler.ts";
+import type {
+  RequestHandler,
+  ServiceRequest,
+  ServiceResponse,
+} from "../runtime/service_request.ts";
+import { responseOf } from "../http/handler.ts";
 import { malformedHostError } from "../http/routes.ts";
-import { abandonedBodies, isBodyBounded } from "../api/requests/request_body.ts";
 
 /** Time that clients have to read the last responses at a shutdown, in milliseconds. */
 const READ_LIMIT_MS = 1_000;
@@ -25,7 +29,6 @@ export interface ServerOptions {
 export class Server {
   readonly #options: ServerOptions;
   #http: HttpServer | undefined;
-  #urlWithoutHost: string | undefined;
   #isShuttingDown = false;
   #isLeaving = false;
   #handling = 0;
@@ -46,15 +49,11 @@ export class Server {
       reusePort,
       report,
       runtime,
-      respond: (request, clientAddress) => server.#answer(request, clientAddress),
-      refuse: (error) => {
-        const isHost = error instanceof TypeError && error.message.startsWith("Invalid URL");
-        return responseOf(errorResponse(isHost ? malformedHostError() : error), runtime.newId());
+      respond: (request, write) => server.#respond(request, write),
+      refuse: (fault) => {
+        const error = fault === "malformed_host" ? malformedHostError() : new Error(fault);
+        return responseOf(errorResponse(error), runtime.newId());
       },
-      unreadBodyOf: (request) => ({
-        isBounded: isBodyBounded(request.headers),
-        reader: abandonedBodies.get(request),
-      }),
     });
     return server;
   }
@@ -83,30 +82,16 @@ export class Server {
     this.#cancelUnread = this.#options.runtime.setTimer(READ_LIMIT_MS, this.#unread.resolve);
   }
 
-  async #answer(request: Request, clientAddress: () => string): Promise<Response> {
+  async #respond<Written>(
+    request: ServiceRequest,
+    write: (response: ServiceResponse) => Written | Promise<Written>,
+  ): Promise<Written> {
     this.#cancelUnread();
     this.#handling++;
-    this.#urlWithoutHost ??= urlWithoutHost(this.addr);
-    const connection = { clientAddress, urlWithoutHost: this.#urlWithoutHost };
-    const response = await this.#options.handler(request, connection);
+    const response = await this.#options.handler(request);
     this.#handling--;
     this.#awaitReaders();
-    if (this.#isLeaving) response.headers.set("connection", "close");
-    const http = this.#http!;
-    const isRefused = response.status >= 400 && http.leaveBodyUnread !== undefined;
-    // One more asynchronous function for all requests would take a twentieth of a read.
-    return isRefused ? await http.leaveBodyUnread!(request, response) : response;
+    if (this.#isLeaving) response.headers.connection = "close";
+    return write(response);
   }
-}
-
-/** The start of a URL without a `Host`. An HTTP/2 request for exactly this authority looks the same, and is refused. */
-function urlWithoutHost({ hostname, port }: HttpServer["address"]): string {
-  const shownPort = port === 80 ? "" : `:${port}`;
-  return `http://${hostInUrl(hostname)}${shownPort}/`;
-}
-
-function hostInUrl(hostname: string): string {
-  const isLocal = ["0.0.0.0", "::", "::1"].includes(hostname) || hostname.startsWith("127.");
-  if (isLocal) return "localhost";
-  return hostname.includes(":") ? `[${hostname}]` : hostname;
 }

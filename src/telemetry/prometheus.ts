@@ -3,11 +3,14 @@
 import { stat, statfs } from "node:fs/promises";
 import process from "node:process";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { RequestHandler } from "../runtime/service_request.ts";
 import { COUNTERS, DURATIONS, type Instrumentation, kindOf } from "../runtime/instrumentation.ts";
 import { METRICS, ownName } from "./metrics.ts";
 
 /** Time between two samples of the delay of the event loop, in milliseconds. */
 const SAMPLE_MS = 100;
+
+const TEXT = "text/plain; charset=utf-8";
 
 type Samples = [labels: string, value: number][];
 type Read = () => Samples | number | undefined | Promise<number | undefined>;
@@ -82,9 +85,11 @@ export function prometheus(options: PrometheusOptions) {
       for (const [name, read] of Object.entries(gauges)) readers.set(ownName(name), read);
     },
   };
-  async function handler({ method, url }: Request): Promise<Response> {
-    const isFound = method === "GET" && URL.parse(url)?.pathname === "/metrics";
-    if (!isFound) return new Response("Use GET /metrics\n", { status: 404 });
+  const handler: RequestHandler = async ({ method, path }) => {
+    const isFound = method === "GET" && path === "/metrics";
+    if (!isFound) {
+      return { status: 404, headers: { "content-type": TEXT }, body: "Use GET /metrics\n" };
+    }
     // The store may have no file, or the service may not run yet.
     const readable = METRICS.filter(({ name }) => readers.has(name));
     const texts = readable.map(async ({ type, name, help }) => {
@@ -94,9 +99,9 @@ export function prometheus(options: PrometheusOptions) {
       const lines = samples.map(([labels, value]) => `${name}${labels} ${value}\n`);
       return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
     });
-    const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-    return new Response((await Promise.all(texts)).join(""), { headers });
-  }
+    const headers = { "content-type": `${TEXT}; version=0.0.4` };
+    return { status: 200, headers, body: (await Promise.all(texts)).join("") };
+  };
   return { instrumentation, handler };
 }
 

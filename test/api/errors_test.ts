@@ -1,3 +1,4 @@
+import { URL_WITHOUT_HOST } from "../support/fetch_from.ts";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals } from "@std/assert";
@@ -9,7 +10,8 @@ import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import { STORE_LIMITS, type StoreEntry } from "eventstore-less/store/store.ts";
 import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
+import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
+import { BODY_LIMIT_BYTES } from "../../src/runtime/service_request.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { assertError } from "../support/test_each_way.ts";
@@ -79,11 +81,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
   "400 malformed_request": [
     [
       "The Host header is missing",
-      ({ handler }) =>
-        handler(new Request("http://localhost/v1/pets"), {
-          clientAddress: () => "",
-          urlWithoutHost: "http://localhost/",
-        }),
+      ({ fetch }) => fetch(new Request(`${URL_WITHOUT_HOST}v1/pets`)),
     ],
     [
       "The Host header must be one host name with or without a port",

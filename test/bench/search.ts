@@ -4,6 +4,7 @@
  *     deno run --allow-all test/bench/search.ts [--seconds S] [--pets N] [--changes N]
  */
 
+import { fetchFrom } from "../support/fetch_from.ts";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { EXIT, runCommand } from "../../scripts/cli/run_command.ts";
 import { fillStore } from "../support/fill_store.ts";
@@ -67,8 +68,9 @@ await runCommand(SEARCH, {
 /** Adds a pet and changes it that often. Resolves to its id. */
 function addChangedPet(path: string, token: string, changes: number): Promise<number> {
   return useRealStore(path, async ({ handler, heads }) => {
+    const fetch = fetchFrom(handler);
     const send = async (method: string, resource: string, body: object) => {
-      const response = await handler(
+      const response = await fetch(
         new Request(`http://localhost/v1/${resource}`, {
           method,
           headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },

@@ -3,6 +3,7 @@
  * no refinements, so it stores what the newer version must refuse.
  */
 
+import { fetchFrom } from "../support/fetch_from.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
@@ -96,7 +97,7 @@ async function withService(
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const send: Send = (method, path, body) => {
       const init = { method, headers, body: JSON.stringify(body) };
-      return service.handler(new Request(`http://localhost${path}`, init));
+      return fetchFrom(service.handler)(new Request(`http://localhost${path}`, init));
     };
     await use(send, store);
   } finally {

@@ -5,6 +5,7 @@
  *     deno task faults --stale 28 [--pets 60] [--seed N]
  */
 
+import { fetchFrom } from "../support/fetch_from.ts";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { splitLines } from "eventstore-less/log/lines.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
@@ -308,7 +309,7 @@ class History {
     if (body !== undefined) headers.set("content-type", "application/json");
     if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
     const request = new Request(`http://localhost${path}`, { method, headers, body });
-    const response = await service.handler(request);
+    const response = await fetchFrom(service.handler)(request);
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path} gets ${response.status}: ${text}`);
   }

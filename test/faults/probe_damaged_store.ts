@@ -4,6 +4,7 @@
  * prints a `Probe` for each.
  */
 
+import { fetchFrom } from "../support/fetch_from.ts";
 import { closeSync, copyFileSync, openSync, readSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { auditLog } from "../../scripts/verify/audit.ts";
@@ -212,7 +213,7 @@ async function ask(service: Service, question: Question): Promise<Answer> {
   let answer: Answer | undefined;
   for (let pages = 0; pages < PAGES_LIMIT; pages++) {
     const request = new Request(`http://localhost${path}`, { method, headers, body });
-    const response = await service.handler(request);
+    const response = await fetchFrom(service.handler)(request);
     const text = await response.text();
     answer ??= { status: response.status, body: "", total: response.headers.get("x-total-count") };
     // A walk that breaks off with an error is not taken for a complete one.

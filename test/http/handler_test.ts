@@ -177,7 +177,7 @@ Deno.test("ACCESS_LOG logs each response, without queries and tokens", async () 
 Deno.test("ACCESS_LOG logs the bytes of each body, the code of an error and the address of the client", async () => {
   const trustedProxies = TrustedProxies.parse("127.0.0.1");
   await using service = await openTestService({ accessLog: true, trustedProxies });
-  const { add, handler, reports, send, token } = service;
+  const { add, fetch, reports, send, token } = service;
   const linesOf = async (sent: Promise<Response>) => {
     const before = reports.length;
     const response = await sent;
@@ -210,8 +210,7 @@ Deno.test("ACCESS_LOG logs the bytes of each body, the code of an error and the 
   const clientOf = async (peer: string) => {
     const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "203.0.113.1" };
     const request = new Request("http://localhost/v1/pets", { headers });
-    const connection = { clientAddress: () => peer, urlWithoutHost: "http://none/" };
-    return (await linesOf(handler(request, connection))).line.address;
+    return (await linesOf(fetch(request, peer))).line.address;
   };
   assertEquals(await clientOf("127.0.0.1"), "203.0.113.1");
   assertEquals(await clientOf("198.51.100.7"), "198.51.100.7");
@@ -238,8 +237,7 @@ Deno.test("The log of refused keys names the client behind a trusted proxy", asy
   const trustedProxies = TrustedProxies.parse("127.0.0.1");
   await using service = await openTestService({ trustedProxies });
   const headers = { authorization: "Bearer pets_none", "x-forwarded-for": "203.0.113.1" };
-  const connection = { clientAddress: () => "127.0.0.1", urlWithoutHost: "http://none/" };
-  await service.handler(new Request("http://localhost/v1/pets", { headers }), connection);
+  await service.fetch(new Request("http://localhost/v1/pets", { headers }), "127.0.0.1");
   const [[, , details]] = service.reports.filter(([, event]) => event === "credentials_refused");
   assertEquals(details!.address, "203.0.113.1");
 });

@@ -1,3 +1,4 @@
+import { fetchFrom } from "../support/fetch_from.ts";
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
@@ -28,7 +29,9 @@ for (const [subject, faults, isDurable, text] of PROBES) {
     const store = faultyStore(new ModelStore(), faults);
     const runtime = new FakeRuntime();
     const { handler } = createService({ store, runtime, report: () => {}, isDurable });
-    const response = await handler(new Request(`http://localhost${subject.split(" ")[0]}`));
+    const response = await fetchFrom(handler)(
+      new Request(`http://localhost${subject.split(" ")[0]}`),
+    );
     const isReady = !subject.includes("503");
     const error = { code: "not_ready", message: text, status: 503 };
     assertEquals(await response.json(), isReady ? { status: text } : error);
@@ -44,12 +47,12 @@ Deno.test("GET /readyz logs when the store cannot be read, and once when it can 
   const events: string[] = [];
   const report = (_level: string, event: string) => void events.push(event);
   const store = faultyStore(new ModelStore());
-  const { handler } = createService({ store, runtime, report, isDurable: true });
+  const fetch = fetchFrom(createService({ store, runtime, report, isDurable: true }).handler);
   for (const onGet of [store.onGet, fails, store.onGet, fails]) {
     store.onGet = onGet;
     await runtime.advance(60_000);
     for (let probe = 0; probe < 3; probe++) {
-      const response = await runtime.settle(handler(new Request("http://localhost/readyz")));
+      const response = await runtime.settle(fetch(new Request("http://localhost/readyz")));
       assertEquals((await response.json()).status, onGet === fails ? 503 : "ready");
     }
   }

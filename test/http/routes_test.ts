@@ -1,3 +1,4 @@
+import { serviceRequestOf } from "../support/fetch_from.ts";
 import { assert, assertEquals } from "@std/assert";
 import { allowOf, findRoute, originOfRequest, ROUTES } from "../../src/http/routes.ts";
 import { openTestService } from "../support/test_service.ts";
@@ -56,8 +57,7 @@ Deno.test("every route is served, without a key exactly if it is public, and nam
 
 const originFor = (url: string, host?: string) =>
   originOfRequest(
-    new Request(url, host === undefined ? {} : { headers: { host } }),
-    "http://none/",
+    serviceRequestOf(new Request(url, host === undefined ? {} : { headers: { host } })),
   );
 
 Deno.test("the origin is the scheme of the URL and the Host, or else the authority of the URL", () => {

@@ -23,8 +23,7 @@ const pull = (controller) => {
 };
 const server = await serveHttp({
   hostname: "127.0.0.1",
-  respond: async () => new Response(new ReadableStream({ pull })),
-  unreadBodyOf: () => ({ isBounded: true, reader: undefined }),
+  respond: async (_, write) => write({ status: 200, headers: {}, body: new ReadableStream({ pull }) }),
 });
 console.error(JSON.stringify({ event: "listening", port: server.address.port }));`;
 

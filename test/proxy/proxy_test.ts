@@ -8,7 +8,7 @@ import net from "node:net";
 import tls from "node:tls";
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { ERRORS } from "../../src/api/errors.ts";
-import { BODY_LIMIT_BYTES } from "../../src/api/requests/request_body.ts";
+import { BODY_LIMIT_BYTES } from "../../src/runtime/service_request.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { freePort } from "../support/free_port.ts";
 import { until } from "../support/until.ts";

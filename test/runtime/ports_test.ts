@@ -7,7 +7,6 @@ import * as denoFileLock from "../../src/runtime/deno/file_lock.ts";
 import * as denoHttpServer from "../../src/runtime/deno/http_server.ts";
 import * as denoKv from "../../src/runtime/deno/kv.ts";
 import type * as denoKvConnect from "../../src/runtime/deno/kv_connect.ts";
-import * as denoResponse from "../../src/runtime/deno/response.ts";
 import * as denoServiceCommand from "../../src/runtime/deno/service_command.ts";
 import * as denoStartWorker from "../../src/runtime/deno/start_worker.ts";
 import * as denoTempFile from "../../src/runtime/deno/temp_file.ts";
@@ -17,7 +16,6 @@ import * as nodeFileLock from "../../src/runtime/node/file_lock.ts";
 import * as nodeHttpServer from "../../src/runtime/node/http_server.ts";
 import * as nodeKv from "../../src/runtime/node/kv.ts";
 import type * as nodeKvConnect from "../../src/runtime/node/kv_connect.ts";
-import * as nodeResponse from "../../src/runtime/node/response.ts";
 import * as nodeServiceCommand from "../../src/runtime/node/service_command.ts";
 import * as nodeStartWorker from "../../src/runtime/node/start_worker.ts";
 import * as nodeTempFile from "../../src/runtime/node/temp_file.ts";
@@ -27,7 +25,6 @@ const errorMessage: typeof denoErrorMessage[] = [denoErrorMessage, nodeErrorMess
 const fileLock: typeof denoFileLock[] = [denoFileLock, nodeFileLock];
 const httpServer: typeof denoHttpServer[] = [denoHttpServer, nodeHttpServer];
 const kv: typeof denoKv[] = [denoKv, nodeKv];
-const response: Pick<typeof nodeResponse, "makeResponse">[] = [denoResponse, nodeResponse];
 const serviceCommand: typeof denoServiceCommand[] = [denoServiceCommand, nodeServiceCommand];
 const startWorker: typeof denoStartWorker[] = [denoStartWorker, nodeStartWorker];
 const tempFile: typeof denoTempFile[] = [denoTempFile, nodeTempFile];
@@ -41,6 +38,5 @@ Deno.test("The modules of Deno and Node have the same exports", () => {
     const [ofDeno, ofNode] = modules.map((module) => Object.keys(module).sort());
     assertEquals(ofNode, ofDeno);
   }
-  assertEquals(response.map((module) => typeof module.makeResponse), ["function", "function"]);
   assertEquals(kvConnect, true);
 });

@@ -1,7 +1,8 @@
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import http2 from "node:http2";
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
+import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
+import { BODY_LIMIT_BYTES, type RequestHandler } from "../../src/runtime/service_request.ts";
 import { Server } from "../../src/server/server.ts";
 import { type Gauges, NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
@@ -68,6 +69,37 @@ testOnProcess(
     assertEquals(await service.stop("SIGTERM"), 0);
   },
 );
+
+/** What clients send who then hold their connection. Each gets at most a part of a response, which it does not read. */
+const HOLDS = {
+  "half a request after another": "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz",
+  "CONNECT": "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n",
+  "requests for long responses": "GET /docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n".repeat(10),
+};
+
+for (const [name, sent] of Object.entries(HOLDS)) {
+  testOnProcess(
+    `clients that send ${name} and read nothing do not keep others out`,
+    ["prlimit", "--nofile=128:128"],
+    async (service, port) => {
+      const held: Deno.Conn[] = [];
+      try {
+        for (let count = 0; count < 150; count++) {
+          const connection = await Deno.connect({ hostname: "127.0.0.1", port }).catch(() => {});
+          if (connection === undefined) continue;
+          held.push(connection);
+          await connection.write(new TextEncoder().encode(sent)).catch(() => {});
+        }
+        const isAlive = () => fetch(`${service.address}/healthz`).then((it) => it.ok, () => false);
+        const startMs = Date.now();
+        await until(isAlive);
+        assertLess(Date.now() - startMs, 20_000);
+      } finally {
+        for (const connection of held) connection.close();
+      }
+    },
+  );
+}
 
 /** The part of a service that tests on a real server use. */
 type Served =
@@ -167,7 +199,7 @@ testOnServer(
       }
       const response = await connection.answer();
       assertStringIncludes(response, "HTTP/1.1 408 ");
-      assertStringIncludes(response, "connection: close");
+      assertStringIncludes(response.toLowerCase(), "\r\nconnection: close\r\n");
       assertStringIncludes(response, '"code":"request_timeout"');
       // Later bytes are neither the rest of the body nor another request.
       const another = `${postHead(service)}Content-Length: 29\r\n\r\n${REX}`;
@@ -289,6 +321,34 @@ testOnServer(
   },
 );
 
+testOnServer(
+  "a connection gets the responses to all requests of a packet, in their order",
+  async (_, port) => {
+    using connection = await connect(port);
+    const paths = ["/healthz", "/v1/pets", "/nothing", "/docs", "/healthz"];
+    const burst = Array.from({ length: 200 }, (_, index) => paths[index % paths.length]);
+    const requests = burst.map((path) => `HEAD ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await connection.write(requests.join(""));
+    const statuses = () =>
+      [...connection.received.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map((it) => it[1]);
+    await until(() => statuses().length === burst.length);
+    const expected: Record<string, string> = { "/healthz": "200", "/docs": "200" };
+    assertEquals(statuses(), burst.map((path) => expected[path] ?? "401"));
+  },
+);
+
+testOnServer(
+  "a request that follows a wish for another protocol is answered, or the connection is closed",
+  async (_, port) => {
+    using connection = await connect(port);
+    const wish = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n";
+    await connection.write(`${request}${wish}\r\n${request}\r\n`);
+    const responses = () => connection.received.split("HTTP/1.1 200 ").length - 1;
+    await until(() => responses() === 2 || connection.ended && responses() === 1);
+  },
+);
+
 testOnServer("the server knows the address of a client", async (service, port) => {
   using connection = await connect(port);
   const path = `/v1/pets/${service.token}`;
@@ -309,11 +369,11 @@ testOnDeno(
     const { promise: handled, resolve: onHandled } = Promise.withResolvers<void>();
     const endless = new ReadableStream({ pull: (it) => it.enqueue(new Uint8Array(65_536)) });
     let requests = 0;
-    const handler = async (request: Request) => {
+    const handler: RequestHandler = async ({ path }) => {
       requests++;
-      if (request.url.endsWith("/stream")) return new Response(endless);
+      if (path === "/stream") return { status: 200, headers: {}, body: endless };
       await handled;
-      return Response.json({});
+      return { status: 200, headers: {}, body: "{}" };
     };
     const server = await Server.listen({
       hostname: "127.0.0.1",

@@ -1,3 +1,4 @@
+import { fetchFrom } from "../support/fetch_from.ts";
 import { HEAD_KEY, kindPrefix } from "eventstore-less/keyspace.ts";
 import type { Service } from "../../src/service.ts";
 import type { Store } from "eventstore-less/store/store.ts";
@@ -155,7 +156,9 @@ export class Cluster {
     this.exchanges.push(exchange);
     simulation.trace(`${node.name} <- ${JSON.stringify(operation)}`);
     instance.open++;
-    const answering = service.handler(requestOf(operation, key)).then((it) => read(it, node))
+    const answering = fetchFrom(service.handler)(requestOf(operation, key)).then((it) =>
+      read(it, node)
+    )
       .catch((error) => void this.violations.push(`The handler rejected: ${error}`));
     exchange.response = await Promise.race([answering, died(node)]);
     instance.open--;

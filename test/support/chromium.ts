@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
-import type { RequestHandler } from "../../src/http/handler.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { type FetchHandler, serveFetch } from "./fetch_from.ts";
 import { importTestPackage } from "./import_test_package.ts";
 import { permissions, testNeeding } from "./test_needing.ts";
 import { isInstalled } from "./store_server.ts";
-import { serveOnSocket } from "./test_each_way.ts";
 import { IS_ON_NODE } from "./programs.ts";
 import { openRealStore } from "./real_store.ts";
 import { ServiceProcess } from "./service_process.ts";
@@ -25,7 +24,7 @@ export type Page = any;
 interface Parts {
   service: TestService;
   address: string;
-  network: { handler: RequestHandler };
+  network: { fetch: FetchHandler };
   /** Opens a page of the service, or of that at another address, in a session of its own. */
   open: (path: string, options?: Record<string, unknown>) => Promise<Page>;
 }
@@ -42,8 +41,8 @@ export function testInBrowser(name: string, check: (parts: Parts) => Promise<voi
   test(`${name}, in a real browser`, async () => {
     await using cleanUp = new AsyncDisposableStack();
     const service = await openService(cleanUp);
-    const network = { handler: service.handler };
-    const server = cleanUp.use(await serveOnSocket({ handler: behindPrefix(network) }));
+    const network = { fetch: service.fetch };
+    const server = cleanUp.use(serveFetch(behindPrefix(network)));
     const own = `http://127.0.0.1:${server.port}${PREFIX}`;
     const browser = await (launched ??= launchChromium());
     const complaints: string[] = [];
@@ -81,7 +80,7 @@ async function openService(cleanUp: AsyncDisposableStack): Promise<TestService> 
   TEST_STORES.open = () => openRealStore(temp.kvPath);
   const service = cleanUp.use(await openTestService({ runtime: systemRuntime }));
   const onNode = cleanUp.use(await ServiceProcess.start(temp.kvPath));
-  const handler: RequestHandler = (request) => {
+  const fetchOnNode: FetchHandler = (request) => {
     const { pathname, search } = new URL(request.url);
     const headers = new Headers(request.headers);
     // `fetch()` would decode the body, and keep the header.
@@ -89,7 +88,7 @@ async function openService(cleanUp: AsyncDisposableStack): Promise<TestService> 
     const forwarded = new Request(`${onNode.address}${pathname}${search}`, request);
     return fetch(forwarded, { headers, redirect: "manual" });
   };
-  return { ...service, handler };
+  return { ...service, fetch: fetchOnNode };
 }
 
 /** Starts the browser without background traffic. */
@@ -105,13 +104,13 @@ async function launchChromium() {
 }
 
 /** A handler that knows only the addresses under the prefix, and gives them to `network` without it. */
-function behindPrefix(network: Parts["network"]): RequestHandler {
-  return async (request, connection) => {
+function behindPrefix(network: Parts["network"]): FetchHandler {
+  return async (request) => {
     const url = new URL(request.url);
     // Besides what the page requests, which is watched, the browser asks for /favicon.ico.
     if (!url.pathname.startsWith(`${PREFIX}/`)) return new Response(null, { status: 204 });
     url.pathname = url.pathname.slice(PREFIX.length);
     const { method, headers, body } = request;
-    return await network.handler(new Request(url, { method, headers, body }), connection);
+    return await network.fetch(new Request(url, { method, headers, body }));
   };
 }

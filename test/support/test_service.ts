@@ -1,16 +1,19 @@
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import type { RequestHandler } from "../../src/http/handler.ts";
+import type { RequestHandler } from "../../src/runtime/service_request.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
+import { fetchFrom, type FetchHandler } from "./fetch_from.ts";
 import { type FaultyStore, faultyStore } from "./faulty_store.ts";
 
 /** A service on a store in memory, wired as in production, with one live key. */
 export interface TestService extends Service, Client {
   runtime: FakeRuntime;
+  /** Calls the handler without a server. */
+  fetch: FetchHandler;
   keyId: string;
   token: string;
   /** Log entries of the service, as [level, event, details]. */
@@ -54,7 +57,16 @@ export async function openTestService(
     await runtime.settle(service.appender.drain());
     store.close();
   };
-  const own = { runtime, keyId, token, reports, faults: store, [Symbol.asyncDispose]: close };
+  const fetch = fetchFrom(service.handler);
+  const own = {
+    runtime,
+    fetch,
+    keyId,
+    token,
+    reports,
+    faults: store,
+    [Symbol.asyncDispose]: close,
+  };
   return { ...service, ...client, ...own };
 }
 
@@ -65,7 +77,8 @@ export function otherInstance({ store, runtime, token }: TestService): Service &
 }
 
 export function clientOfHandler(token: string, handler: RequestHandler): Client {
-  return clientOf(token, (path, init) => handler(new Request(`http://localhost${path}`, init)));
+  const fetch = fetchFrom(handler);
+  return clientOf(token, (path, init) => fetch(new Request(`http://localhost${path}`, init)));
 }
 
 /** A client with a key, over any transport. It asserts that every response is described. */

@@ -1,3 +1,4 @@
+import { fetchFrom } from "../support/fetch_from.ts";
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { VERSION } from "../../src/settings/version.ts";
 import { prometheus } from "../../src/telemetry/prometheus.ts";
@@ -72,7 +73,7 @@ Deno.test("prometheus() counts durations in buckets, and leaves out what it cann
   const { instrumentation, handler } = prometheus(options);
   instrumentation.count("commit.unclear");
   for (const seconds of [0.002, 0.0021, 60]) instrumentation.onResponse!(undefined, 404, seconds);
-  const text = await (await handler(new Request("http://localhost/metrics"))).text();
+  const text = await (await fetchFrom(handler)(new Request("http://localhost/metrics"))).text();
   const buckets = text.matchAll(/operation="unknown",status="404",le="(.+?)"} (\d)/g);
   const counts = Object.fromEntries([...buckets].map(([, bound, count]) => [bound, Number(count)]));
   const shown = ["0.001", "0.002", "0.005", "10", "+Inf"].map((bound) => counts[bound]);

@@ -1,4 +1,5 @@
 import { HttpError } from "../errors.ts";
+import type { RequestHeaders } from "../../runtime/service_request.ts";
 
 const USE_BEARER = "Authorization: Bearer <API_KEY>";
 
@@ -6,7 +7,7 @@ const USE_BEARER = "Authorization: Bearer <API_KEY>";
 const OTHER_HEADERS = ["X-API-Key", "Api-Key"];
 
 /** The token of `Authorization: Bearer` (RFC 6750). Throws `missing_` or `invalid_credentials`. */
-export function bearerToken(headers: Headers): string {
+export function bearerToken(headers: RequestHeaders): string {
   const authorization = headers.get("authorization") ?? "";
   // The scheme is case-insensitive (RFC 9110 section 11.1).
   const match = /^bearer +(.*)$/i.exec(authorization);
@@ -22,9 +23,9 @@ export function bearerToken(headers: Headers): string {
   return token;
 }
 
-function whyMissing(authorization: string, headers: Headers): string {
+function whyMissing(authorization: string, headers: RequestHeaders): string {
   if (authorization !== "") return "The Authorization header is not Bearer with an API key: send";
-  const other = OTHER_HEADERS.find((name) => headers.has(name));
+  const other = OTHER_HEADERS.find((name) => headers.get(name) !== null);
   if (other !== undefined) return `The API key is not read from ${other}: send it as`;
   return "An API key is required:";
 }

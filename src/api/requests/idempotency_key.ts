@@ -1,4 +1,5 @@
 import { HttpError } from "../errors.ts";
+import type { RequestHeaders } from "../../runtime/service_request.ts";
 
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
@@ -15,7 +16,7 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 export const IDEMPOTENCY_KEY_PATTERN = /^(?:"((?:[ !#-[\]-~]|\\["\\])+)"|([!#-+\--~]+))$/;
 
 /** Parses the header of draft-ietf-httpapi-idempotency-key-header-07, if present. Throws `invalid_idempotency_key`. */
-export function parseIdempotencyKey(headers: Headers): string | undefined {
+export function parseIdempotencyKey(headers: RequestHeaders): string | undefined {
   const field = headers.get(IDEMPOTENCY_KEY_HEADER);
   if (field === null) return undefined;
   const isTooLong = field.length > IDEMPOTENCY_KEY_MAX_LENGTH;

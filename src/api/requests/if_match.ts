@@ -1,4 +1,5 @@
 import { HttpError } from "../errors.ts";
+import type { RequestHeaders } from "../../runtime/service_request.ts";
 
 /**
  * `*`, or entity tags with commas between them (RFC 9110 sections 5.6.1.2, 8.8.3 and 13.1.1). The parts of the pattern
@@ -8,7 +9,9 @@ export const IF_MATCH_PATTERN =
   /^(?:\*|[\t ,]*(?:(?:W\/)?"[!#-~\x80-\xff]*"[\t ]*(?:,[\t ,]*|$))+)$/;
 
 /** Parses `If-Match`, if there is one, into the test of a tag, by strong comparison. Throws `malformed_request`. */
-export function parseIfMatch(headers: Headers): ((entityTag: string) => boolean) | undefined {
+export function parseIfMatch(
+  headers: RequestHeaders,
+): ((entityTag: string) => boolean) | undefined {
   const field = headers.get("if-match");
   if (field === null) return undefined;
   if (!IF_MATCH_PATTERN.test(field)) {

@@ -1,6 +1,7 @@
 /** The addresses of proxies whose `X-Forwarded-For` is true. Any other peer can write what it likes into that header. */
 
 import { BlockList, isIP } from "node:net";
+import type { RequestHeaders } from "../../runtime/service_request.ts";
 
 /** A list of addresses and networks, such as `127.0.0.1` and `10.0.0.0/8`. */
 const NETWORK = /^([\da-f:.]+)(?:\/(\d{1,3}))?$/i;
@@ -38,7 +39,7 @@ export class TrustedProxies {
    * end on, an element is true as long as a trusted proxy has added it, and the first one that is not such a proxy is the
    * client. If an element is not an address, the client is not known, and its proxy counts as the client.
    */
-  clientOf(peer: string, headers: Headers): string {
+  clientOf(peer: string, headers: RequestHeaders): string {
     let client = withoutMapping(peer);
     const elements = headers.get("x-forwarded-for")?.split(",") ?? [];
     while (elements.length > 0 && this.#has(client)) {

@@ -3,13 +3,18 @@
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
 import { type BaseAddresses, describeInterface, EXAMPLE_BASE } from "./openapi.ts";
 import { pagePolicy } from "./page_policy.ts";
+import type { RequestHeaders } from "../../runtime/service_request.ts";
+import { BoundedCache } from "../../runtime/bounded_cache.ts";
 import { loadScalar } from "this-runtime/page_scripts.ts";
 import ICON from "./icon.svg" with { type: "text" };
 import REFERENCE from "./reference.js" with { type: "text" };
 
 const UTF_8 = "charset=utf-8";
 
-type DocsAsset = (requestHeaders: Headers, baseUrl: string) => ReturnType<StaticAsset>;
+/** For so many addresses besides the first one, the description is made once while they are asked often. */
+const OTHER_ADDRESSES = 8;
+
+type DocsAsset = (requestHeaders: RequestHeaders, baseUrl: string) => ReturnType<StaticAsset>;
 
 /** The page, its files and the description, each by its path. A proxy may add a path prefix. */
 export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, DocsAsset> {
@@ -31,11 +36,15 @@ function descriptionAsset(addresses: BaseAddresses): DocsAsset {
   const describedAt = (baseUrl: string) =>
     staticAsset("application/json", () => describe().replaceAll(EXAMPLE_BASE, baseUrl));
   let first: { baseUrl: string; description: StaticAsset } | undefined;
+  const others = new BoundedCache<StaticAsset>(OTHER_ADDRESSES);
   return (requestHeaders, baseUrl) => {
     first ??= { baseUrl, description: describedAt(baseUrl) };
     if (baseUrl === first.baseUrl) return first.description(requestHeaders);
-    // Without PUBLIC_URL, a client may call any number of addresses, so these are neither kept nor compressed.
-    return describedAt(baseUrl)(new Headers());
+    const other = others.get(baseUrl) ?? describedAt(baseUrl);
+    // The address that was asked last is kept longest.
+    others.set(baseUrl, other);
+    // Without PUBLIC_URL, a client may call any number of addresses, so these are not compressed.
+    return other({ get: () => null });
   };
 }
 

@@ -7,7 +7,8 @@ import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../api/requests/idempotency_key.t
 import * as EVENTS from "../events_query.ts";
 import { SCAN_LIMIT, SCAN_MS } from "../../animals/name_search.ts";
 import * as PAGES from "../../animals/page_query.ts";
-import { BODY_LIMIT_BYTES, BODY_LIMIT_MS } from "../../api/requests/request_body.ts";
+import { BODY_LIMIT_MS } from "../../api/requests/request_body.ts";
+import { BODY_LIMIT_BYTES } from "../../runtime/service_request.ts";
 import SAMPLES from "./code_samples.md" with { type: "text" };
 import GUIDES from "./guides.md" with { type: "text" };
 

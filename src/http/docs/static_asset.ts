@@ -5,6 +5,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { acceptsEncodings } from "@std/http/negotiation";
 import { entityTag } from "../../api/conditional_read.ts";
 import type { HttpResponse } from "../../api/http_response.ts";
+import type { RequestHeaders } from "../../runtime/service_request.ts";
 
 /** The content codings that the service sends, the preferred one first. */
 const COMPRESSORS: Record<string, (bytes: Uint8Array) => Promise<Uint8Array>> = {
@@ -15,7 +16,7 @@ const COMPRESSORS: Record<string, (bytes: Uint8Array) => Promise<Uint8Array>> = 
 };
 
 /** Responds to GET and HEAD. Rejects if the text cannot be loaded. */
-export type StaticAsset = (requestHeaders: Headers) => Promise<HttpResponse>;
+export type StaticAsset = (requestHeaders: RequestHeaders) => Promise<HttpResponse>;
 
 /** `load` is called when an encoding is first requested, and again if the call failed. */
 export function staticAsset(
@@ -59,7 +60,7 @@ export function staticAsset(
 }
 
 /** The first encoding that the client accepts, in our order: every browser names gzip before br. */
-function encodingFor(headers: Headers): string | undefined {
+function encodingFor(headers: RequestHeaders): string | undefined {
   if (!headers.get("accept-encoding")) return undefined;
   return Object.keys(COMPRESSORS).find((name) => acceptsEncodings({ headers }, name) === name);
 }

@@ -1,23 +1,12 @@
-/** `Deno.serve` for an open network: survives a lack of descriptors, and cuts off unread bodies. */
+/** `Deno.serve` for an open network: survives a lack of descriptors. */
 
 import { type HttpServer, type HttpServerOptions, reportAcceptFailure } from "../http_server.ts";
 import { reasonOf } from "../logger.ts";
 import { sleep } from "../runtime.ts";
+import { ENDED, HttpRequest, type Listener, toResponse } from "./http_request.ts";
 
 /** Delay before the server listens again after it failed to accept a connection, in milliseconds. */
 const LISTEN_AGAIN_MS = 100;
-
-/** Delay between a response and the cancellation of its abandoned request body, in milliseconds. */
-const CANCEL_BODY_AFTER_MS = 100;
-
-/**
- * Methods whose bodies Deno hides from the handler but still reads to their end. We found no way to stop this for HEAD,
- * so the proxy in front must limit the bodies of HEAD requests.
- */
-const BODY_HIDDEN: ReadonlySet<string> = new Set(["GET", "CONNECT"]);
-
-/** The error that ends a response and its connection. */
-const ENDED = new Error("The connection was closed because the request body has no limit");
 
 /** Rejects as `Deno.serve` throws if it cannot listen. */
 // deno-lint-ignore require-await -- another runtime listens asynchronously
@@ -28,6 +17,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 class DenoServer implements HttpServer {
   readonly address: Deno.NetAddr;
   readonly #options: HttpServerOptions;
+  #listener: Listener;
   #current: Deno.HttpServer<Deno.NetAddr>;
   /** Shutdowns of servers that failed to accept a connection, and finish their last requests. */
   #closing: Promise<unknown> = Promise.resolve();
@@ -37,6 +27,7 @@ class DenoServer implements HttpServer {
     this.#options = options;
     this.#current = this.#listen(options.hostname, options.port);
     this.address = this.#current.addr;
+    this.#listener = { localPort: this.address.port, urlWithoutHost: urlWithoutHost(this.address) };
     this.#superviseUntilShutdown();
   }
 
@@ -57,9 +48,12 @@ class DenoServer implements HttpServer {
         const isHost = error instanceof TypeError && error.message.startsWith("Invalid URL");
         const isDefect = error !== ENDED && !isHost;
         if (isDefect) report("error", "answer_failed", { reason: reasonOf(error) });
-        return refuse(error);
+        return toResponse(refuse(isHost ? "malformed_host" : "failed"));
       },
-    }, (request, info) => respond(request, () => info.remoteAddr.hostname));
+    }, (web, peer) => {
+      const request = new HttpRequest(web, peer, this.#listener);
+      return respond(request, (response) => request.answer(response));
+    });
   }
 
   /**
@@ -87,32 +81,16 @@ class DenoServer implements HttpServer {
       }
     }
   }
+}
 
-  /**
-   * Keeps Deno from reading the rest of a refused body, which may be endless. A body of a declared length within the
-   * limit is left to Deno, which then keeps the connection open. Trials with Deno 2.9.6 found two ways for any other:
-   * 1. If nothing was read: access the getter `request.body`, and respond with a stream. Deno closes the connection.
-   * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that reader
-   *    after the response is sent; otherwise the file descriptor leaks.
-   */
-  async leaveBodyUnread(request: Request, response: Response): Promise<Response> {
-    const { runtime, unreadBodyOf } = this.#options;
-    const { isBounded, reader } = unreadBodyOf(request);
-    if (reader !== undefined) {
-      runtime.setTimer(CANCEL_BODY_AFTER_MS, () => void reader.cancel().catch(() => {}));
-      return response;
-    }
-    if (isBounded || request.bodyUsed) return response;
-    if (BODY_HIDDEN.has(request.method)) {
-      // Only an error of the stream stops Deno here. It ends the response before its first byte.
-      const body = new ReadableStream({ start: (controller) => controller.error(ENDED) });
-      return new Response(body, { status: response.status });
-    }
-    // This touches the body, as the first way requires.
-    if (request.body === null) return response;
-    const bytes = await response.bytes();
-    const { status, headers } = response;
-    headers.set("content-length", String(bytes.length));
-    return new Response(new Blob([bytes]).stream(), { status, headers });
-  }
+/** The start of a URL without a `Host`. An HTTP/2 request for exactly this authority looks the same, and is refused. */
+function urlWithoutHost({ hostname, port }: HttpServer["address"]): string {
+  const shownPort = port === 80 ? "" : `:${port}`;
+  return `http://${hostInUrl(hostname)}${shownPort}/`;
+}
+
+function hostInUrl(hostname: string): string {
+  const isLocal = ["0.0.0.0", "::", "::1"].includes(hostname) || hostname.startsWith("127.");
+  if (isLocal) return "localhost";
+  return hostname.includes(":") ? `[${hostname}]` : hostname;
 }

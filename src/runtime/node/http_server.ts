@@ -1,29 +1,34 @@
 /**
- * `node:http` for an open network: responds to requests without a `Host`, stops reading bodies without end, and says if
- * descriptors run out. It gives the handler a request with only those members that the handler uses, because a `Request`
- * of Node costs more than a read of the store.
+ * `node:http` for an open network: responds to requests without a `Host`, stops reading bodies without end, gives each
+ * connection one response at a time, and bounds how long a client can hold a descriptor.
  */
 
+import { Buffer } from "node:buffer";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type HttpServer, type HttpServerOptions, reportAcceptFailure } from "../http_server.ts";
 import { reasonOf } from "../logger.ts";
-import { PlainRequest } from "./plain_request.ts";
-import { PlainResponse } from "./response.ts";
+import type { ServiceResponse } from "../service_request.ts";
+import { Connection } from "./connection.ts";
+import { HttpRequest } from "./http_request.ts";
 
 /** Maximum size of the headers of a request, in bytes. */
 const HEADERS_LIMIT_BYTES = 64 * 1024;
 
+/** Maximum time for the headers of a request to arrive, and how often this is checked, in milliseconds. */
+const HEADERS_LIMIT_MS = 20_000;
+const CHECK_HEADERS_MS = 5_000;
+
+/** A client that reads nothing of a response for this time loses its connection, in milliseconds. */
+const UNREAD_LIMIT_MS = 10_000;
+
 /** How long a connection with an unread body stays open, so that the client can read the response, in milliseconds. */
 const LINGER_MS = 500;
 
-/** How often the server looks whether file descriptors are free, in milliseconds. */
-const LOOK_FOR_DESCRIPTORS_MS = 500;
-
-/** Number of descriptors that must be free. With one or two, Node closes new connections, and a look may find one free. */
-const FREE_DESCRIPTORS = 8;
+/** Number of descriptors that connections leave to the store, the log and others; at most half of all. */
+const OTHER_DESCRIPTORS = 64;
 
 /** Resolves when the server listens. Rejects with the system's error if it cannot. */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
@@ -35,10 +40,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 class NodeServer implements HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
-  /** Connections without a request so far. Node does not count them as idle. */
-  readonly #unused = new Set<Socket>();
-  #isShuttingDown = false;
-  #watch: ReturnType<typeof setInterval> | undefined;
+  readonly #connections = new Map<Socket, Connection>();
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
@@ -48,26 +50,36 @@ class NodeServer implements HttpServer {
       // As in Deno, the client or a proxy ends an idle connection.
       keepAliveTimeout: 0,
       maxHeaderSize: HEADERS_LIMIT_BYTES,
+      headersTimeout: HEADERS_LIMIT_MS,
+      connectionsCheckingInterval: CHECK_HEADERS_MS,
     });
     server.on("connection", (socket) => {
-      this.#unused.add(socket);
-      socket.once("close", () => this.#unused.delete(socket));
+      this.#connections.set(socket, new Connection(socket));
+      socket.once("close", () => this.#connections.delete(socket));
     });
-    server.on("request", (message, response) => this.#answer(message, response));
+    server.on("request", (message, response) => this.#take(message, response));
     // Otherwise, Node would send `100 Continue` at once. Only a body that is read should be sent.
-    server.on("checkContinue", (message, response) => this.#answer(message, response));
+    server.on("checkContinue", (message, response) => this.#take(message, response, true));
     // Otherwise, Node would respond with 417 and without a body.
-    server.on("checkExpectation", (message, response) => this.#answer(message, response));
+    server.on("checkExpectation", (message, response) => this.#take(message, response));
     // Node leaves the connection of such a request to its listener.
     server.on("connect", (message, socket: Socket) => {
-      const response = new ServerResponse(message);
-      response.assignSocket(socket);
-      response.shouldKeepAlive = false;
       // Without a listener, a client that resets the connection would end the process.
       socket.on("error", () => {});
-      response.once("finish", () => socket.end());
-      this.#answer(message, response);
+      // The response to a former request could not be told from this one.
+      if (this.#connections.get(socket)!.isBusy) socket.destroy();
+      else this.#take(message, lastResponse(message));
     });
+    server.setTimeout(UNREAD_LIMIT_MS, (socket) => {
+      if (socket.writableLength > 0) socket.destroy();
+    });
+    server.on("error", (error) => reportAcceptFailure(options.report, reasonOf(error)));
+    server.on("drop", () => {
+      reportAcceptFailure(options.report, `Too many open files (${server.maxConnections} clients)`);
+      this.#closeIdle();
+    });
+    // Beyond the limit of the system, Node would close new connections and report nothing.
+    server.maxConnections = connectionsLimit();
     this.#server = server;
   }
 
@@ -75,7 +87,6 @@ class NodeServer implements HttpServer {
     const { hostname, port, reusePort } = this.#options;
     this.#server.listen({ host: hostname, port, reusePort });
     await once(this.#server, "listening");
-    this.#watchDescriptors();
   }
 
   get address(): HttpServer["address"] {
@@ -84,126 +95,106 @@ class NodeServer implements HttpServer {
   }
 
   async shutdown(): Promise<void> {
-    this.#isShuttingDown = true;
-    clearInterval(this.#watch);
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve());
+    for (const connection of this.#connections.values()) connection.isClosing = true;
     this.#closeIdle();
     await closed;
   }
 
   #closeIdle(): void {
-    this.#server.closeIdleConnections();
-    for (const socket of this.#unused) socket.destroy();
+    for (const [socket, connection] of this.#connections) {
+      if (!connection.isBusy) socket.destroy();
+    }
   }
 
-  /** If descriptors run out, Node closes new connections and reports no error. Idle ones are closed to free some. */
-  #watchDescriptors(): void {
-    const { report } = this.#options;
-    this.#server.on("error", (error) => reportAcceptFailure(report, reasonOf(error)));
-    this.#watch = setInterval(() => {
-      const lack = lackOfDescriptors();
-      if (lack === undefined) return;
-      reportAcceptFailure(report, `Too many open files (${lack})`);
-      this.#closeIdle();
-    }, LOOK_FOR_DESCRIPTORS_MS);
-    this.#watch.unref();
-  }
-
-  async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { refuse, report, respond } = this.#options;
-    const { localPort, remoteAddress = "" } = message.socket;
-    this.#unused.delete(message.socket);
-    // Without `100 Continue`, a client that waits for it may still send its body, or never send it.
-    let isUnasked = message.headers.expect?.toLowerCase() === "100-continue";
-    const plain = new PlainRequest(message, response, localPort, () => {
-      if (isUnasked) response.writeContinue();
-      isUnasked = false;
+  /** `waitsToContinue` is whether the client sends its body only after `100 Continue`. */
+  #take(message: IncomingMessage, response: ServerResponse, waitsToContinue = false): void {
+    const connection = this.#connections.get(message.socket)!;
+    connection.begin(response, () => {
+      const request = new HttpRequest(message, response, connection, waitsToContinue);
+      void this.#answer(request, message, response, connection);
     });
-    const request = plain as unknown as Request;
+  }
+
+  async #answer(
+    request: HttpRequest,
+    message: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+  ): Promise<void> {
+    const { report, respond } = this.#options;
+    const isHead = message.method === "HEAD";
     // Without a listener, an error of the connection would end the process.
     response.on("error", () => {});
     try {
-      const answer = await respond(request, () => remoteAddress).catch((error) => {
-        report("error", "answer_failed", { reason: reasonOf(error) });
-        return refuse(error);
+      await respond(request, (answer) => {
+        const isLast = answer.headers.connection === "close" || connection.isClosing;
+        const leavesBody = request.mustLeaveBody || isLast && !message.complete;
+        if (leavesBody) {
+          response.detachSocket(message.socket);
+          return send(answer, lastResponse(message), isHead);
+        }
+        if (isLast || request.isUpgrade) response.shouldKeepAlive = false;
+        return send(answer, response, isHead);
       });
-      const mustClose = isUnasked || this.#mustClose(message, request, answer);
-      if (mustClose) closeAfter(message, response);
-      else if (this.#isShuttingDown) response.shouldKeepAlive = false;
-      await send(answer, response, message.method === "HEAD");
     } catch (error) {
       report("error", "answer_failed", { reason: reasonOf(error) });
-      response.destroy();
+      message.socket.destroy();
     }
-    // The response may have begun before the shutdown, so its connection is idle now.
-    if (this.#isShuttingDown) this.#closeIdle();
-  }
-
-  /** Whether the rest of the body must not be read: it is late, or may be endless. */
-  #mustClose(message: IncomingMessage, request: Request, response: Response): boolean {
-    if (message.complete) return false;
-    const { isBounded, reader } = this.#options.unreadBodyOf(request);
-    const isGivenUp = reader !== undefined || response.headers.get("connection") === "close";
-    return isGivenUp || !isBounded;
   }
 }
 
-/** The code of the system's error if too few descriptors are free. */
-function lackOfDescriptors(): string | undefined {
-  const opened: number[] = [];
-  try {
-    while (opened.length < FREE_DESCRIPTORS) opened.push(openSync("/dev/null", "r"));
-    return undefined;
-  } catch (error) {
-    const code = (error as { code?: string }).code;
-    return code === "EMFILE" || code === "ENFILE" ? code : undefined;
-  } finally {
-    for (const descriptor of opened) closeSync(descriptor);
-  }
+/** The most connections for which the limit of open files suffices, if the system tells that limit. */
+function connectionsLimit(): number {
+  const path = "/proc/self/limits";
+  if (!existsSync(path)) return Infinity;
+  const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync(path, "utf8")) ?? [];
+  if (limit === undefined) return Infinity;
+  return Math.max(Number(limit) - OTHER_DESCRIPTORS, Math.floor(Number(limit) / 2));
 }
 
-/** Ends the connection after the response, and reads no more. An immediate end would reset it, and lose the response. */
-function closeAfter(message: IncomingMessage, response: ServerResponse): void {
+/**
+ * A response that Node does not know, after which the connection ends. After its own, Node would read the rest of the
+ * request, or reset the connection at once, so that the client may lose the response.
+ */
+function lastResponse(message: IncomingMessage): ServerResponse {
   const { socket } = message;
+  const response = new ServerResponse(message);
+  socket.pause();
+  response.assignSocket(socket);
   response.shouldKeepAlive = false;
-  // Otherwise, Node would read the body to its end.
-  Object.assign(message, { _dump() {} });
-  socket.destroySoon = () => {
-    socket.pause();
+  response.once("finish", () => {
     socket.end();
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  };
+  });
+  return response;
 }
 
 /** Resolves when the response is sent, or its client is gone. */
-async function send(answer: Response, response: ServerResponse, isHead: boolean): Promise<void> {
-  const { status } = answer;
-  if (!(answer instanceof PlainResponse)) {
-    response.writeHead(status, Object.fromEntries(answer.headers));
-    await sendStream(answer.body, response, isHead);
+async function send(
+  { status, headers, body }: ServiceResponse,
+  response: ServerResponse,
+  isHead: boolean,
+): Promise<void> {
+  if (body instanceof ReadableStream) {
+    response.writeHead(status, headers);
+    await sendStream(body, response, isHead);
     return;
   }
-  const { headers: { fields }, source } = answer;
-  if (source instanceof ReadableStream) {
-    response.writeHead(status, fields);
-    await sendStream(source, response, isHead);
-    return;
-  }
-  const body = source as string | Uint8Array | null;
-  if (typeof body === "string") fields["content-length"] = String(Buffer.byteLength(body));
-  response.writeHead(status, fields);
+  if (body !== null) headers["content-length"] = String(Buffer.byteLength(body));
+  response.writeHead(status, headers);
   response.end(isHead ? undefined : body ?? undefined);
 }
 
 async function sendStream(
-  stream: ReadableStream<Uint8Array> | null,
+  stream: ReadableStream<Uint8Array>,
   response: ServerResponse,
   isHead: boolean,
 ): Promise<void> {
-  const reader = stream?.getReader();
-  if (isHead) await reader?.cancel();
-  if (isHead || reader === undefined) {
+  const reader = stream.getReader();
+  if (isHead) {
+    await reader.cancel();
     response.end();
     return;
   }

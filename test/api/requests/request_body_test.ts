@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { BODY_LIMIT_BYTES } from "../../../src/api/requests/request_body.ts";
+import { BODY_LIMIT_BYTES } from "../../../src/runtime/service_request.ts";
 import { assertRefused, testEachWay } from "../../support/test_each_way.ts";
 import { utf8 } from "../../support/utf8.ts";
 

@@ -4,6 +4,7 @@
  * throw it away.
  */
 
+import { fetchFrom } from "../../support/fetch_from.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { decodeEvent, NewerVersionError } from "eventstore-less/log/event.ts";
 import { adviceFor } from "../../../scripts/verify/advice.ts";
@@ -136,7 +137,7 @@ async function withNewer(
     const sendTo = ({ handler }: Service): Send => (method, path, body) => {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
       const init = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
-      return handler(new Request(`http://localhost${path}`, init));
+      return fetchFrom(handler)(new Request(`http://localhost${path}`, init));
     };
     const sendToNewer = sendTo(newer);
     for (const [method, path, body] of requests) {
@@ -250,7 +251,9 @@ test(
       await acceptLog(store);
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
       const init = { method: "POST", headers, body: JSON.stringify({ ...REX, status: "sold" }) };
-      const response = await service.handler(new Request("http://localhost/v1/pets", init));
+      const response = await fetchFrom(service.handler)(
+        new Request("http://localhost/v1/pets", init),
+      );
       assertEquals(response.status, 201, await response.text());
     }
     store.close();

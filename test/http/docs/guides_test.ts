@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { revokeApiKey } from "../../../src/keys/write_api_key.ts";
 import { codeSamples, guides } from "../../../src/http/docs/guides.ts";
-import type { RequestHandler } from "../../../src/http/handler.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
-import { serveOnSocket } from "../../support/test_each_way.ts";
+import { type FetchHandler, serveFetch } from "../../support/fetch_from.ts";
 import { openTestService } from "../../support/test_service.ts";
 
 const BASE = "https://animals.example/v1";
@@ -108,7 +107,7 @@ const PRINTED: Record<string, string> = { removePet: "204", getKey: "test" };
 for (const language of LANGUAGES) {
   testNeedingLanguage(language)(`the samples in ${language} run`, async () => {
     await using service = await openTestService();
-    await using server = await serveOnSocket({ handler: endingStreams(service.handler) });
+    await using server = serveFetch(endingStreams(service.fetch));
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
     const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
     const { paths }: typeof DESCRIPTION = JSON.parse(description);
@@ -161,7 +160,7 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
       await using service = await openTestService();
       let isRenamed = false;
       let polls = 0;
-      const handler: RequestHandler = async (request, connection) => {
+      const fetchChanged: FetchHandler = async (request) => {
         if (request.method === "PATCH" && !isRenamed) {
           isRenamed = true;
           await (await service.change(1, { name: "Renamed" })).body?.cancel();
@@ -175,9 +174,9 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
           else if (polls === 3) await service.send("/v1/pets/1", { method: "DELETE" });
           else await (await service.change(1, { name: "Max 1" })).body?.cancel();
         }
-        return await service.handler(request, connection);
+        return await service.fetch(request);
       };
-      await using server = await serveOnSocket({ handler });
+      await using server = serveFetch(fetchChanged);
       const pet = { name: "Rex", categoryId: 7, status: "available" };
       const additions = await Promise.all(Array.from({ length: PETS }, () => service.add(pet)));
       await Promise.all(additions.map(({ body }) => body?.cancel()));
@@ -189,10 +188,10 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
   );
 }
 
-/** The same handler, but its streams end after some events. So a program that reads a stream ends. */
-function endingStreams(handler: RequestHandler): RequestHandler {
-  return async (request, connection) => {
-    const response = await handler(request, connection);
+/** The same service, but its streams end after some events. So a program that reads a stream ends. */
+function endingStreams(fetch: FetchHandler): FetchHandler {
+  return async (request) => {
+    const response = await fetch(request);
     if (response.headers.get("content-type") !== "text/event-stream") return response;
     const ending = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {

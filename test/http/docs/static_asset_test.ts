@@ -123,7 +123,7 @@ Deno.test("staticAsset() sends br if the client accepts it, then gzip, then the 
 Deno.test("responses stream the largest asset in chunks of one memory, also to clients that do not read", async () => {
   await using service = await openTestService();
   const bodies = await Promise.all(Array.from({ length: 3 }, async () => {
-    const { body } = await service.handler(new Request(`http://localhost${LARGEST}`));
+    const { body } = await service.fetch(new Request(`http://localhost${LARGEST}`));
     return body!;
   }));
   const [chunks, others, [unread]] = [

@@ -26,9 +26,9 @@ testInBrowser(
     await row(page, "Mia").waitFor();
     const gate = Promise.withResolvers<void>();
     let searches = 0;
-    network.handler = async (request, connection) => {
+    network.fetch = async (request) => {
       const isFirst = request.url.includes("name=") && searches++ === 0;
-      if (!isFirst) return await service.handler(request, connection);
+      if (!isFirst) return await service.fetch(request);
       await gate.promise;
       const link = `<https://shop.example/v1/pets?limit=100&name=rex>; rel="next"`;
       return Response.json([], { headers: { link, "x-feed-position": "0" } });
@@ -144,9 +144,9 @@ testInBrowser(
     await row(page, "Rex").waitFor();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const gates = [first, second];
-    network.handler = async (request, connection) => {
+    network.fetch = async (request) => {
       if (request.url.includes("/v1/pets?limit=100")) await gates.shift()?.promise;
-      return await service.handler(request, connection);
+      return await service.fetch(request);
     };
     await page.reload();
     await until(() => assertEquals(gates.length, 1));
@@ -168,9 +168,9 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     await row(page, "Rex").waitFor();
     const gate = Promise.withResolvers<void>();
-    network.handler = async (request, connection) => {
+    network.fetch = async (request) => {
       if (request.url.includes("/v1/pets/1/events")) await gate.promise;
-      return await service.handler(request, connection);
+      return await service.fetch(request);
     };
     await page.getByRole("link", { name: "Rex", exact: true }).click();
     await page.getByRole("heading", { name: "Rex" }).waitFor();

@@ -22,9 +22,9 @@ testInBrowser(
   async ({ service, network, open }) => {
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
-    network.handler = async (request, connection) => {
+    network.fetch = async (request) => {
       const isBad = request.method === "POST" && (await request.clone().text()).includes("Bad");
-      if (!isBad) return await service.handler(request, connection);
+      if (!isBad) return await service.fetch(request);
       const message = 'Field "categoryId" is out of fashion';
       return Response.json({ code: "invalid_body", status: 400, message }, { status: 400 });
     };
@@ -108,13 +108,13 @@ testInBrowser(
     const dialog = page.getByRole("dialog");
     let [active, most] = [0, 0];
     const gate = Promise.withResolvers<void>();
-    network.handler = async (request, connection) => {
-      if (request.method !== "POST") return await service.handler(request, connection);
+    network.fetch = async (request) => {
+      if (request.method !== "POST") return await service.fetch(request);
       active++;
       most = Math.max(most, active);
       await gate.promise;
       active--;
-      return await service.handler(request, connection);
+      return await service.fetch(request);
     };
     await choose(page, "name,category\n" + "Rex,7\n".repeat(500));
     await press(dialog, "Import 500 animals");

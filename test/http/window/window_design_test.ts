@@ -58,8 +58,8 @@ testInBrowser(
         status: "sold",
       });
     }
-    network.handler = async (request, connection) => {
-      const response = await service.handler(request, connection);
+    network.fetch = async (request) => {
+      const response = await service.fetch(request);
       if (!response.headers.has("x-total-count")) return response;
       const headers = new Headers(response.headers);
       headers.set("x-total-count", "10000");
@@ -147,9 +147,9 @@ testInBrowser(
     await pill.waitFor();
     assertEquals(await pill.getAttribute("class"), "pill choice available");
     const gate = Promise.withResolvers<void>();
-    network.handler = async (request, connection) => {
+    network.fetch = async (request) => {
       if (request.method === "PATCH") await gate.promise;
-      return await service.handler(request, connection);
+      return await service.fetch(request);
     };
     await statusOf(page, "Rex").selectOption("sold");
     await page.locator(".pill.choice.sold").waitFor();

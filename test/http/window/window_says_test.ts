@@ -21,10 +21,10 @@ testInBrowser(
     await service.add({ name: "Rex", categoryId: 7, status: "sold" });
     const gate = Promise.withResolvers<void>();
     let isHeld = (_: URL) => true;
-    network.handler = async (request, connection) => {
+    network.fetch = async (request) => {
       const url = new URL(request.url);
       if (url.pathname.startsWith("/v1/") && isHeld(url)) await gate.promise;
-      return await service.handler(request, connection);
+      return await service.fetch(request);
     };
     const page = await open(`/window#key=${service.token}`);
     await page.getByText("Loading …").waitFor();
@@ -41,10 +41,10 @@ testInBrowser(
     await row(page, "Rex").waitFor();
     assertEquals(await panel.getAttribute("aria-busy"), "false");
     const tabGate = Promise.withResolvers<void>();
-    const handler = network.handler;
-    network.handler = async (request, connection) => {
+    const fetch = network.fetch;
+    network.fetch = async (request) => {
       if (isHeld(new URL(request.url))) await tabGate.promise;
-      return await handler(request, connection);
+      return await fetch(request);
     };
     await tab(page, "Sold 1").click();
     await page.getByText("Loading …").waitFor();
@@ -118,15 +118,15 @@ testInBrowser(
     await category.fill("7");
     await check(category, "");
     // A refusal of the service is at its field, too.
-    network.handler = (request, connection) => {
-      if (request.method !== "POST") return service.handler(request, connection);
+    network.fetch = (request) => {
+      if (request.method !== "POST") return service.fetch(request);
       const message = 'Field "categoryId" must be an integer of 64 bits';
       const error = { code: "invalid_body", status: 400, message };
       return Promise.resolve(Response.json(error, { status: 400 }));
     };
     await press(dialog, "Save");
     await check(category, "Category must be an integer of 64 bits");
-    network.handler = service.handler;
+    network.fetch = service.fetch;
     await category.fill("8");
     await check(category, "");
     await press(dialog, "Save");
@@ -149,14 +149,14 @@ testInBrowser(
     await page.getByText("No such animals.").waitFor();
     await filter.fill("");
     // An error without a field goes with the next success.
-    network.handler = (request, connection) => {
-      if (request.method !== "PATCH") return service.handler(request, connection);
+    network.fetch = (request) => {
+      if (request.method !== "PATCH") return service.fetch(request);
       return Promise.resolve(Response.json({ status: 500, message: "It fails" }, { status: 500 }));
     };
     await statusOf(page, "Rex").selectOption("sold");
     await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
     assertEquals(await statusOf(page, "Rex").inputValue(), "");
-    network.handler = service.handler;
+    network.fetch = service.fetch;
     await statusOf(page, "Rex").selectOption("sold");
     await page.getByText("It fails").waitFor({ state: "hidden" });
   },
@@ -224,15 +224,15 @@ testInBrowser(
     assertEquals((await connection.textContent()).trim(), "Connected");
     const width = (await connection.getByText("Connected").boundingBox()).width;
     assertEquals(width, 1);
-    network.handler = (request, connection) => {
-      if (!request.url.includes("/v1/")) return service.handler(request, connection);
+    network.fetch = (request) => {
+      if (!request.url.includes("/v1/")) return service.fetch(request);
       const error = { status: 503, message: "The store is away" };
       return Promise.resolve(Response.json(error, { status: 503 }));
     };
     await page.getByLabel("Filter by category").fill("7");
     await connection.filter({ hasText: "The store is away. Trying again …" }).waitFor();
     assertNotEquals(await colour(), good);
-    network.handler = service.handler;
+    network.fetch = service.fetch;
     await page.getByText("No such animals.").waitFor();
     await until(async () => assertEquals(await colour(), good));
   },
@@ -261,8 +261,8 @@ testInBrowser(
     await tab(page, "Sold 2").waitFor();
     const [isRead, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let pages = 0;
-    network.handler = async (request, connection) => {
-      const response = await service.handler(request, connection);
+    network.fetch = async (request) => {
+      const response = await service.fetch(request);
       const isPage = /limit=100&status=sold/.test(request.url);
       if (!isPage || pages++ > 0) return response;
       isRead.resolve();

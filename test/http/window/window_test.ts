@@ -58,12 +58,12 @@ testInBrowser("the window keeps a key in its tab", async ({ service, address, op
 testInBrowser("the window adds, sells, changes and removes", async ({ service, network, open }) => {
   const keys: (string | null)[] = [];
   let failures = 0;
-  network.handler = async (request, connection) => {
+  network.fetch = async (request) => {
     const isStream = request.headers.get("accept") === "text/event-stream";
     if (isStream && failures++ === 0) {
       return Response.json({ message: "It fails" }, { status: 500 });
     }
-    const response = await service.handler(request, connection);
+    const response = await service.fetch(request);
     if (request.method !== "POST") return response;
     const count = keys.push(request.headers.get("idempotency-key"));
     return count > 1 ? response : new Response(null, { status: 503 });
@@ -126,12 +126,12 @@ testInBrowser("the window asks in a conflict", async ({ service, network, open }
   const dialog = page.getByRole("dialog");
   /** Just before the next request with this method, another client changes the animal. */
   let rival: string | undefined;
-  network.handler = async (request, connection) => {
+  network.fetch = async (request) => {
     if (request.method === rival) {
       rival = undefined;
       await service.change(1, { name: "Mia" });
     }
-    return await service.handler(request, connection);
+    return await service.fetch(request);
   };
   const answer = async (choice: string, name: string, status: string) => {
     await press(dialog.filter({ hasText: /Somebody else/ }).filter({ hasText: name }), choice);

@@ -1,0 +1,159 @@
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  BODY_LIMIT_BYTES,
+  isBodyBounded,
+  METHODS_WITHOUT_BODY,
+  type RequestHeaders,
+  type ServiceRequest,
+  urlParts,
+} from "../service_request.ts";
+
+/** The ends of a connection. */
+export interface Ends {
+  readonly clientAddress: string;
+  readonly localPort: number;
+}
+
+/** A message of `node:http`. A `Request` of Node costs more than a read of the store. */
+export class HttpRequest implements ServiceRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly headers: RequestHeaders;
+  readonly scheme = "http";
+  readonly #authority: string | undefined;
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #ends: Ends;
+  /** Without `100 Continue`, a client that waits for it may still send its body, or never send it. */
+  #waitsToContinue: boolean;
+  #isBodyBegun = false;
+  #gone: AbortController | undefined;
+
+  /** `waitsToContinue` is whether the client sends its body only after `100 Continue`. */
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    ends: Ends,
+    waitsToContinue: boolean,
+  ) {
+    const { authority, path, search } = targetOf(message);
+    this.method = message.method!;
+    this.path = path;
+    this.search = search;
+    this.headers = new MessageHeaders(message);
+    this.#authority = authority;
+    this.#message = message;
+    this.#response = response;
+    this.#ends = ends;
+    this.#waitsToContinue = waitsToContinue;
+  }
+
+  get host(): string | undefined {
+    return this.headers.get("host") ?? this.#authority;
+  }
+
+  get localPort(): number {
+    return this.#ends.localPort;
+  }
+
+  get clientAddress(): string {
+    return this.#ends.clientAddress;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      const gone = new AbortController();
+      const response = this.#response;
+      if (response.destroyed) gone.abort();
+      response.once("close", () => {
+        if (!response.writableFinished) gone.abort();
+      });
+      this.#gone = gone;
+    }
+    return this.#gone.signal;
+  }
+
+  get hasBody(): boolean {
+    if (METHODS_WITHOUT_BODY.has(this.method)) return false;
+    const length = this.headers.get("content-length");
+    const hasLength = length !== null && length !== "0";
+    return hasLength || this.headers.get("transfer-encoding") !== null;
+  }
+
+  async readBody(): Promise<Uint8Array | undefined> {
+    if (!this.hasBody) return new Uint8Array();
+    if (Number(this.headers.get("content-length")) > BODY_LIMIT_BYTES) return undefined;
+    this.#isBodyBegun = true;
+    if (this.#waitsToContinue) this.#response.writeContinue();
+    this.#waitsToContinue = false;
+    const message = this.#message;
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    const isWithin = await new Promise<boolean>((resolve, reject) => {
+      message.on("data", (chunk) => {
+        length += chunk.length;
+        chunks.push(chunk);
+        if (length > BODY_LIMIT_BYTES) {
+          message.pause();
+          resolve(false);
+        }
+      });
+      message.on("end", () => resolve(true));
+      message.on("close", () => reject(new Error("The connection was closed")));
+      message.on("error", reject);
+    });
+    if (!isWithin) return undefined;
+    return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+  }
+
+  /** Whether the client asks for another protocol. What follows in the same packet, Node neither reads nor answers. */
+  get isUpgrade(): boolean {
+    return this.headers.get("upgrade") !== null;
+  }
+
+  /** Whether the rest of the body must not be read: it is late, may be endless, or may never come. */
+  get mustLeaveBody(): boolean {
+    if (this.#message.complete) return false;
+    return this.#isBodyBegun || this.#waitsToContinue || !isBodyBounded(this.headers);
+  }
+}
+
+/** The target of a message. Only one in absolute form has an authority. */
+function targetOf({ method, url = "/" }: IncomingMessage) {
+  if (url.startsWith("/")) {
+    const queryStart = url.indexOf("?");
+    if (queryStart === -1) return { authority: undefined, path: url, search: "" };
+    return {
+      authority: undefined,
+      path: url.slice(0, queryStart),
+      search: url.slice(queryStart + 1),
+    };
+  }
+  if (method === "CONNECT") return { authority: url, path: "/", search: "" };
+  if (url.includes("://")) return urlParts(url);
+  return { authority: undefined, path: `/${url}`, search: "" };
+}
+
+/** The headers of a message. Node would make an object of all headers. */
+class MessageHeaders implements RequestHeaders {
+  /** Names and values in turn, as they were sent. */
+  readonly #fields: string[];
+
+  constructor({ rawHeaders }: IncomingMessage) {
+    this.#fields = rawHeaders;
+  }
+
+  get(name: string): string | null {
+    const fields = this.#fields;
+    const lowerCase = name.toLowerCase();
+    let found: string | null = null;
+    for (let index = 0; index < fields.length; index += 2) {
+      const isNamed = fields[index].length === name.length &&
+        fields[index].toLowerCase() === lowerCase;
+      if (isNamed) found = found === null ? fields[index + 1] : `${found}, ${fields[index + 1]}`;
+    }
+    return found;
+  }
+}
