@@ -338,12 +338,12 @@ testOnServer(
 );
 
 testOnServer(
-  "a request that follows a wish for another protocol is answered, or the connection is closed",
+  "a request that follows one with Upgrade is answered, or the connection is closed",
   async (_, port) => {
     using connection = await connect(port);
-    const wish = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
     const request = "GET /healthz HTTP/1.1\r\nHost: a\r\n";
-    await connection.write(`${request}${wish}\r\n${request}\r\n`);
+    await connection.write(`${request}${upgrade}\r\n${request}\r\n`);
     const responses = () => connection.received.split("HTTP/1.1 200 ").length - 1;
     await until(() => responses() === 2 || connection.ended && responses() === 1);
   },

@@ -117,7 +117,7 @@ export class HttpRequest implements ServiceRequest {
    * 2. If a part was read: keep the body locked by its reader, so that Deno cannot read on. Cancel through that reader
    *    after the response is sent; otherwise the file descriptor leaks.
    *
-   * We found no way for HEAD, nor for a GET that succeeds, so the proxy in front must limit the bodies of these.
+   * We found no way for HEAD, nor for a response that succeeds, so the proxy in front must limit the bodies of these.
    */
   answer(response: ServiceResponse): Response | Promise<Response> {
     const isRefused = response.status >= 400;
