@@ -29,7 +29,7 @@ test("KvWriter: a store on a file reads while a commit waits for the disk, and r
   const { store, path, dispose } = await openFile();
   await put(store, ["key"], "old");
   // Like a slow disk, a lock keeps the thread of Deno KV in the commit.
-  using database = new DatabaseSync(path);
+  using database = openToLock(path);
   database.exec("begin immediate");
   let isOver = false;
   const committed = put(store, ["key"], "new").finally(() => isOver = true);
@@ -47,7 +47,7 @@ test("KvWriter: a store on a file reads while a commit waits for the disk, and r
 // Takes the five seconds for which Deno KV waits for a lock.
 test("KvWriter: a store rejects a commit with NotAppliedError while another process locks the file", async () => {
   const { store, path, dispose } = await openFile();
-  using database = new DatabaseSync(path);
+  using database = openToLock(path);
   // Deno KV's own removal of expired records may wait for the lock first, for as long as it is held. Then
   // the commit is never rejected: the lock is released, and the next attempt decides.
   const isRejected = async (key: Key): Promise<boolean> => {
@@ -67,6 +67,11 @@ test("KvWriter: a store rejects a commit with NotAppliedError while another proc
   store.close();
   await dispose();
 });
+
+/** Deno KV itself may hold the lock for a moment, as when it removes expired records. */
+function openToLock(path: string): DatabaseSync {
+  return new DatabaseSync(path, { timeout: 10_000 });
+}
 
 /** The messages of SQLite and Deno KV, and the error that each means. */
 const MESSAGES = {
