@@ -73,7 +73,6 @@ class NodeServer implements HttpServer {
     server.setTimeout(UNREAD_LIMIT_MS, (socket) => {
       if (socket.writableLength > 0) socket.destroy();
     });
-    server.on("error", (error) => reportAcceptFailure(options.report, reasonOf(error)));
     server.on("drop", () => {
       reportAcceptFailure(options.report, `Too many open files (${server.maxConnections} clients)`);
       this.#closeIdle();
@@ -87,6 +86,10 @@ class NodeServer implements HttpServer {
     const { hostname, port, reusePort } = this.#options;
     this.#server.listen({ host: hostname, port, reusePort });
     await once(this.#server, "listening");
+    // Only now: an error of the listening itself is the caller's.
+    this.#server.on("error", (error) => {
+      reportAcceptFailure(this.#options.report, reasonOf(error));
+    });
   }
 
   get address(): HttpServer["address"] {
