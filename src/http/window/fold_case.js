@@ -1,5 +1,6 @@
 // How names are compared without regard to case, as the interface does it.
 
 export function foldCase(text) {
-  return text.normalize("NFKC").toLowerCase().toUpperCase().normalize("NFKC");
+  const inUpperCase = text.normalize("NFKC").toLowerCase().toUpperCase();
+  return inUpperCase.replaceAll("I\u0307", "I").normalize("NFKC");
 }
