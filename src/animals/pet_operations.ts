@@ -15,7 +15,7 @@ import type { ServiceRequest } from "../runtime/service_request.ts";
 import { headOf, type Page, type PageQuery, totalOf } from "./page.ts";
 import { type HttpResponse, NEVER_STORED, READ_HEADERS } from "../api/http_response.ts";
 import { compressed } from "../api/compression.ts";
-import { entityTag, entityTagOfHash, gzipTagOf } from "../api/conditional_read.ts";
+import { entityTag, entityTagOfHash } from "../api/conditional_read.ts";
 import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import {
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -181,10 +181,7 @@ function parseTarget({ headers, path, search }: ServiceRequest) {
   const idempotencyKey = parseIdempotencyKey(headers);
   const matches = parseIfMatch(headers);
   if (matches === undefined) return { petId, idempotencyKey };
-  const isExpected = (petText: string) => {
-    const tag = entityTag(petText);
-    return matches(tag) || matches(gzipTagOf(tag));
-  };
+  const isExpected = (petText: string) => matches(entityTag(petText));
   return { petId, idempotencyKey, isExpected };
 }
 

@@ -142,8 +142,7 @@ function expectPet(
     throw new ServiceError("pet_not_found", "An animal with this identifier does not exist");
   }
   if (isExpected === undefined || isExpected(encodePet(before.pet))) return before;
-  const message =
-    "The animal has changed since you read it: read it again; a weak ETag (W/) never matches";
+  const message = "The animal has changed since you read it: read it again";
   throw new ServiceError("precondition_failed", message);
 }
 

@@ -24,7 +24,12 @@ export function gzipTagOf(etag: string): string {
   return etag.replace(/"$/, '-gzip"');
 }
 
-/** Turns a read into 304 if `If-None-Match` names its `etag`, in either coding; the comparison is weak (13.1.2). */
+/** Entity tags of a content, as those of the content without a coding: a proxy that compresses may add one, too. */
+export function withoutCoding(entityTags: string): string {
+  return entityTags.replace(/-[a-z]+"/g, '"');
+}
+
+/** Turns a read into 304 if `If-None-Match` names its `etag`, in any coding; the comparison is weak (13.1.2). */
 export function applyIfNoneMatch(
   response: HttpResponse,
   { method, headers }: Pick<ServiceRequest, "method" | "headers">,
@@ -36,7 +41,6 @@ export function applyIfNoneMatch(
   // The library splits a long run of spaces in quadratic time.
   const tags = headers.get("if-none-match")?.replace(/\s+/g, " ");
   if (tags === undefined) return response;
-  const plain = etag.replace('-gzip"', '"');
-  const isNew = ifNoneMatch(tags, plain) && ifNoneMatch(tags, gzipTagOf(plain));
+  const isNew = ifNoneMatch(withoutCoding(tags), withoutCoding(etag));
   return isNew ? response : { ...response, status: 304, body: null };
 }

@@ -20,7 +20,17 @@ testEachWay(
       assertEquals(held.headers.get("vary"), path === "/v1/pets/2" ? null : "accept-encoding");
       const ask = (field: string, method = "GET") =>
         send(path, { method, headers: { "if-none-match": field } });
-      for (const field of [tag, `W/${tag}`, `"a", ${tag}`, `W/"a,b",W/${tag} , "c"`, "*", " * "]) {
+      const ofProxy = `W/"a", "${tag.slice(1, -1)}-br"`;
+      const fields = [
+        tag,
+        `W/${tag}`,
+        `"a", ${tag}`,
+        `W/"a,b",W/${tag} , "c"`,
+        "*",
+        " * ",
+        ofProxy,
+      ];
+      for (const field of fields) {
         for (const method of ["GET", "HEAD"]) {
           const response = await ask(field, method);
           assertEquals([response.status, await response.text()], [304, ""], field);

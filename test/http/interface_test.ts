@@ -73,6 +73,23 @@ test("section 8: limit is 1 to 100, and 20 by default (4.1, rule 1)", async (ser
   }
 });
 
+test("4.4 and 4.6, added: If-Match takes the ETag as a proxy that compresses leaves it", async (service) => {
+  const { add, change, remove, send } = service;
+  const etagOf = async () => {
+    const page = await send("/v1/pets?ids=1");
+    await page.body?.cancel();
+    return page.headers.get("etag")!;
+  };
+  await add(REX);
+  const before = await etagOf();
+  const sold = await change(1, { status: "sold" }, { "if-match": `W/${before}` });
+  assertEquals([sold.status, (await sold.json()).status], [200, "sold"]);
+  const late = () => change(1, { status: "pending" }, { "if-match": `W/${before}` });
+  await assertRefused(service, late, { status: 412, code: "precondition_failed" });
+  const coded = (await etagOf()).replace(/"$/, '-gzip"');
+  assertEquals((await remove(1, { "if-match": coded })).status, 204);
+});
+
 test("section 9: getPet is deprecated, to be removed on 5 December 2030", async ({ add, send }) => {
   await add(REX);
   const { headers, body } = await send("/v1/pets/1");

@@ -7,6 +7,7 @@ type Schema = Record<string, unknown>;
 
 interface Operation {
   operationId: string;
+  description: string;
   "x-codeSamples": { label: string; source: string }[];
   responses: Record<string, DescribedAnswer>;
 }

@@ -1,4 +1,5 @@
 import { HttpError } from "../errors.ts";
+import { withoutCoding } from "../conditional_read.ts";
 import type { RequestHeaders } from "../../runtime/service_request.ts";
 
 /**
@@ -8,7 +9,10 @@ import type { RequestHeaders } from "../../runtime/service_request.ts";
 export const IF_MATCH_PATTERN =
   /^(?:\*|[\t ,]*(?:(?:W\/)?"[!#-~\x80-\xff]*"[\t ]*(?:,[\t ,]*|$))+)$/;
 
-/** Parses `If-Match`, if there is one, into the test of a tag, by strong comparison. Throws `malformed_request`. */
+/**
+ * Parses `If-Match`, if there is one, into the test of a tag. The comparison is weak, unlike that of RFC 9110 (13.1.1):
+ * a proxy that compresses makes a tag weak, and equal tags are those of equal contents. Throws `malformed_request`.
+ */
 export function parseIfMatch(
   headers: RequestHeaders,
 ): ((entityTag: string) => boolean) | undefined {
@@ -19,6 +23,6 @@ export function parseIfMatch(
     throw new HttpError("malformed_request", message);
   }
   if (field === "*") return () => true;
-  const tags = new Set(field.match(/(?:W\/)?"[^"]*"/g));
+  const tags = new Set(field.match(/"[^"]*"/g)?.map(withoutCoding));
   return (entityTag) => tags.has(entityTag);
 }

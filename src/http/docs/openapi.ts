@@ -368,7 +368,9 @@ const IF_NONE_MATCH = requestHeader(
 
 const IF_MATCH = requestHeader(
   "If-Match",
-  "The `ETag` of the animal that you have read, also with `ids=1`, or several; `*` allows any state. If it has none, the status is 412",
+  "The `ETag` of the animal that you have read, also with `ids=1`, or several; `*` allows any state. If the animal has none " +
+    "of them, the status is 412. Unlike in RFC 9110 (13.1.1), an `ETag` also matches as a proxy that compresses left it: with " +
+    "`W/` before it, or with a coding at its end (`-gzip`). This is safe, because it is a hash of the animal",
   pattern(IF_MATCH_PATTERN.source),
 );
 
@@ -449,7 +451,9 @@ const OPERATIONS: Record<ApiOperationName, DescribedOperation> = {
   updatePet: {
     summary: "Change an animal",
     description:
-      "Changes the fields in the body, a JSON Merge Patch (RFC 7396). Other fields keep their values.",
+      "Changes the fields in the body, a JSON Merge Patch (RFC 7396). Other fields keep their values. If nothing changes, " +
+      "the `Idempotency-Key` is not remembered, so a retry after a change by another client is carried out. With " +
+      "`If-Match`, too, this retry gets 412.",
     parameters: [PET_ID, ref("parameters/IfMatch"), IDEMPOTENCY_KEY],
     ...takes("The fields to change, with their new values", "PetPatch", EXAMPLE_PATCH, PATCH_TYPES),
     responses: {
