@@ -16,8 +16,9 @@ export const SCAN_MS = 2_000;
 /** Pets of one read, which takes about a millisecond of the thread. */
 const PART = 128;
 
-/** Maximum number of searches at once, which share the turns. */
+/** Maximum number of searches at once, which share the turns, and of those of one API key. */
 export const SEARCHES_LIMIT = 100;
+export const SEARCHES_OF_KEY_LIMIT = 25;
 
 export type NameQuery = PageQuery & { name: string };
 
@@ -31,27 +32,37 @@ export interface NameSearchDeps extends CategoryDeps {
 export class NameSearch {
   #deps: NameSearchDeps;
   #pages: PageReader;
-  #searches = 0;
+  /** The API keys of the searches that are running. */
+  #running = new Set<{ apiKeyId: string | undefined }>();
 
   constructor(deps: NameSearchDeps) {
     this.#deps = deps;
     this.#pages = new PageReader(deps);
   }
 
-  /**
-   * Reads a page in parts, each at one moment. The page names the head of the first part: the given one or a later one. It
-   * may have fewer pets than its limit, or none, although there is a next one. Rejects with `overloaded` and as
-   * {@linkcode PageReader.read} does.
-   */
-  async read(query: NameQuery, head: Head): Promise<PetsOfHead> {
-    if (this.#searches >= SEARCHES_LIMIT) {
+  /** Throws `overloaded` or `rate_limited` unless there is a place for a search of an API key. */
+  expectPlace(apiKeyId: string | undefined): void {
+    if (this.#running.size >= SEARCHES_LIMIT) {
       throw new ServiceError("overloaded", "Too many searches for a name are running");
     }
-    this.#searches++;
+    const ofKey = [...this.#running].filter((search) => search.apiKeyId === apiKeyId);
+    if (ofKey.length >= SEARCHES_OF_KEY_LIMIT) {
+      const message = `An API key may search for names ${SEARCHES_OF_KEY_LIMIT} times at once`;
+      throw new ServiceError("rate_limited", message);
+    }
+  }
+
+  /**
+   * Reads a page in parts, each at one moment. The page names the head of the first part: the given one or a later one. It
+   * may have fewer pets than its limit, or none, although there is a next one. Rejects as {@linkcode PageReader.read} does.
+   */
+  async read(query: NameQuery, head: Head, apiKeyId: string | undefined): Promise<PetsOfHead> {
+    const search = { apiKeyId };
+    this.#running.add(search);
     try {
       return await this.#scan(query, head);
     } finally {
-      this.#searches--;
+      this.#running.delete(search);
     }
   }
 
@@ -60,24 +71,29 @@ export class NameSearch {
     const deadline = monotonicNow() + SCAN_MS;
     const hasName = nameFilter(name);
     const found: PetRecord[] = [];
-    let part: PetsOfHead = { pets: [], head, next: query.cursor };
+    let latest = head;
     let first: Head | undefined;
     let count = 0;
+    /** The cursor of the page after what was passed. */
+    let next = query.cursor;
+    const isOver = () => next !== query.cursor && monotonicNow() >= deadline;
     do {
       await turn();
       const limit = Math.min(PART, SCAN_LIMIT - count);
-      part = await this.#pages.readPart({ ...query, cursor: part.next, limit }, part.head);
-      first ??= part.head;
+      const part = await this.#pages.readPart({ ...query, cursor: next, limit }, latest);
+      latest = part.head;
+      first ??= latest;
       count += limit;
       for (const pet of part.pets) {
-        // A long name may take half a millisecond.
+        // A long name may take a millisecond, and others may have their turns meanwhile.
         if (isRestDue()) await turn();
+        if (isOver()) return endedAt(query.limit, found, first, next);
         if (hasName(pet)) found.push(pet);
+        next = pet.id;
       }
-      const isOver = count >= SCAN_LIMIT || monotonicNow() >= deadline;
-      if (isOver) break;
-    } while (part.next !== undefined && found.length < query.limit);
-    return endedAt(query.limit, found, first, part.next);
+      next = part.next;
+    } while (next !== undefined && found.length < query.limit && count < SCAN_LIMIT && !isOver());
+    return endedAt(query.limit, found, first, next);
   }
 }
 

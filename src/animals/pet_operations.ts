@@ -16,6 +16,7 @@ import { headOf, type Page, type PageQuery, totalOf } from "./page.ts";
 import { type HttpResponse, NEVER_STORED, READ_HEADERS } from "../api/http_response.ts";
 import { compressed } from "../api/compression.ts";
 import { entityTag, entityTagOfHash } from "../api/conditional_read.ts";
+import type { ApiKey } from "../keys/api_key.ts";
 import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import {
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -67,13 +68,14 @@ function listPets(
   deps: PetDeps,
   exchange: ApiRequest,
   entry: HeadEntry,
+  apiKey: ApiKey,
 ): HttpResponse | Promise<HttpResponse> {
   const { background, pets } = deps;
   const query = parsePageQuery(exchange.request.search);
   const isSearch = query.name !== undefined;
   // A search may take seconds, which would hide how long lists take.
   if (isSearch) exchange.measuredAs = "listPetsByName";
-  const listed = pets.list(query, entry);
+  const listed = pets.list(query, entry, apiKey.id);
   if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
   // It has turns, so nothing is kept free for it.
   if (pets.isSlow(query)) background.requestLeft(exchange);

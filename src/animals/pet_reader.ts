@@ -102,28 +102,37 @@ export class PetReader {
     return name !== undefined || waitsForIndex;
   }
 
-  /** A page of pets, all as of one head. Rejects as {@linkcode PageReader.read} and {@linkcode NameSearch.read} do. */
-  list(query: PageQuery, { head }: HeadEntry): Page | Promise<Page> {
+  /**
+   * A page of pets, all as of one head. A search counts as one of the API key. Rejects as {@linkcode PageReader.read}
+   * does, and throws as {@linkcode NameSearch.expectPlace} does.
+   */
+  list(query: PageQuery, { head }: HeadEntry, apiKeyId?: string): Page | Promise<Page> {
     const { pages, reading } = this.#cachesFor(head);
     const name = pageName(query, head);
     // Node 24 has no Map.getOrInsertComputed().
     const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;
-    const page = this.#readPage(query, head)
+    // Thrown at once, because the search of one key must not be refused to those who would share it.
+    if (query.name !== undefined) this.#names.expectPlace(apiKeyId);
+    const page = this.#readPage(query, head, apiKeyId)
       .then((it) => pages.set(name, it))
       .finally(() => reading.delete(name));
     reading.set(name, page);
     return page;
   }
 
-  async #readPage(query: PageQuery, head: Head): Promise<Page> {
-    const read = await this.#readPetsOf(query, head);
+  async #readPage(query: PageQuery, head: Head, apiKeyId: string | undefined): Promise<Page> {
+    const read = await this.#readPetsOf(query, head, apiKeyId);
     return pageOf(read.pets, query, read.head, read.next);
   }
 
-  async #readPetsOf(query: PageQuery, head: Head): Promise<PetsOfHead> {
+  async #readPetsOf(
+    query: PageQuery,
+    head: Head,
+    apiKeyId: string | undefined,
+  ): Promise<PetsOfHead> {
     const { ids, name } = query;
-    if (name !== undefined) return await this.#names.read({ ...query, name }, head);
+    if (name !== undefined) return await this.#names.read({ ...query, name }, head, apiKeyId);
     if (ids !== undefined) {
       const read = await this.#readIds(ids, head);
       const pets = read.pets.filter((pet) => pet !== undefined);

@@ -85,8 +85,8 @@ const TABLE = {
   ),
   rate_limited: entry(
     429,
-    "The API key sent more requests than the operator allows, or follows too many times",
-    `${RETRY}, and send fewer requests per second or end streams`,
+    "The API key sent more requests than the operator allows, or follows or searches too many times at once",
+    `${RETRY}, and send fewer requests per second or at once, or end streams`,
   ),
   internal_error: entry(500, "The service failed unexpectedly", REPORT),
   projection_damaged: entry(

@@ -2,8 +2,14 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { PET_STATUSES, type PetStatus } from "../../events/pet.ts";
-import { SCAN_LIMIT, SCAN_MS, SEARCHES_LIMIT } from "../../src/animals/name_search.ts";
+import {
+  SCAN_LIMIT,
+  SCAN_MS,
+  SEARCHES_LIMIT,
+  SEARCHES_OF_KEY_LIMIT,
+} from "../../src/animals/name_search.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import { EMPTY_HEAD, readHead } from "eventstore-less/log/head.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
@@ -388,18 +394,95 @@ Deno.test("a page of a search ends in time, but never without having passed a pe
   }
 });
 
-Deno.test("searches for the same share a scan, and beyond a limit are refused", async () => {
+Deno.test("a page of a search ends in time, also if names take long and others have their turns between them", async () => {
+  // As with 100 searches for names of 18,000 characters in the form in which they are compared.
+  const [turnMs, nameMs, namesOfTurn] = [1_200, 1, 3];
+  let now = 0;
+  let turns = 0;
+  let looked = 0;
+  const { reader, entry } = manyPets(60, (id) => id % 7 === 0 ? "Rex" : "Max", {
+    monotonicNow: () => now,
+    turn: () => {
+      now += turnMs;
+      turns++;
+      return Promise.resolve();
+    },
+    isRestDue: () => {
+      now += nameMs;
+      looked++;
+      return looked % namesOfTurn === 0;
+    },
+  });
+  const found: number[] = [];
+  let cursor: number | undefined;
+  do {
+    const start = now;
+    const page: { text: string; next?: number } = await reader.list(
+      { limit: 20, name: "rex", cursor },
+      entry,
+    );
+    assert(now - start <= SCAN_MS + turnMs + namesOfTurn * nameMs, `${now - start} ms`);
+    assert(page.next === undefined || page.next < (cursor ?? Infinity));
+    found.push(...JSON.parse(page.text).map(({ id }: Pet) => id));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  assertEquals(found, [56, 49, 42, 35, 28, 21, 14, 7]);
+});
+
+Deno.test("searches for the same share a scan, and beyond the places of a key or of all are refused", async () => {
   const { promise, resolve: begin } = Promise.withResolvers<void>();
   const { reader, reads, entry } = manyPets(8, () => "Rex", { turn: () => promise });
-  const search = async (name: string) => (await reader.list({ limit: 20, name }, entry)).text;
-  const names = Array.from({ length: SEARCHES_LIMIT }, (_, index) => `Max ${index}`);
-  const searches = [...names, ...names].map(search);
-  const { code } = await assertRejects(() => search("rex"), ServiceError);
-  assertEquals(code, "overloaded");
+  const search = async (name: string, apiKeyId: string) => {
+    return (await reader.list({ limit: 20, name }, entry, apiKeyId)).text;
+  };
+  const codeOf = async (name: string, apiKeyId: string) => {
+    const { code } = await assertRejects(() => search(name, apiKeyId), ServiceError);
+    return code;
+  };
+  const keys = ["key 1", "key 2", "key 3", "key 4"];
+  const names = Array.from({ length: SEARCHES_LIMIT / keys.length }, (_, index) => `Max ${index}`);
+  const searches: Promise<string>[] = [];
+  for (const key of keys) {
+    searches.push(...names.map((name) => search(`${name} of ${key}`, key)));
+    const expected = key === "key 4" ? "overloaded" : "rate_limited";
+    assertEquals(await codeOf("rex", key), expected);
+  }
+  assertEquals(await codeOf("rex", "key 5"), "overloaded");
+  // The search of another one takes no place.
+  searches.push(...names.map((name) => search(`${name} of key 1`, "key 2")));
   begin();
   assertEquals(new Set(await Promise.all(searches)), new Set(["[]"]));
   assertEquals(reads.length, SEARCHES_LIMIT);
-  assertEquals(JSON.parse(await search("rex")).length, 8);
+  assertEquals(JSON.parse(await search("rex", "key 1")).length, 8);
+});
+
+Deno.test("a key that uses all its places for searches gets 429, and takes none of other keys", async () => {
+  await using service = await openTestService();
+  const { faults, send } = service;
+  await addPets(service);
+  const { token } = await issueApiKey(service, { label: "other" });
+  // The first request with a key after an event of a key reads its records.
+  await (await send("/v1/key")).body?.cancel();
+  const held = Promise.withResolvers<void>();
+  faults.onSnapshot = async (apply) => {
+    await held.promise;
+    return await apply();
+  };
+  const names = Array.from({ length: SEARCHES_OF_KEY_LIMIT }, (_, index) => `Rex ${index}`);
+  const searches = names.map((name) => send(`/v1/pets?name=${name}`));
+  await assertError(await send("/v1/pets?name=rex"), {
+    status: 429,
+    code: "rate_limited",
+    message: /search for names 25 times at once/,
+  });
+  const headers = { authorization: `Bearer ${token}` };
+  const other = service.sendBare("/v1/pets?name=rex", { headers });
+  held.resolve();
+  for (const response of await Promise.all(searches)) {
+    assertEquals([response.status, await response.json()], [200, []]);
+  }
+  assertEquals((await (await other).json()).length, 12);
+  assertEquals((await read(service, "/v1/pets?name=rex&limit=100")).ids.length, 12);
 });
 
 Deno.test("a search is projection_damaged if a pet is there twice, or not in its category, or if the head counts other lists", async () => {

@@ -5,7 +5,7 @@ import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
 import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../api/requests/idempotency_key.ts";
 import * as EVENTS from "../events_query.ts";
-import { SCAN_LIMIT, SCAN_MS } from "../../animals/name_search.ts";
+import { SCAN_LIMIT, SCAN_MS, SEARCHES_OF_KEY_LIMIT } from "../../animals/name_search.ts";
 import * as PAGES from "../../animals/page_query.ts";
 import { BODY_LIMIT_MS } from "../../api/requests/request_body.ts";
 import { BODY_LIMIT_BYTES } from "../../runtime/service_request.ts";
@@ -28,6 +28,7 @@ export function guides(base: string) {
     "scan-limit": SCAN_LIMIT.toLocaleString("en"),
     "scan-seconds": SCAN_MS / 1_000,
     FOLLOWERS_OF_KEY_LIMIT,
+    SEARCHES_OF_KEY_LIMIT,
     IDEMPOTENCY_KEY_MAX_LENGTH,
     reused: ERRORS.idempotency_key_reused.status,
     reset: ERRORS.feed_reset.status,
