@@ -1,6 +1,7 @@
 /** The table of all error codes (section 7 of the interface). */
 
 import { type ServiceErrorCode, serviceErrorCode } from "eventstore-less/service_error.ts";
+import { redactKeys } from "../runtime/redact_keys.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 
 const RETRY = "Try again after Retry-After";
@@ -167,8 +168,9 @@ export function errorResponse(thrown: unknown): HttpResponse {
 
 const NAME_REPEATED_LENGTH = 50;
 
-/** Quotes and truncates a name that a client sent, for use in a message. */
+/** Quotes and truncates a name that a client sent, for use in a message. Redaction does not recognise part of a key. */
 export function quoted(name: string): string {
-  const end = name.length <= NAME_REPEATED_LENGTH ? "" : "…";
-  return JSON.stringify(name.slice(0, NAME_REPEATED_LENGTH) + end);
+  const redacted = redactKeys(name);
+  const end = redacted.length <= NAME_REPEATED_LENGTH ? "" : "…";
+  return JSON.stringify(redacted.slice(0, NAME_REPEATED_LENGTH) + end);
 }

@@ -534,3 +534,31 @@ function addStream(
     body: new ReadableStream(source),
   });
 }
+
+Deno.test("the name of a field or of a parameter is repeated without a key, also if the key is cut", async () => {
+  await using service = await openTestService();
+  const { add, send, token } = service;
+  for (
+    const [length, shown] of [[0, "pets_…"], [40, `${"x".repeat(40)}pets_…`], [
+      48,
+      `${"x".repeat(48)}pe…`,
+    ]] as const
+  ) {
+    const name = `${"x".repeat(length)}${token}`;
+    const field = new RegExp(`^Field "${shown}" is not known`);
+    const parameter = new RegExp(`^Query parameter "${shown}" is not known`);
+    const expected = { status: 400 };
+    await assertError(await add({ ...REX, [name]: 1 }), {
+      ...expected,
+      code: "invalid_body",
+      message: field,
+    });
+    const repeated = `{"name":"Rex","categoryId":1,"${name}":1,"${name}":1}`;
+    await assertError(await add(repeated), { ...expected, code: "invalid_body", message: field });
+    await assertError(await send(`/v1/pets?${name}=1`), {
+      ...expected,
+      code: "invalid_parameter",
+      message: parameter,
+    });
+  }
+});

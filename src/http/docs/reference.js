@@ -15,7 +15,7 @@ addEventListener("DOMContentLoaded", async () => {
   const response = await fetch("openapi.json");
   const text = await response.text();
   // The samples use this service. After a line number, a tab would be hardly visible. In a pattern it is escaped twice.
-  const samples = text.replaceAll(/https?:\/\/[^"<> ]+(?=\/(?:pets|events|\.\.\/openapi))/g, here)
+  const samples = text.replaceAll(/https?:\/\/[^"<> ]+\/v1(?=\/)/g, here)
     .replaceAll(/(?<!\\)\\t/g, "    ");
   const description = JSON.parse(samples, withoutNoise);
   const { info } = description;

@@ -63,11 +63,13 @@ testInBrowser(
   "the samples of the reference have the address of the page",
   async ({ address, open }) => {
     const page = await open("/docs");
-    // Scalar draws a section only when it is near.
-    await section(page, "events/GET/events").scrollIntoViewIfNeeded();
-    const sample = await section(page, "events/GET/events").locator("pre code").first()
-      .textContent();
-    assertStringIncludes(sample!, `${address}/v1/events`);
+    for (const path of ["pets", "events", "key"]) {
+      const operation = section(page, `${path}/GET/${path}`);
+      // Scalar draws a section only when it is near.
+      await operation.scrollIntoViewIfNeeded();
+      const sample = await operation.locator("pre code").first().textContent();
+      assertStringIncludes(sample!, `${address}/v1/${path}`);
+    }
   },
 );
 
