@@ -102,9 +102,12 @@ export class EventFeed {
       await this.linesAfter(place, entry);
       return;
     }
-    const next = place.position + 1;
-    const { before } = await this.#read(next, next, new TextBuffer(), false);
-    expectSameId(place.id, before);
+    const { position, id } = place;
+    const next = position + 1;
+    // One record: a read of lines would read those after it, too, outside of the turns.
+    const found = await readEventAt(this.#store, next);
+    if (found === undefined) throw unreadableError(next, next);
+    expectSameId(id, feedId(position, found.event.previousHash));
   }
 
   /** At most {@linkcode SEGMENT_LENGTH} lines after a place, up to a head. Rejects with `feed_reset` as expectPlace(). */

@@ -106,6 +106,23 @@ Deno.test("EventFeed lets others run between the lines that are far behind the h
   assertEquals(turns, 0, "The check of a place does not wait either");
 });
 
+Deno.test("EventFeed proves the place of a client that is behind by one record, because this read has no turns", async () => {
+  await using sample = await openFeed();
+  const { feed, entry, store } = sample;
+  const [first] = await readAll(sample);
+  let records = 0;
+  store.onList = async (apply) => {
+    const read = await apply();
+    records += read.length;
+    return read;
+  };
+  for (const place of [BEGINNING, first]) {
+    records = 0;
+    await feed.expectPlace(place, entry);
+    assertEquals(records, 1);
+  }
+});
+
 Deno.test("EventFeed reads on from each id of its log, and refuses ids of another log with feed_reset", async () => {
   using sample = await openFeed(20);
   const { feed, entry } = sample;
