@@ -132,7 +132,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/animals/name_search.ts": {
     "a search leaves out what follows its page": {
-      "#scan": ["found, first", "found.slice(0, query.limit), first"],
+      "#scan": ["next = part.next;", "found.splice(query.limit); next = part.next;"],
     },
   },
   "src/animals/pet_index.ts": {
