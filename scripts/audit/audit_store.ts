@@ -9,9 +9,9 @@ import { openFileToRead, OpenStoreError } from "eventstore-less/store/open_store
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
 import { NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
 import type { FileLocation } from "eventstore-less/store/store_location.ts";
-import type { Store } from "eventstore-less/store/store.ts";
-import { StoreDamagedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { retryingStore, withRetryingStore } from "../cli/run_command.ts";
+import { expectAcceptable } from "../cli/with_reader.ts";
 import { audit } from "../verify/audit.ts";
 import { type AuditReport, Findings } from "../verify/findings.ts";
 import type { AuditOptions } from "../verify/log_audit.ts";
@@ -49,16 +49,6 @@ async function auditFile(location: FileLocation, options: AuditOptions): Promise
   } catch (error) {
     if (!(error instanceof OpenStoreError) || error.damage === undefined) throw error;
     return new Findings(error.damage).report(EMPTY_HEAD);
-  }
-}
-
-/** Rejects with `OpenStoreError` if the store is not one that an audit can examine. */
-async function expectAcceptable(store: Store, location: FileLocation): Promise<void> {
-  try {
-    await acceptUnlessRestoring(store);
-  } catch (error) {
-    const isRefused = error instanceof StoreRefusedError && !(error instanceof StoreDamagedError);
-    throw isRefused ? new OpenStoreError(location, error.message) : error;
   }
 }
 

@@ -7,10 +7,16 @@ import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { LogDamagedError, readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
 import { eventOf, LINE_LIMIT_BYTES, readEvent } from "eventstore-less/log/lines.ts";
 import type { Store } from "eventstore-less/store/store.ts";
+import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 
 const MISSING = "events are missing, or this is another log";
 const advice = () => `Keep the file, and run ${commandName("audit")}`;
+
+/** Whether a part of the log cannot be read. */
+export function isDamage(error: unknown): error is LogDamagedError | StoreDamagedError {
+  return error instanceof LogDamagedError || error instanceof StoreDamagedError;
+}
 
 /** The end of the file of a backup. A torn file has only the beginning of the first event. */
 type FileEnd =
@@ -27,6 +33,8 @@ export class Backup {
   hash = GENESIS_HASH;
   /** Length of the incomplete line that {@linkcode open} removed. */
   readonly removedBytes: number = 0;
+  /** Why the last line of the file cannot be found in the log. The hash in the next one can still prove it. */
+  damage: LogDamagedError | StoreDamagedError | undefined;
   #file: FileHandle;
 
   private constructor(file: FileHandle, end: FileEnd) {
@@ -41,14 +49,20 @@ export class Backup {
   }
 
   /**
-   * Opens a backup of a log that ends at `headPosition`. Removes an incomplete line at the end of the file. Rejects with
-   * `RefusedError` unless the file begins with the first event, and its last whole line is in the log.
+   * Opens a backup of a log that ends at `headPosition`, infinity if that is unknown. Removes an incomplete line at the end
+   * of the file. Rejects with `RefusedError` unless the file begins with the first event, and its last whole line is in
+   * the log, or cannot be read there.
    */
   static async open(file: FileHandle, store: Store, headPosition: number): Promise<Backup> {
     const end = await readEnd(file);
     if (end.kind === "torn") await expectFirstEvent(end.bytes, store, headPosition);
-    if (end.kind === "lines") await expectInLog(end, store, headPosition);
     const backup = new Backup(file, end);
+    if (end.kind === "lines") {
+      await expectInLog(end, store, headPosition).catch((error) => {
+        if (!isDamage(error)) throw error;
+        backup.damage = error;
+      });
+    }
     if (backup.removedBytes > 0) await file.truncate(backup.length);
     await file.datasync();
     return backup;

@@ -3,24 +3,22 @@ import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import { lockFile } from "this-runtime/file_lock.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
+import { acceptLog } from "eventstore-less/log/accept_store.ts";
 import { readHead } from "eventstore-less/log/head.ts";
 import { HeadLostError } from "eventstore-less/log/head_reader.ts";
 import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
-import { Backup } from "./backup.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import { StoreDamagedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { Backup, isDamage } from "./backup.ts";
 import type { Instance } from "eventstore-less/instance.ts";
 import { formatCounted } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import { progressOf } from "../cli/progress.ts";
 import { RefusedError } from "../cli/refused_error.ts";
-import {
-  print,
-  retryingStore,
-  runCommand,
-  say,
-  UsageError,
-  withInstance,
-} from "../cli/run_command.ts";
+import { print, retryingStore, runCommand, say, UsageError } from "../cli/run_command.ts";
+import { withReader } from "../cli/with_reader.ts";
 import { COMMANDS } from "../cli/commands.ts";
+import { continuingLines } from "../verify/readable_log.ts";
 
 /** Ends of the names of the files that SQLite keeps for a store. */
 const FILES_OF_SQLITE = ["", "-wal", "-shm", "-journal"];
@@ -34,7 +32,7 @@ let isFollowing = false;
 let backup: Backup | undefined;
 
 await runCommand(COMMANDS.backup, {
-  refusals: [LogDamagedError, HeadLostError],
+  refusals: [LogDamagedError, StoreDamagedError, HeadLostError],
   stop,
   interrupt() {
     const how = isFollowing ? "Stopped" : "Interrupted";
@@ -52,14 +50,13 @@ await runCommand(COMMANDS.backup, {
     }
     path = name;
     isFollowing = follow;
-    await withInstance(appendNew);
+    await withReader(appendNew);
   },
 });
 
 async function appendNew(instance: Instance): Promise<void> {
-  const { heads } = instance;
   const patientStore = retryingStore(instance.store);
-  const { position } = (await readHead(patientStore)).head;
+  const { position, fault: headFault } = await readEndOfLog(patientStore);
   await using file = await openFile();
   // Only one process at a time can write the file.
   using lock = lockFile(path);
@@ -69,28 +66,66 @@ async function appendNew(instance: Instance): Promise<void> {
   if (removedBytes > 0) {
     say(`Removed an incomplete line of ${formatCounted(removedBytes, "byte")} from ${path}.`);
   }
+  let fault = headFault ?? backup.damage;
+  try {
+    if (headFault === undefined) await appendBatches(instance, file, backup, position);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    fault = error;
+  }
+  if (fault !== undefined) {
+    for await (const batch of continuingLines(patientStore, backup)) {
+      await backup.append(batch);
+      if (stop.signal.aborted) break;
+    }
+  }
+  if (isFollowing && fault === undefined) return;
+  await printSynced(file, backup);
+  if (stop.signal.aborted) return;
+  const added = formatCounted(backup.position - startedAt, "new event");
+  const news = backup.position === startedAt ? "Nothing is new" : `Appended ${added}`;
+  say(`${news}: ${path} ends at position ${backup.position}.`);
+  if (fault !== undefined) throw fault;
+}
+
+/** Appends the lines of a log that ends at a position. With --follow, also those that come later. */
+async function appendBatches(
+  instance: Instance,
+  file: FileHandle,
+  backup: Backup,
+  position: number,
+): Promise<void> {
   if (isFollowing) await printSynced(file, backup);
-  const from = startedAt + 1;
+  const from = backup.position + 1;
   const batches = isFollowing
     ? followStore(instance, { from, signal: stop.signal })
-    : readLog(patientStore, { from, to: position });
+    : readLog(retryingStore(instance.store), { from, to: position });
   for await (const batch of batches) {
     // Otherwise the next run would refuse a file that was truncated and then continued.
     await expectInPlace(file, backup.length);
     await backup.append(batch);
     if (isFollowing) {
       // Sync once for all events that were there at the last look at the log.
-      const isAtEnd = backup.position >= heads.latest!.head.position;
+      const isAtEnd = backup.position >= instance.heads.latest!.head.position;
       if (isAtEnd || stop.signal.aborted) await printSynced(file, backup);
     } else showBackingUp(backup.position, position);
     if (stop.signal.aborted) break;
   }
-  if (isFollowing) return;
-  await printSynced(file, backup);
-  if (stop.signal.aborted) return;
-  const added = formatCounted(position - startedAt, "new event");
-  const news = position === startedAt ? "Nothing is new" : `Appended ${added}`;
-  say(`${news}: ${path} ends at position ${position}.`);
+}
+
+/** The last position of the log; infinity, and the fault, if the head cannot be used. */
+async function readEndOfLog(store: Store): Promise<{ position: number; fault?: Error }> {
+  try {
+    await acceptLog(store);
+    return { position: (await readHead(store)).head.position };
+  } catch (error) {
+    if (isDamage(error)) return { position: Infinity, fault: error };
+    if (!(error instanceof StoreRefusedError)) throw error;
+    return {
+      position: Infinity,
+      fault: new RefusedError(`The store is refused: ${error.message}`),
+    };
+  }
 }
 
 async function openFile(): Promise<FileHandle> {

@@ -99,17 +99,19 @@ export const COMMANDS = {
         "then prints each new event, until Ctrl-C; ends at the next event if the pipe is closed",
       "--pretty": "prints time, position, type, subject, actor, its label, and data or changes",
       "--csv": "prints a row for each event, which spreadsheets open, and no cell as a formula",
-      "--recover": `prints the lines that verify, from the first one, of a store that is not sound.
-        Stop the service before. It cannot be used with another flag.`,
+      "--recover":
+        `prints every line that can be read of a store that is not sound, sound or not, and
+        names the positions that are missing. It cannot be used with another flag.`,
     },
     variables: [...STORE, "NO_COLOR"],
-    refusal: "a part of the log does not verify, so --recover left it out",
+    refusal: "--recover could not read all lines",
   },
   backup: {
     title: "Keeps a backup of the log in a file up to date",
     details: `Appends the new events to FILE, which must be new, empty, or an export of this log,
       and which only one process at a time can write. When they are on disk, prints the position and
-      the hash of the last one as JSON; with --follow on a terminal, only the number of events.`,
+      the hash of the last one as JSON; with --follow on a terminal, only the number of events. From a
+      damaged store, it takes every line that can be read and continues FILE, and exits with 1.`,
     usage: ["backup FILE [--follow]"],
     flags: {
       "--follow": "then appends each new event, until Ctrl-C; waits while the store is away",

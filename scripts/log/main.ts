@@ -3,12 +3,9 @@ import { isatty } from "node:tty";
 import { isNoColor } from "this-runtime/stdio.ts";
 import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
-import { eventOf } from "eventstore-less/log/lines.ts";
+import { eventOf, readEvent } from "eventstore-less/log/lines.ts";
 import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
 import { commandName } from "../../src/runtime/command_name.ts";
-import { readStoreConfig } from "../../src/settings/config.ts";
-import { recoverLog } from "./recover_log.ts";
-import { openFileToRead } from "eventstore-less/store/open_store.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
 import type { Instance } from "eventstore-less/instance.ts";
@@ -17,17 +14,18 @@ import { CSV_HEADER, csvEvent } from "./csv_event.ts";
 import { eventFilter } from "./event_filter.ts";
 import { prettyEvent } from "./pretty_event.ts";
 import { parseCount } from "../cli/flag_values.ts";
-import { formatCounted } from "../cli/format.ts";
 import { followStore } from "../cli/log_source.ts";
 import {
   EXIT,
+  retryingStore,
   runCommand,
   say,
   UsageError,
   withInstance,
-  withRetryingStore,
   write,
 } from "../cli/run_command.ts";
+import { withReader } from "../cli/with_reader.ts";
+import { readableRecords } from "../verify/readable_log.ts";
 import { COMMANDS } from "../cli/commands.ts";
 
 const encoder = new TextEncoder();
@@ -44,9 +42,10 @@ await runCommand(COMMANDS.log, {
     const { to, of } = printed;
     const next = commandName(`log --from ${to + 1}`);
     if (isFollowing) return `Stopped after position ${to}. ${next} --follow continues.`;
-    const again = `Run ${commandName("log --recover")} again.`;
-    const rest = isRecovering ? again : `${next} prints the rest.`;
-    return `Interrupted after position ${to} of ${of}. ${rest}`;
+    if (isRecovering) {
+      return `Interrupted after position ${to}. Run ${commandName("log --recover")} again.`;
+    }
+    return `Interrupted after position ${to} of ${of}. ${next} prints the rest.`;
   },
   endsBySignal: () => isFollowing,
   async run({ follow = false, recover = false, from, last, pretty, csv, ...selecting }) {
@@ -55,7 +54,7 @@ await runCommand(COMMANDS.log, {
         throw new UsageError("--recover cannot be used with another flag");
       }
       isRecovering = true;
-      return await recoverStore();
+      return await withReader(({ store }) => printReadable(retryingStore(store)));
     }
     const { to: end, ...filters } = selecting;
     const start = parseCount("--from", from, 1);
@@ -129,32 +128,34 @@ async function formatOf(instance: Instance, { pretty = false, csv = false }) {
   };
 }
 
-async function recoverStore(): Promise<number> {
-  const { store: location } = readStoreConfig();
-  if (location.kind === "file") {
-    using store = await openFileToRead(location);
-    return await printRecovered(store);
-  }
-  const accept = () => Promise.resolve();
-  return await withRetryingStore({ accept }, ({ store }) => printRecovered(store));
-}
-
-async function printRecovered(store: Store): Promise<number> {
-  const { events, fault, lines } = await recoverLog(store);
-  printed.of = events;
-  for await (const batch of lines()) {
-    const isRead = await write(joinLines(batch));
+/** Prints every line that can be read, and says which positions it could not read. */
+async function printReadable(store: Store): Promise<number> {
+  const missing: string[] = [];
+  for await (const records of readableRecords(store)) {
+    const lines = records.flatMap((record) => record.lines);
+    const isRead = await write(joinLines(lines));
     if (!isRead) return EXIT.done;
-    printed.to += batch.length;
+    for (const line of lines) {
+      const read = readEvent(line);
+      if (!("position" in read)) continue;
+      const { position } = read;
+      const next = printed.to + 1;
+      if (position > next) missing.push(rangeOf(next, position - 1));
+      printed.to = Math.max(printed.to, position);
+    }
     if (stop.signal.aborted) return EXIT.done;
   }
-  if (fault === undefined) {
-    say(`Printed the whole log, which verifies: ${formatCounted(events, "event")}.`);
+  const end = `Printed all lines that can be read; the last one is at position ${printed.to}.`;
+  if (missing.length === 0) {
+    say(end);
     return EXIT.done;
   }
-  const first = formatCounted(events, "event");
-  say(`Printed the sound beginning of the log: ${first}. Left out the rest: ${fault}`);
+  say(`${end} Without positions ${missing.join(", ")}.`);
   return EXIT.refused;
+}
+
+function rangeOf(first: number, last: number): string {
+  return first === last ? `${first}` : `${first} to ${last}`;
 }
 
 /** The labels of all keys by id. If the projections cannot be read, a replay is needed, and the log has no labels. */

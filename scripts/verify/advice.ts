@@ -17,15 +17,18 @@ const ACTIONS = {
     "Upgrade the program, then audit again: the newer lines may also explain other faults.",
   recover: () =>
     `\
-Stop the service, and keep a copy of all files of the store. Export every line that verifies:
-  ${commandName("log --recover")} > recovered.jsonl
-The command prints how many events these are. Audit the newest backup. If it is sound and has more events, \
-or if nothing could be exported, restore it in place of recovered.jsonl:
-  ${commandName("audit --file BACKUP")}
-Restore into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
-service use it:
+Stop the service, and keep a copy of all files of the store. Copy the newest backup, and let the copy continue with \
+every line that the damaged store still gives (without a backup, leave out the first command):
+  cp BACKUP recovered.jsonl
+  ${commandName("backup recovered.jsonl")}
+It says at which position recovered.jsonl ends, and exits with 1 if it met a fault. Check recovered.jsonl, restore it \
+into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the service use it:
+  ${commandName("audit --file recovered.jsonl")}
   KV_PATH=restored.sqlite3 ${commandName("restore recovered.jsonl")}
-  KV_PATH=restored.sqlite3 ${commandName("audit")}`,
+  KV_PATH=restored.sqlite3 ${commandName("audit")}
+If the backup met a fault, lines after a gap may be readable. They cannot be restored, because they do not continue the \
+lines before the gap. Keep them as evidence of what was acknowledged, with all others that can be read:
+  ${commandName("log --recover")} > evidence.jsonl`,
   evidence: ({ kind }) =>
     `\
 Stop the service, and change nothing: an older copy of the store was put back, the history was altered, or this is \

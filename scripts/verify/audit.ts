@@ -25,18 +25,18 @@ import {
   readHead,
 } from "eventstore-less/log/head.ts";
 import { isHeadBehind } from "eventstore-less/log/accept_store.ts";
-import { readEvent, splitLines } from "eventstore-less/log/lines.ts";
+import { readEvent } from "eventstore-less/log/lines.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { CHECKSUM_BYTES } from "eventstore-less/store/checksum.ts";
 import { formatKey } from "eventstore-less/store/key_encoding.ts";
 import { scan, scanOutside } from "eventstore-less/store/scan.ts";
 import type { ExpiringRecord } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import type { Key, Store } from "eventstore-less/store/store.ts";
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { type AuditReport, Findings, type Note } from "./findings.ts";
 import { GenerationAudit } from "./generation_audit.ts";
 import { type AuditOptions, LogAudit } from "./log_audit.ts";
 import type { LogVerifier } from "./log_verifier.ts";
+import { rawRecordOf } from "./readable_log.ts";
 
 export interface AuditDeps {
   store: Store;
@@ -110,15 +110,9 @@ export async function auditLog(
 export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]> {
   for await (const entries of scan(store, logRange(Number.MAX_SAFE_INTEGER - 1))) {
     const records = entries.filter(({ key }) => isLogKey(key));
-    yield (await Promise.all(records.map(linesOfRecord))).flat();
+    const found = await Promise.all(records.map(rawRecordOf));
+    yield found.flatMap(({ lines }) => lines.length > 0 ? lines : [new Uint8Array()]);
   }
-}
-
-async function linesOfRecord({ value }: StoreEntry): Promise<Uint8Array[]> {
-  const bytes = value instanceof Uint8Array ? value.subarray(CHECKSUM_BYTES) : new Uint8Array();
-  const lines = (await Array.fromAsync(splitLines([bytes]))).flat();
-  const found = lines.filter(({ length }) => length > 0);
-  return found.length > 0 ? found : [new Uint8Array()];
 }
 
 /** Audits the lines of an export, which must have an event. Rejects if it begins after position 1. */

@@ -88,7 +88,7 @@ test("audit: a file without the counter of versions is not sound, and start and 
     const [summary, fault] = stdout.split("\n");
     assertEquals([code, summary], [1, "Not sound: 1 fault in 1 event."], stdout);
     assertEquals(fault, `- The file of the store is damaged: ${lost}`);
-    assertStringIncludes(stdout, "\n  deno task log --recover > recovered.jsonl\n");
+    assertStringIncludes(stdout, "\n  deno task backup recovered.jsonl\n");
     const refused = `it is damaged, or not a store: ${lost}; run deno task audit\n$`;
     const reason = RegExp(`^error: Cannot open the store [^\n]+ \\(KV_PATH\\): ${refused}`);
     for (const command of ["start", "replay"]) {

@@ -8,13 +8,13 @@ import { FAULT_KINDS, type FaultKind } from "../../../scripts/verify/advice.ts";
 import type { Key, Mutation } from "eventstore-less/store/store.ts";
 import { permissions, PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { BASH } from "../run_redirected.ts";
+import { followAdvice } from "../../support/follow_advice.ts";
 import { runTask } from "../../support/run_task.ts";
 import { overwritePage } from "../../support/overwrite_page.ts";
 import { changeFile, type SampleFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { set } from "../../support/store_contract.ts";
 import { setExpiry } from "../../support/set_expiry.ts";
-import { run } from "../../support/third_party_tools.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
 
 testNeeding(permissions("read"))(
@@ -117,12 +117,12 @@ for (const action of new Set(CASES.map(({ kind }) => FAULT_KINDS[kind].action)))
     `The advice to ${action}, followed word for word, ends with a sound store`,
     async () => {
       const cases = CASES.filter(({ kind }) => FAULT_KINDS[kind].action === action);
-      await Promise.all(cases.map(followAdvice));
+      await Promise.all(cases.map(expectSoundAfterAdvice));
     },
   );
 }
 
-function followAdvice(
+function expectSoundAfterAdvice(
   { name, kind, change, damage, args = [], backup, events = EVENTS }: FaultCase,
 ): Promise<void> {
   return withProjectCopy((project) =>
@@ -143,8 +143,7 @@ function followAdvice(
       const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath, project });
       const [[urgent, advice]] = Object.entries<string>(JSON.parse(stdout).advice);
       assertEquals([code, urgent], [1, kind], name);
-      const commands = advice.split("\n").filter((line) => line.startsWith("  "));
-      const output = await runInShell(commands.join("\n"), project, kvPath);
+      const output = await followAdvice(advice, project, kvPath);
       const verdict = output.split("\n").findLast((line) => /^(Not s|S)ound/.test(line));
       assertEquals(verdict?.slice(0, 16), `Sound: ${events} events`, `${name}: ${output}`);
     })
@@ -187,11 +186,4 @@ function executing(statement: string) {
     using database = new DatabaseSync(path);
     database.exec(statement);
   };
-}
-
-/** Runs commands as an operator does, in the project's folder, and resolves to all that they print. */
-async function runInShell(commands: string, cwd: string, kvPath: string): Promise<string> {
-  const path = `${Deno.execPath().replace(/[^/]*$/, "")}:${Deno.env.get("PATH")}`;
-  const env = { NO_COLOR: "1", KV_PATH: kvPath, PATH: path };
-  return (await run("bash", ["-c", commands], { cwd, env })).output;
 }

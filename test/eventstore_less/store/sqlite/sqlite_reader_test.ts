@@ -3,7 +3,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { projectionKey } from "eventstore-less/keyspace.ts";
 import { audit } from "../../../../scripts/verify/audit.ts";
-import { recoverLog } from "../../../../scripts/log/recover_log.ts";
+import { continuingLines, readableRecords } from "../../../../scripts/verify/readable_log.ts";
+import { logKey } from "eventstore-less/keyspace.ts";
+import { linesOf } from "eventstore-less/log/read_log.ts";
 import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
 import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import { encodeKey } from "eventstore-less/store/key_encoding.ts";
@@ -73,8 +75,7 @@ test("audit() of a damaged file reports a record that cannot be decoded", () =>
     assertEquals([position, counts.file_damaged], [40, 1]);
     const message = "The record at position 40 does not hold exactly lines 36 to 40";
     assert(faults.some((it) => it.message === message));
-    const { events, fault } = await recoverLog(store);
-    assertEquals([events, fault?.startsWith("Line 36: ")], [35, true]);
+    assertEquals((await Array.fromAsync(continuingLines(store))).flat().length, 35);
     // A service reports the damage, too.
     const served = new SqliteStore(store, NO_WRITER);
     const reads = [
@@ -89,7 +90,7 @@ test("audit() of a damaged file reports a record that cannot be decoded", () =>
     }
   }));
 
-test("Damage of any page of the file is found, and every line before it can be recovered", () =>
+test("Damage of any page of the file is found, every line that can be read is, and those before a gap continue a backup", () =>
   withSampleFile(async ({ folder, kvPath, lines, store }) => {
     // Large records with overflow pages, which are deleted again, so that there are free pages.
     for (const type of ["set", "delete"] as const) {
@@ -108,6 +109,7 @@ test("Damage of any page of the file is found, and every line before it can be r
     const pages = original.length / PAGE_BYTES;
     let harmless = 0;
     const recovered = new Set<number>();
+    let gaps = 0;
     for (let page = 0; page < pages; page++) {
       await Deno.writeFile(path, original);
       overwritePage(path, page);
@@ -117,15 +119,40 @@ test("Damage of any page of the file is found, and every line before it can be r
         harmless++;
       } catch (error) {
         assert(error instanceof StoreDamagedError, `page ${page}: ${error}`);
-        const { events, lines: recover } = await recoverLog(reader);
-        const texts = (await Array.fromAsync(recover())).flat().map((it) => decoder.decode(it));
-        assertEquals(texts, lines.slice(0, events));
+        const readable = await readableLines(reader);
+        const records = (await Array.fromAsync(readableRecords(reader))).flat();
+        const read = records.flatMap((record) => record.lines).map((line) => decoder.decode(line));
+        assertEquals(readable.filter((line) => !read.includes(line)), [], `page ${page}`);
+        const gap = lines.findIndex((line) => !readable.includes(line));
+        const events = gap === -1 ? lines.length : gap;
+        const texts = (await Array.fromAsync(continuingLines(reader))).flat()
+          .map(({ line }) => decoder.decode(line));
+        assert(texts.length >= events, `page ${page}: ${texts.length} of ${events} lines`);
+        assertEquals(texts, lines.slice(0, texts.length), `page ${page}`);
         recovered.add(events);
+        if (readable.length > events) gaps++;
       }
     }
     // The content of a free page does not matter, unless it lists others.
     assert(harmless < (free as number), `${harmless} of ${pages} pages`);
     assertEquals([recovered.has(0), recovered.has(40), recovered.size > 5], [true, true, true]);
+    assert(gaps > 2, `${gaps} gaps`);
   }));
+
+/** The lines that a file gives if each position is read by itself. */
+async function readableLines(reader: SqliteReader): Promise<string[]> {
+  const found = new Map<number, string>();
+  for (let position = 1; position <= 40; position++) {
+    try {
+      const range = { start: logKey(position), end: logKey(41) };
+      const [entry] = await reader.list(range, { limit: 1 });
+      const stored = entry === undefined ? [] : linesOf(entry) ?? [];
+      for (const { position, line } of stored) found.set(position, decoder.decode(line));
+    } catch (error) {
+      assert(error instanceof StoreDamagedError, `position ${position}: ${error}`);
+    }
+  }
+  return [...found].toSorted(([one], [other]) => one - other).map(([, line]) => line);
+}
 
 const decoder = new TextDecoder();

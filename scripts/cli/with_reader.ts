@@ -1,0 +1,41 @@
+import { createInstance, type Instance } from "eventstore-less/instance.ts";
+import { acceptUnlessRestoring } from "eventstore-less/log/accept_store.ts";
+import { openFileToRead, OpenStoreError } from "eventstore-less/store/open_store.ts";
+import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
+import { NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
+import type { Store } from "eventstore-less/store/store.ts";
+import { StoreDamagedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import type { FileLocation } from "eventstore-less/store/store_location.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { readStoreConfig } from "../../src/settings/config.ts";
+import { withInstance } from "./run_command.ts";
+
+/**
+ * Opens the configured store during `use` only to read it, whatever its head says, and also if its file is damaged. So
+ * it opens a file without Deno KV, which ends the process at some damages.
+ */
+export async function withReader<T>(use: (instance: Instance) => Promise<T>): Promise<T> {
+  const { store: location } = readStoreConfig();
+  if (location.kind !== "file") {
+    return await withInstance(use, { accept: acceptUnlessRestoring });
+  }
+  const store = new SqliteStore(await openFileToRead(location), NO_WRITER);
+  try {
+    await expectAcceptable(store, location).catch((error) => {
+      if (!(error instanceof StoreDamagedError)) throw error;
+    });
+    return await use(createInstance({ store, runtime: systemRuntime }));
+  } finally {
+    store.close();
+  }
+}
+
+/** Rejects with `OpenStoreError` if the store is not one that a tool can examine. */
+export async function expectAcceptable(store: Store, location: FileLocation): Promise<void> {
+  try {
+    await acceptUnlessRestoring(store);
+  } catch (error) {
+    const isRefused = error instanceof StoreRefusedError && !(error instanceof StoreDamagedError);
+    throw isRefused ? new OpenStoreError(location, error.message) : error;
+  }
+}
