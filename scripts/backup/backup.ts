@@ -70,6 +70,7 @@ export class Backup {
 
   /** Appends the next lines of the log. Rejects with `LogDamagedError` if one is not an event, or breaks the chain. */
   async append(lines: readonly StoredLine[]): Promise<void> {
+    if (lines.length === 0) return;
     let hash = this.hash;
     for (const { position, line } of lines) {
       const event = readEvent(line);

@@ -5,6 +5,10 @@ import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/r
 import { commandOf } from "../../support/programs.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { programAt } from "../../support/store_server.ts";
+import { HEAD_KEY, logKey } from "eventstore-less/keyspace.ts";
+import type { Key, Mutation } from "eventstore-less/store/store.ts";
+import { changeFile, withSampleFile } from "../../support/sample_file.ts";
+import { linesToBytes } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
 
 const test = testNeeding(PROCESSES);
@@ -44,6 +48,47 @@ test("backup appends what is new, and prints a checkpoint of an export", async (
   const audited = await expectTask(["audit", "--checkpoint", checkpoint, "--file", file], temp);
   assertMatch(audited, /^Sound: 6 events, 5 pets\.\nThe log extends the checkpoint\.$/m);
 });
+
+test("backup of a store that is not sound exits with 1, and its file has every line that continues it", () =>
+  withSampleFile(async ({ kvPath, folder, lines, store }) => {
+    const file = `${folder}/pets.jsonl`;
+    const backUp = async (from: number, code: number, to: number, words: RegExp) => {
+      await Deno.writeFile(file, linesToBytes(lines.slice(0, from)));
+      const outcome = await runTask(["backup", file], { kvPath });
+      assertEquals([outcome.code, outcome.stdout], [
+        code,
+        endOf(`${lines.slice(0, to).join("\n")}\n`),
+      ]);
+      assertMatch(outcome.stderr, words);
+      assertEquals(await Deno.readFile(file), linesToBytes(lines.slice(0, to)));
+    };
+    const head = await store.get(HEAD_KEY);
+    await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
+    const headless =
+      /ends at position 40\.\nerror: The store is refused: its head record is missing; run deno task audit\n$/;
+    for (const from of [0, 30, 39, 40]) await backUp(from, 1, 40, headless);
+
+    // The record of lines 34 and 35.
+    const record = await store.get(logKey(35));
+    const damaged = new Uint8Array(record!.value as Uint8Array);
+    const lineFeed = damaged.indexOf(10);
+    damaged[lineFeed - 20] ^= 1;
+    const set = (key: Key, value: unknown): Mutation => ({
+      type: "set",
+      key,
+      value: value as Uint8Array,
+    });
+    await changeFile(kvPath, [set(HEAD_KEY, head!.value), set(logKey(35), damaged)]);
+    const fault = /error: Position \d+ of the log is in a damaged record; run deno task audit\n$/;
+    // The last line of the file cannot be found, but the next one has its hash.
+    await backUp(35, 1, 40, fault);
+    // The hash in line 35 says that line 34 was altered.
+    for (const from of [20, 33]) await backUp(from, 1, 33, fault);
+    damaged[lineFeed - 20] ^= 1;
+    damaged[damaged.length - 20] ^= 1;
+    await changeFile(kvPath, [set(logKey(35), damaged)]);
+    await backUp(20, 1, 34, fault);
+  }));
 
 test("backup refuses, with one line and without a change, a file that is not of this log", async () => {
   await using temp = await TempStore.make();
