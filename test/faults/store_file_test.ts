@@ -207,6 +207,7 @@ const LOSSES: Record<string, (store: TempStore) => Promise<void>> = {
   deleted: async ({ kvPath }) => {
     for (const suffix of ["", "-wal", "-shm"]) await Deno.remove(kvPath + suffix);
   },
+  "deleted with its folder": ({ folder }) => Deno.remove(folder, { recursive: true }),
   replaced: async ({ kvPath }) => {
     await Deno.copyFile(kvPath, `${kvPath}.new`);
     await Deno.rename(`${kvPath}.new`, kvPath);
@@ -217,8 +218,11 @@ for (const [name, lose] of Object.entries(LOSSES)) {
   testOnLinux(
     `if the store's file is ${name}, additions stop, and the logged command saves every pet`,
     async () => {
-      await using store = await TempStore.make();
-      await using copy = await TempStore.make();
+      // A shell gives a blank and a quote other meanings.
+      await using parent = await TempStore.make();
+      const folder = `${parent.folder}/Ann's store`;
+      await Deno.mkdir(folder);
+      await using store = await TempStore.make(folder);
       await using loaded = await startLoad(store);
       const { token, services: [service], load } = loaded;
       await lose(store);
@@ -233,9 +237,11 @@ for (const [name, lose] of Object.entries(LOSSES)) {
       const [, line, ...others] = service.lines;
       const { event, saveCommand, remedy } = JSON.parse(line);
       assertEquals([event, others], ["store_file_lost", []]);
-      await expectDone("sh", ["-c", `cd ${copy.folder}; ${saveCommand}`]);
-      const saved = /KV_PATH=(\S+) deno task audit/.exec(remedy)![1];
-      const kvPath = `${copy.folder}/${saved}`;
+      // The folder in which an operator runs it does not matter.
+      await expectDone("sh", ["-c", `cd /; ${saveCommand}`]);
+      const kvPath = `${store.kvPath}.saved`;
+      const [, named] = /check the copy: KV_PATH=('.*') deno task audit\. /.exec(remedy)!;
+      assertEquals(await expectDone("sh", ["-c", `printf %s ${named}`]), kvPath);
       assertEquals((await runTask(["audit"], { kvPath })).code, 0);
       assertEquals(await service.stop(), 0);
       await using successor = await ServiceProcess.start(kvPath);
@@ -244,6 +250,36 @@ for (const [name, lose] of Object.entries(LOSSES)) {
     },
   );
 }
+
+testOnLinux(
+  "the logged command fails if it does not find the store's files, or cannot copy them, and the service continues",
+  async () => {
+    await using store = await TempStore.make();
+    await using loaded = await startLoad(store);
+    const { services: [service] } = loaded;
+    await LOSSES.deleted(store);
+    await until(() => service.lines.length > 1);
+    await loaded.stop();
+    const { saveCommand } = JSON.parse(service.lines[1]);
+    const [, device, inode] = /\^(\d+):(\d+) /.exec(saveCommand)!;
+    const { dev, ino } = await Deno.stat("/dev/null");
+    const commands = [
+      // The inode of another file, which the process has open on another device.
+      saveCommand.replace(`^${device}:${inode} `, `^${device}:${ino} `),
+      saveCommand.replaceAll(`${store.kvPath}.saved`, `${store.folder}/none/saved`),
+      // Its bytes are not those of a copy that is there already.
+      saveCommand.replace(/cp "[^&]*/, `ln -s ${store.folder} ${store.kvPath}.saved `),
+    ];
+    assert(Number(device) !== dev);
+    for (const command of commands) {
+      assert(command !== saveCommand);
+      const { success } = await new Deno.Command("sh", { args: ["-c", command] }).output();
+      assertEquals(success, false, command);
+      assertEquals((await fetch(`${service.address}/healthz`)).status, 200);
+    }
+    assertEquals(await service.stop(), 0);
+  },
+);
 
 test("only the owner may read the files of a new store, and existing files keep their mode", async () => {
   await using store = await TempStore.make();

@@ -2,7 +2,7 @@
 
 import type { Stats } from "node:fs";
 import { mkdir, open, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { pid } from "node:process";
 import { commandName } from "../../../runtime/command_name.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -86,8 +86,8 @@ export async function watchFile(
     report("error", "store_file_lost", {
       store: path,
       reason: `${paths[lost]} was ${found[lost] === undefined ? "deleted or moved" : "replaced"}`,
-      remedy: remedyForLostFile(),
-      saveCommand: saveCommand(opened),
+      remedy: lostRemedy(path),
+      saveCommand: saveCommand(path, opened),
     });
     const message = "The store's file was deleted, moved or replaced, so nothing was stored";
     onChange(new StoreRefusedError(message, { isLogged: true }));
@@ -111,17 +111,40 @@ function isStillThere(opened: Stats | undefined, found: Stats | undefined): bool
   return opened.dev === found?.dev && opened.ino === found?.ino;
 }
 
-function remedyForLostFile(): string {
-  return "If the file was moved, move it back. Otherwise, before the service stops, run " +
-    "saveCommand as its user and in its folder. Check the copy: " +
-    `KV_PATH=saved.sqlite3 ${commandName("audit")}. ` +
-    "If it is sound, stop the service, and start it with KV_PATH=saved.sqlite3";
+/** The path of the copy that the logged command makes. */
+function savedPath(path: string): string {
+  return `${resolve(path)}.saved`;
 }
 
-/** A command for Linux that copies both files as of one moment, by this process's descriptors. Deno may not read /proc. */
-function saveCommand([database, log]: (Stats | undefined)[]): string {
-  const copy = (info: Stats | undefined, to: string) =>
-    `cp $(find -L /proc/${pid}/fd -inum ${info?.ino} | head -n 1) ${to}`;
-  const copies = [copy(database, "saved.sqlite3"), copy(log, "saved.sqlite3-wal")];
-  return [`kill -STOP ${pid}`, ...copies, `kill -CONT ${pid}`].join("; ");
+function lostRemedy(path: string): string {
+  const saved = quoted(savedPath(path));
+  return "If the file was moved, move it back. Otherwise, before the service stops, run saveCommand as its user. If it " +
+    `succeeds, check the copy: KV_PATH=${saved} ${
+      commandName("audit")
+    }. If it is sound, stop the service, and start it ` +
+    `with KV_PATH=${saved}`;
+}
+
+/**
+ * A command for Linux that copies both files as of one moment, by this process's descriptors, which Deno may not read
+ * itself. It fails unless each copy has the bytes of the open file. An inode alone may also be that of another file, on
+ * another device.
+ */
+function saveCommand(path: string, [database, log]: (Stats | undefined)[]): string {
+  const copy = (info: Stats | undefined, to: string) => {
+    const list = `stat -L -c "%d:%i %n" /proc/${pid}/fd/* 2>/dev/null`;
+    const open = `"$(${list} | sed -n "s/^${info?.dev}:${info?.ino} //p" | head -n 1)"`;
+    return `cp ${open} ${quoted(to)} && cmp ${open} ${quoted(to)}`;
+  };
+  const saved = savedPath(path);
+  const copies = [copy(database, saved), copy(log, `${saved}-wal`)].join(" && ");
+  // The folder may be deleted, too.
+  const makeFolder = `mkdir -p ${quoted(dirname(saved))}`;
+  return `${makeFolder} && kill -STOP ${pid} && { ${copies}; saved=$?; kill -CONT ${pid}; test $saved = 0; }`;
+}
+
+/** A text as one word of a shell. */
+function quoted(text: string): string {
+  const isPlain = /^[\w./-]+$/.test(text);
+  return isPlain ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
