@@ -77,6 +77,7 @@ export function createService(options: ServiceOptions): Service {
       followers.onCommitted();
     },
   });
+  const storeDamage = () => store.damage;
   const background = new BackgroundWork(runtime);
   const turn = () => background.turn("pages");
   const index = new PetIndexReader({ heads, store, runtime, report, turn });
@@ -87,6 +88,7 @@ export function createService(options: ServiceOptions): Service {
     monotonicNow: () => runtime.monotonicNow(),
     turn,
     isRestDue: () => background.isRestDue,
+    storeDamage,
   });
   const feed = new EventFeed(store, background);
   const apiKeys = new ApiKeyReader(store, runtime);
@@ -97,7 +99,6 @@ export function createService(options: ServiceOptions): Service {
   });
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
-  const storeDamage = () => store.damage;
   const operations = publicOperations({
     appender,
     heads,

@@ -8,6 +8,7 @@ import { encodePet } from "../../events/pet.ts";
 import { petAfter } from "../../events/pet_event.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
+import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { idsOf, inOrder, type Page, pageOf, type PageQuery, type PetsOfHead } from "./page.ts";
 import { NameSearch, type NameSearchDeps } from "./name_search.ts";
@@ -35,6 +36,8 @@ type Caches = ReturnType<typeof newCaches>;
 export interface PetReaderDeps extends NameSearchDeps {
   index: Pick<PetIndexReader, "asOf" | "isFilled">;
   store: Store;
+  /** The known damage of the store's file. */
+  storeDamage: () => StoreDamagedError | undefined;
 }
 
 /** A pet that the line of its last event has proven. */
@@ -104,9 +107,12 @@ export class PetReader {
 
   /**
    * A page of pets, all as of one head. A search counts as one of the API key. Rejects as {@linkcode PageReader.read}
-   * does, and throws as {@linkcode NameSearch.expectPlace} does.
+   * does, and throws as {@linkcode NameSearch.expectPlace} does, or `StoreDamagedError` if the store's file is known to
+   * be damaged, because that can hide records.
    */
   list(query: PageQuery, { head }: HeadEntry, apiKeyId?: string): Page | Promise<Page> {
+    const damage = this.#deps.storeDamage();
+    if (damage !== undefined) throw damage;
     const { pages, reading } = this.#cachesFor(head);
     const name = pageName(query, head);
     // Node 24 has no Map.getOrInsertComputed().

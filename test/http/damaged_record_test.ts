@@ -7,6 +7,7 @@ import { projectionKey } from "eventstore-less/keyspace.ts";
 import { checkedContent } from "eventstore-less/store/checksum.ts";
 import { scan } from "eventstore-less/store/scan.ts";
 import type { Key, Mutation, StoreEntry } from "eventstore-less/store/store.ts";
+import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { setRecord } from "../support/set_record.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
@@ -186,4 +187,25 @@ Deno.test("no event is built on a record that its event does not prove, although
     await change(service, [whole(entry.key, entry.value as Uint8Array)]);
   }
   assertEquals((await otherInstance(service).change(1, { status: "available" })).status, 200);
+});
+
+Deno.test("after damage of the store's file was found, no list or search is served, and a pet by its id is", async () => {
+  await using service = await openTestService();
+  for (const name of ["Rex", "Max"]) await service.add({ ...REX, name });
+  const queries = ["", "?status=available", "?categoryId=7", "?name=ex", "?ids=1,2", "?limit=1"];
+  const listed = () =>
+    Promise.all(queries.map(async (query) => {
+      const response = await service.send(`/v1/pets${query}`);
+      const { code } = await response.json();
+      return [query, response.status, code];
+    }));
+  // The pages are cached.
+  assertEquals(await listed(), queries.map((query) => [query, 200, undefined]));
+  service.noteDamage(new StoreDamagedError("a damage"));
+  assertEquals(await listed(), queries.map((query) => [query, 503, "store_unavailable"]));
+  for (const path of ["/v1/pets/1", "/v1/pets/1/events", "/v1/events"]) {
+    const response = await service.send(path);
+    assertEquals(response.status, 200, path);
+    await response.body?.cancel();
+  }
 });

@@ -16,6 +16,7 @@ export function petReaderOf(store: Store, deps: Partial<PetReaderDeps> = {}): Pe
     monotonicNow: () => 0,
     turn,
     isRestDue: () => false,
+    storeDamage: () => undefined,
     ...deps,
   });
 }
