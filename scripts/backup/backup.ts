@@ -9,6 +9,7 @@ import { eventOf, LINE_LIMIT_BYTES, readEvent } from "eventstore-less/log/lines.
 import type { Store } from "eventstore-less/store/store.ts";
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { RefusedError } from "../cli/refused_error.ts";
+import { conversionOf, describeConversion } from "../verify/conversion.ts";
 
 const MISSING = "events are missing, or this is another log";
 const advice = () => `Keep the file, and run ${commandName("audit")}`;
@@ -22,7 +23,15 @@ export function isDamage(error: unknown): error is LogDamagedError | StoreDamage
 type FileEnd =
   | { kind: "empty" }
   | { kind: "torn"; bytes: Uint8Array }
-  | { kind: "lines"; length: number; last: Uint8Array; position: number; incompleteBytes: number };
+  | {
+    kind: "lines";
+    length: number;
+    last: Uint8Array;
+    position: number;
+    incompleteBytes: number;
+    /** Whether the last event has no line feed after it, as some editors save a file. */
+    lacksLineFeed: boolean;
+  };
 
 /** An export of the log, from the first event on, in a file that only this process writes. */
 export class Backup {
@@ -64,6 +73,7 @@ export class Backup {
       });
     }
     if (backup.removedBytes > 0) await file.truncate(backup.length);
+    if (end.kind === "lines" && end.lacksLineFeed) await file.write(Uint8Array.of(LINE_FEED));
     await file.datasync();
     return backup;
   }
@@ -111,26 +121,40 @@ async function readEnd(file: FileHandle): Promise<FileEnd> {
   const { size } = await file.stat();
   if (size === 0) return { kind: "empty" };
   // A line and an incomplete line after it, each with a line feed before it.
-  const tail = await read(file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
+  const found = await read(file, Math.max(0, size - 2 * (LINE_LIMIT_BYTES + 1)), size);
+  const unended = found.subarray(found.lastIndexOf(LINE_FEED) + 1);
+  // A torn line is not an event.
+  const lacksLineFeed = eventOf(unended) !== undefined;
+  const tail = lacksLineFeed ? Uint8Array.of(...found, LINE_FEED) : found;
   const lastFeed = tail.lastIndexOf(LINE_FEED);
   if (lastFeed === -1) {
     if (size <= LINE_LIMIT_BYTES) return { kind: "torn", bytes: tail };
     throw new RefusedError("The file is not an export of a log");
   }
   const head = await read(file, 0, Math.min(size, LINE_LIMIT_BYTES + 1));
-  const first = eventOf(head.subarray(0, head.indexOf(LINE_FEED)));
-  if (first?.position !== 1) {
+  const firstFeed = head.indexOf(LINE_FEED);
+  const firstLine = firstFeed === -1 ? head : head.subarray(0, firstFeed);
+  refuseConverted("Line 1", firstLine);
+  if (eventOf(firstLine)?.position !== 1) {
     throw new RefusedError("The file does not begin with the first event of a log");
   }
   const feedBefore = tail.lastIndexOf(LINE_FEED, lastFeed - 1);
   const last = tail.subarray(feedBefore + 1, lastFeed);
+  refuseConverted("The last line", last);
   const event = eventOf(last);
   if (event === undefined) {
     throw new RefusedError("The file does not end with an event that this version knows");
   }
   const incompleteBytes = tail.length - lastFeed - 1;
-  const length = size - incompleteBytes;
-  return { kind: "lines", length, last, position: event.position, incompleteBytes };
+  const length = size + Number(lacksLineFeed) - incompleteBytes;
+  const { position } = event;
+  return { kind: "lines", length, last, position, incompleteBytes, lacksLineFeed };
+}
+
+/** Throws `RefusedError` if another program has changed a line of the file. */
+function refuseConverted(which: string, line: Uint8Array): void {
+  const conversion = conversionOf(line);
+  if (conversion !== undefined) throw new RefusedError(describeConversion(conversion, which));
 }
 
 /** Rejects with `RefusedError` unless the bytes are the beginning of the first event of the log. */

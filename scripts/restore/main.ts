@@ -58,8 +58,14 @@ await runCommand(COMMANDS.restore, {
         throw new OpenStoreError(store, reasonOf(error));
       });
     }
-    await using file = await openExport(path);
-    await restoreFrom(() => bytesOf(file), end, subjects);
+    const input = path === "-" ? undefined : await openInput(path);
+    if (input !== undefined && (await input.stat()).isFile()) {
+      await using file = input;
+      return await restoreFrom(() => bytesOf(file), end, subjects);
+    }
+    await using copy = await openTempFile();
+    const copied = copiedAsRead(input?.createReadStream() ?? process.stdin, copy);
+    await restoreFrom(copied, end, subjects);
   },
 });
 
@@ -154,17 +160,28 @@ async function write(source: Export, verified: LogVerifier, start: number): Prom
   );
 }
 
-/** Opens the export as a file that can be read twice. Copies an export that can be read only once. */
-async function openExport(name: string): Promise<FileHandle> {
-  const input = name === "-" ? undefined : await openInput(name);
-  if (input !== undefined && (await input.stat()).isFile()) return input;
+/**
+ * An export that can be read only once. Each reader reads what earlier ones have copied to a file, and copies what it
+ * reads further. So an input that is not an export is refused at its first line, even if it never ends.
+ */
+function copiedAsRead(input: AsyncIterable<Uint8Array>, copy: FileHandle): Export {
+  const rest = input[Symbol.asyncIterator]();
+  return async function* () {
+    yield* bytesOf(copy);
+    // Unlike a loop over the iterator, this leaves it open if the reader ends early.
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      // A plain write may store only a part, for example on a full disk.
+      await copy.writeFile(next.value);
+      yield next.value;
+    }
+  };
+}
+
+async function openTempFile(): Promise<FileHandle> {
   const path = await makeTempFile("export-");
   const file = await open(path, "r+");
   // The system keeps the removed file while it is open, and frees it however this command ends.
   await rm(path);
-  const source = input?.createReadStream() ?? process.stdin;
-  // A plain write may store only a part, for example on a full disk.
-  for await (const chunk of source) await file.writeFile(chunk);
   return file;
 }
 

@@ -19,6 +19,7 @@ import {
 } from "eventstore-less/keyspace.ts";
 import { decodeHeadRecord, encodeHead, type RestoreMark } from "eventstore-less/log/head.ts";
 import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
+import { conversionOf, describeConversion } from "../verify/conversion.ts";
 import { LogVerifier, messageOf, UnsoundError } from "../verify/log_verifier.ts";
 import { linesOf } from "eventstore-less/log/read_log.ts";
 import { project } from "eventstore-less/projections/project.ts";
@@ -45,7 +46,12 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
       const { position } = verifier;
       const { event, faults } = verifier.verify(line);
       if (faults.length === 0) continue;
-      const fault = `Line ${position + 1}: ${messageOf(faults)}`;
+      const number = `Line ${position + 1}`;
+      const conversion = conversionOf(line);
+      if (conversion !== undefined) {
+        throw new UnsoundError(describeConversion(conversion, number));
+      }
+      const fault = `${number}: ${messageOf(faults)}`;
       throw new UnsoundError(`${fault}${adviceAfter(position, event?.position)}`);
     }
     progress(verifier.position);

@@ -1,6 +1,7 @@
 /** The kinds of faults that an audit finds, and the advice for each. scripts/README.md has the same table; a test compares them. */
 
 import { commandName } from "../../src/runtime/command_name.ts";
+import { REPAIR_COMMANDS } from "./conversion.ts";
 
 /** What an advice depends on: the kind of the fault, and the last sound position. */
 interface Fault {
@@ -49,6 +50,16 @@ Write all records again from the log, then audit again:
 Make the export again from the store, or use an older one:
   ${commandName("log")} > export.jsonl
   ${commandName("audit --file export.jsonl")}`,
+  repair: () =>
+    `\
+Keep the file, and repair a copy of it, which gets the bytes of the log again. Then use that:
+  ${REPAIR_COMMANDS.converted}
+  ${commandName("audit --file repaired.jsonl")}`,
+  reencode: () =>
+    `\
+Keep the file, and repair a copy of it, which gets the bytes of the log again. Then use that:
+  ${REPAIR_COMMANDS.utf16}
+  ${commandName("audit --file repaired.jsonl")}`,
   cut: ({ lastSound }) =>
     `\
 Make the export again from the store, or use an older one. If lines are missing because the command log had --until or \
@@ -77,6 +88,8 @@ export const FAULT_KINDS = {
   record_extra: { meaning: "No event makes the record", action: "replay" },
   record_altered: { meaning: "The record is not what its event says", action: "replay" },
   record_expires: { meaning: "The store will delete the record", action: "replay" },
+  converted: { meaning: "Another program changed the bytes of the export", action: "repair" },
+  utf16: { meaning: "The export is in UTF-16", action: "reencode" },
   no_lines: { meaning: "The export is empty", action: "copy" },
   no_export: { meaning: "The file is not an export", action: "copy" },
 } as const satisfies Record<string, { meaning: string; action: Action }>;
@@ -85,8 +98,13 @@ export type FaultKind = keyof typeof FAULT_KINDS;
 
 /** The advice for faults of a kind. The log is sound up to `lastSound`. */
 export function adviceFor(kind: FaultKind, lastSound: number, isExport = false): string {
-  const action = isExport && kind === "line" ? "cut" : FAULT_KINDS[kind].action;
+  const action = isExport && kind === "line" ? actionForLine(lastSound) : FAULT_KINDS[kind].action;
   return ACTIONS[action]({ kind, lastSound });
+}
+
+/** For an export with a bad line. */
+function actionForLine(lastSound: number): Action {
+  return lastSound === 0 ? "copy" : "cut";
 }
 
 /** The kinds of notes. */

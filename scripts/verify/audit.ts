@@ -25,13 +25,15 @@ import {
   readHead,
 } from "eventstore-less/log/head.ts";
 import { isHeadBehind } from "eventstore-less/log/accept_store.ts";
-import { readEvent } from "eventstore-less/log/lines.ts";
+import { LINE_LIMIT_BYTES, readEvent } from "eventstore-less/log/lines.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { formatKey } from "eventstore-less/store/key_encoding.ts";
 import { scan, scanOutside } from "eventstore-less/store/scan.ts";
 import type { ExpiringRecord } from "eventstore-less/store/sqlite/sqlite_reader.ts";
 import type { Key, Store } from "eventstore-less/store/store.ts";
 import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import type { FaultKind } from "./advice.ts";
+import { conversionOf, CONVERTED } from "./conversion.ts";
 import { type AuditReport, Findings, type Note } from "./findings.ts";
 import { GenerationAudit } from "./generation_audit.ts";
 import { type AuditOptions, LogAudit } from "./log_audit.ts";
@@ -115,31 +117,52 @@ export async function* linesOfRecords(store: Store): AsyncGenerator<Uint8Array[]
   }
 }
 
-/** Audits the lines of an export, which must have an event. Rejects if it begins after position 1. */
+/** The first lines of a file among which an export has an event. */
+const FIRST_LINES = 1_000;
+
+/**
+ * Audits the lines of an export, which must have an event. Ends at a line that another program has changed, because all
+ * others are probably changed, too. Rejects if the export begins after position 1.
+ */
 export async function auditLines(lines: AsyncIterable<Uint8Array[]>, options: AuditOptions = {}) {
   const findings = new Findings();
   const log = new LogAudit(findings, options);
-  let isFirst = true;
+  let number = 0;
   let events = 0;
   for await (const batch of lines) {
-    if (isFirst) refusePartial(batch[0]);
-    isFirst = false;
+    if (number === 0) refusePartial(batch[0]);
     for (const line of batch) {
-      if (log.verify(line)) events++;
+      number++;
+      if (log.verify(line)) {
+        events++;
+        continue;
+      }
+      // After another fault, a line that is empty or longer says little.
+      const isFirstFault = events === number - 1;
+      const conversion = isFirstFault ? conversionOf(line) : undefined;
+      if (conversion === undefined) continue;
+      return onlyFault(conversion.kind, `Line ${number} ${conversion.cause}: ${CONVERTED}`, number);
     }
     options.progress?.(log.verifier.position);
+    const hasNewerLines = findings.counts.newer_line !== undefined;
+    const isTooLong = batch.at(-1)!.length > LINE_LIMIT_BYTES;
+    if (events === 0 && (isTooLong || number >= FIRST_LINES) && !hasNewerLines) break;
   }
-  const hasNoLines = isFirst;
   const hasNewerLines = findings.counts.newer_line !== undefined;
-  if (hasNoLines) {
+  if (number === 0) {
     findings.add("no_lines", "The export has no lines, so it is not a whole copy of a log", 1);
   } else if (events === 0 && !hasNewerLines) {
-    const other = new Findings();
-    other.add("no_export", "The file is not an export of the log: it has no event");
-    return other.report(EMPTY_HEAD);
+    return onlyFault("no_export", "The file is not an export of the log: it has no event");
   }
   log.end();
   return findings.report(log.verifier.head, true);
+}
+
+/** The report on a file whose fault explains all others. */
+function onlyFault(kind: FaultKind, message: string, position?: number): AuditReport {
+  const findings = new Findings();
+  findings.add(kind, message, position);
+  return findings.report(EMPTY_HEAD);
 }
 
 /** Throws if the first line of an export is a later one of a log. */

@@ -45,10 +45,13 @@ function decodeUtf8(line: Uint8Array): string {
 
 /**
  * Yields the lines of each chunk of a stream together, without line feeds. The last line needs no line feed. A line
- * over {@linkcode LINE_LIMIT_BYTES} is cut to one byte more than that, so that it still counts as too long.
+ * over {@linkcode LINE_LIMIT_BYTES} is cut to one byte more than that, so that it still counts as too long, and is
+ * yielded before its end, because it may never end.
  */
 export async function* splitLines(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
   let open = new Uint8Array();
+  /** Whether the line that was yielded last has not ended. */
+  let isSkipping = false;
   for await (const chunk of stream) {
     const bytes = new Uint8Array(open.length + chunk.length);
     bytes.set(open);
@@ -57,14 +60,20 @@ export async function* splitLines(stream: AsyncIterable<Uint8Array> | Iterable<U
     let start = 0;
     let end = bytes.indexOf(LINE_FEED);
     while (end !== -1) {
-      lines.push(cutLine(bytes, start, end));
+      if (!isSkipping) lines.push(cutLine(bytes, start, end));
+      isSkipping = false;
       start = end + 1;
       end = bytes.indexOf(LINE_FEED, start);
     }
-    open = cutLine(bytes, start, bytes.length);
+    open = bytes.subarray(start);
+    if (open.length > LINE_LIMIT_BYTES) {
+      if (!isSkipping) lines.push(cutLine(open, 0, open.length));
+      isSkipping = true;
+      open = new Uint8Array();
+    }
     if (lines.length > 0) yield lines;
   }
-  if (open.length > 0) yield [open];
+  if (open.length > 0 && !isSkipping) yield [open];
 }
 
 function cutLine(bytes: Uint8Array<ArrayBuffer>, start: number, end: number) {

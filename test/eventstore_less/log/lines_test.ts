@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { utf8 } from "../../support/utf8.ts";
 import { LINE_LIMIT_BYTES, splitLines } from "eventstore-less/log/lines.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 
@@ -13,12 +14,22 @@ Deno.test("splitLines() yields the same lines for any chunks", async () => {
   assertEquals(await linesOf(chunksOf(unended, 50)), LINES);
 });
 
-Deno.test("splitLines() truncates a line just beyond its limit", async () => {
-  const bytes = new Uint8Array(10 * LINE_LIMIT_BYTES).fill(65);
-  bytes[bytes.length - 2] = 10;
-  const lines = (await Array.fromAsync(splitLines(chunksOf(bytes, 9_999)))).flat();
-  assertEquals(lines.map(({ length }) => length), [LINE_LIMIT_BYTES + 1, 1]);
+Deno.test("splitLines() truncates a line just beyond its limit, also if the line never ends", async () => {
+  const text = `first\n${"A".repeat(10 * LINE_LIMIT_BYTES)}\nlast\n`;
+  for (const size of [9_999, text.length]) {
+    const lines = (await Array.fromAsync(splitLines(chunksOf(utf8(text), size)))).flat();
+    assertEquals(lines.map(({ length }) => length), [5, LINE_LIMIT_BYTES + 1, 4]);
+  }
+  const longest =
+    (await Array.fromAsync(splitLines([utf8(`${"A".repeat(LINE_LIMIT_BYTES)}\nlast`)]))).flat();
+  assertEquals(longest.map(({ length }) => length), [LINE_LIMIT_BYTES, 4]);
+  const { value } = await splitLines(zeros()).next();
+  assertEquals(value?.map(({ length }) => length), [LINE_LIMIT_BYTES + 1]);
 });
+
+function* zeros(): Generator<Uint8Array> {
+  for (;;) yield new Uint8Array(9_999);
+}
 
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += size) {

@@ -53,7 +53,9 @@ test("Backup appends exactly the log, whatever complete or incomplete line the f
       await Deno.writeFile(path, whole.subarray(0, length));
       const { position, hash, removedBytes } = await backUp(sample, path);
       assertEquals(await Deno.readFile(path), whole, `from ${length} bytes`);
-      const expected = [LENGTH, sha256Hex(lines.at(-1)!), length - start];
+      // Without its line feed, the last line is whole all the same.
+      const removed = length === end - 1 ? 0 : length - start;
+      const expected = [LENGTH, sha256Hex(lines.at(-1)!), removed];
       assertEquals([position, hash, removedBytes], expected);
     }
   }
@@ -65,13 +67,12 @@ test("Backup refuses a file that is not an export of this log, and does not chan
   const altered = rewritten(lines, 4, lines[4].replace("Zoë", "Max"));
   const cases: [file: string | string[], refusal: string][] = [
     ["Rex, Max and Zoë\n", "does not begin with the first event of a log"],
-    ["\n", "does not begin with the first event of a log"],
     [lines.slice(1), "does not begin with the first event of a log"],
     ["x".repeat(70_000), "is not an export of a log"],
     ['{"version"', "does not begin with the first event of this log"],
     ["hello", "does not begin with the first event of this log"],
     [[lines[0], '{"specversion":"1.0"}'], "does not end with an event that this version knows"],
-    [[lines[0], ""], "does not end with an event that this version knows"],
+    [sampleLog(LENGTH, since - 1).join("\n"), "has another event at position 40 than the log"],
     [sampleLog(LENGTH, since - 1), "has another event at position 40 than the log"],
     [sampleLog(LENGTH + 1, since), "ends at position 41, but the log at 40: "],
     [altered, "has another event at position 40 "],
@@ -82,6 +83,25 @@ test("Backup refuses a file that is not an export of this log, and does not chan
       : linesToBytes(content);
     await Deno.writeFile(path, bytes);
     await assertRejects(() => backUp(sample, path), RefusedError, `The file ${refusal}`);
+    assertEquals(await Deno.readFile(path), bytes);
+  }
+});
+
+test("Backup names the program that has changed a file, and the command that repairs it", async ({ sample, path }) => {
+  const { lines } = sample;
+  const cases: [text: string, cause: string][] = [
+    ["\n", "Line 1 is empty"],
+    [`${lines[0]}\n\n`, "The last line is empty"],
+    [`\ufeff${lines.join("\n")}\n`, "Line 1 begins with a byte order mark (BOM)"],
+    [`${lines.join("\r\n")}\r\n`, "Line 1 ends with a carriage return (CRLF)"],
+  ];
+  for (const [text, cause] of cases) {
+    const bytes = new TextEncoder().encode(text);
+    await Deno.writeFile(path, bytes);
+    const refusal =
+      `${cause}: an editor, git or PowerShell has changed the file. Keep the file, and ` +
+      "repair a copy: LC_ALL=C grep -o '{.*}' FILE > repaired.jsonl";
+    await assertRejects(() => backUp(sample, path), RefusedError, refusal);
     assertEquals(await Deno.readFile(path), bytes);
   }
 });

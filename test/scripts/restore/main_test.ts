@@ -1,4 +1,5 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { Buffer } from "node:buffer";
+import { assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
@@ -8,6 +9,7 @@ import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts"
 import { changeFile } from "../../support/sample_file.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
+import { utf8 } from "../../support/utf8.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { setRecord } from "../../support/set_record.ts";
 
@@ -45,6 +47,43 @@ test("restore: - reads standard input, and a refused export creates no store", a
   assertEquals(encodingsOf(kvPath), [BYTES]);
   const isFull = /^error: The store already holds a log/m;
   await expectTaskFails(2, isFull, ["restore", "-"], { kvPath, stdin });
+});
+
+test("restore and audit end at the beginning of a file that is no export, also if it never ends", async (folder) => {
+  const kvPath = `${folder}/pets.sqlite3`;
+  const file = `${folder}/export.jsonl`;
+  const empty = /Line 1 is empty: an editor, git or PowerShell has changed the file/;
+  const cases: [path: string, content: string | undefined, restored: RegExp, audited: RegExp][] = [
+    [file, "\n".repeat(1_000_000), empty, empty],
+    [file, "Dear Ann\n".repeat(1_000_000), /^error: Line 1: .* not JSON/, /it has no event/],
+    ["/dev/zero", undefined, /^error: Line 1: The line is longer/, /it has no event/],
+  ];
+  for (const [path, content, restored, audited] of cases) {
+    if (content !== undefined) await Deno.writeTextFile(file, content);
+    const startedAt = performance.now();
+    await expectTaskFails(1, restored, ["restore", path], { kvPath });
+    const { code, stdout } = await runTask(["audit", "--file", path], { kvPath });
+    assertEquals(code, 1);
+    assertMatch(stdout, audited);
+    assertLess(performance.now() - startedAt, 10_000, path);
+  }
+});
+
+test("restore names the program that has changed an export, and the command that repairs it", async (folder) => {
+  const kvPath = `${folder}/pets.sqlite3`;
+  const text = `${sampleLog(20).join("\n")}\n`;
+  const cases: [changed: Uint8Array, cause: string, command: string][] = [
+    [utf8(`\ufeff${text}`), "begins with a byte order mark (BOM)", "LC_ALL=C grep"],
+    [utf8(text.replaceAll("\n", "\r\n")), "ends with a carriage return (CRLF)", "LC_ALL=C grep"],
+    [Buffer.from(`\ufeff${text}`, "utf16le"), "is in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"],
+  ];
+  for (const [stdin, cause, command] of cases) {
+    const said = new RegExp(
+      `^error: Line 1 ${RegExp.escape(`${cause}: an editor`)}.*${command}.*\n$`,
+    );
+    await expectTaskFails(1, said, ["restore", "-"], { kvPath, stdin });
+  }
+  await expectTask(["restore", "-"], { kvPath, stdin: utf8(text.trimEnd()) });
 });
 
 test("restore: an export or a store that cannot be used exits 2 and says why", async (folder) => {
@@ -107,6 +146,17 @@ test("restore: --to restores the beginning, and names the keys and the ids that 
   ) assertStringIncludes(stderr, sentence);
   assertEquals(await expectTask(["log"], { kvPath }), textOf(LINES.slice(0, 40)));
   assertMatch(await expectTask(["audit"], { kvPath }), /^Sound: 40 events/m);
+});
+
+test("restore: --to reads standard input on after the beginning, also after a line without an end", async (folder) => {
+  const kvPath = `${folder}/pets.sqlite3`;
+  const lines = sampleLog(2_000);
+  const stdin = linesToBytes(lines.with(20, "\0".repeat(1_000_000)));
+  const { code, stderr } = await runTask(["restore", "--to", "5", "-"], { kvPath, stdin });
+  assertEquals(code, 0, stderr);
+  const { data } = JSON.parse(lines.findLast((line) => line.includes('"PetCreated"'))!);
+  assertMatch(stderr, RegExp(`New animals get the ids from \\d+ to ${data.id} a second time`));
+  assertEquals(await expectTask(["log"], { kvPath }), textOf(lines.slice(0, 5)));
 });
 
 test("restore: --to the last position is a plain restore, and beyond it nothing is written", async (folder) => {

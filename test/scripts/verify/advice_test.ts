@@ -1,5 +1,6 @@
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { DatabaseSync } from "node:sqlite";
 import { HEAD_KEY, logKey, projectionKey } from "eventstore-less/keyspace.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
@@ -12,7 +13,7 @@ import { followAdvice } from "../../support/follow_advice.ts";
 import { runTask } from "../../support/run_task.ts";
 import { overwritePage } from "../../support/overwrite_page.ts";
 import { changeFile, type SampleFile, withSampleFile } from "../../support/sample_file.ts";
-import { linesToBytes } from "../../support/sample_log.ts";
+import { utf8 } from "../../support/utf8.ts";
 import { set } from "../../support/store_contract.ts";
 import { setExpiry } from "../../support/set_expiry.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
@@ -42,6 +43,8 @@ interface FaultCase {
   args?: string[];
   /** The lines of the file BACKUP; by default fewer than the store has. */
   backup?: (lines: string[]) => string[];
+  /** How an editor has changed that file. */
+  convert?: (text: string) => Uint8Array;
   /** The number of events of the sound store; by default all. */
   events?: number;
 }
@@ -110,6 +113,34 @@ const CASES: FaultCase[] = [
     backup: (lines) => lines.with(20, "{}"),
     events: 20,
   },
+  {
+    name: "bad first line of an export",
+    kind: "line",
+    args: ["--file", "BACKUP"],
+    backup: (lines) => lines.with(0, "{}"),
+  },
+  ...Object.entries<(text: string) => Uint8Array>({
+    "a byte order mark": (text) => utf8(`\ufeff${text}`),
+    "CRLF": (text) => utf8(text.replaceAll("\n", "\r\n")),
+    "both": (text) => utf8(`\ufeff${text.replaceAll("\n", "\r\n")}`),
+    "empty lines": (text) => utf8(text.replaceAll("\n", "\n\n")),
+    "blanks, and no last line feed": (text) => utf8(text.replaceAll("\n", " \n ").trimEnd()),
+  }).map(([name, convert]): FaultCase => ({
+    name,
+    kind: "converted",
+    args: ["--file", "BACKUP"],
+    backup: (lines) => lines,
+    convert,
+  })),
+  ...Object.entries({ "UTF-16": "\n", "UTF-16 with CRLF": "\r\n" }).map((
+    [name, end],
+  ): FaultCase => ({
+    name,
+    kind: "utf16",
+    args: ["--file", "BACKUP"],
+    backup: (lines) => lines,
+    convert: (text) => Buffer.from(`\ufeff${text.replaceAll("\n", end)}`, "utf16le"),
+  })),
 ];
 
 for (const action of new Set(CASES.map(({ kind }) => FAULT_KINDS[kind].action))) {
@@ -123,7 +154,7 @@ for (const action of new Set(CASES.map(({ kind }) => FAULT_KINDS[kind].action)))
 }
 
 function expectSoundAfterAdvice(
-  { name, kind, change, damage, args = [], backup, events = EVENTS }: FaultCase,
+  { name, kind, change, damage, args = [], backup, convert = utf8, events = EVENTS }: FaultCase,
 ): Promise<void> {
   return withProjectCopy((project) =>
     withSampleFile(async (sample) => {
@@ -134,7 +165,8 @@ function expectSoundAfterAdvice(
         await runOn("publish PATH --key KEY --origin log.example");
       } else await runOn("audit --checkpoint PATH");
       const copy = backup?.(lines) ?? lines.slice(0, 30);
-      await Deno.writeFile(`${project}/BACKUP`, linesToBytes(copy));
+      const text = copy.map((line) => `${line}\n`).join("");
+      await Deno.writeFile(`${project}/BACKUP`, convert(text));
       await changeFile(sample.kvPath, await change?.(sample) ?? []);
       const kvPath = `${project}/store.sqlite3`;
       await copyStore(sample.kvPath, kvPath);
