@@ -3,6 +3,7 @@ import { isatty } from "node:tty";
 import { isNoColor } from "this-runtime/stdio.ts";
 import { setColorEnabled } from "@std/fmt/colors";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
+import { EMPTY_HEAD, readHead } from "eventstore-less/log/head.ts";
 import { eventOf, readEvent } from "eventstore-less/log/lines.ts";
 import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
 import { commandName } from "../../src/runtime/command_name.ts";
@@ -145,6 +146,9 @@ async function printReadable(store: Store): Promise<number> {
     }
     if (stop.signal.aborted) return EXIT.done;
   }
+  // Without a head, nothing says whether there were lines after the last one.
+  const { position } = (await readHead(store).catch(() => undefined))?.head ?? EMPTY_HEAD;
+  if (position > printed.to) missing.push(rangeOf(printed.to + 1, position));
   const end = `Printed all lines that can be read; the last one is at position ${printed.to}.`;
   if (missing.length === 0) {
     say(end);

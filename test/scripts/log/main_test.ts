@@ -99,6 +99,7 @@ test("log prints the requested part, and refuses arguments that are not valid", 
 
 test("log --recover prints every line that can be read, whatever the head says, and names what is missing", () =>
   withSampleFile(async ({ kvPath, lines, store }) => {
+    const head = await store.get(HEAD_KEY);
     const record = await store.get(logKey(35));
     const recover = async (printed: string[], code: number, words: RegExp) => {
       const outcome = await runTask(["log", "--recover"], { kvPath });
@@ -129,6 +130,14 @@ test("log --recover prints every line that can be read, whatever the head says, 
     const missing =
       /^Printed all lines that can be read; the last one is at position 40\. Without positions 34 to 35\.\n$/;
     await recover(lines.toSpliced(33, 2), 1, missing);
+    await changeFile(kvPath, [
+      { type: "set", key: HEAD_KEY, value: head!.value as Uint8Array },
+      { type: "delete", key: logKey(40) },
+    ]);
+    const atEnd =
+      /^Printed all lines that can be read; the last one is at position 35\. Without positions 36 to 40\.\n$/;
+    await changeFile(kvPath, [setRecord(logKey(35), text)]);
+    await recover(lines.slice(0, 35), 1, atEnd);
     await expectTaskFails(2, /--recover/, ["log", "--recover", "--to", "3"], { kvPath });
   }));
 
