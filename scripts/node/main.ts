@@ -8,8 +8,8 @@ import process from "node:process";
 import { callCommandsBy } from "../../src/runtime/command_name.ts";
 import { readCaller } from "../../src/settings/config.ts";
 import { NAME, VERSION } from "../../src/settings/version.ts";
+import { commandList } from "../cli/command_list.ts";
 import { COMMANDS } from "../cli/commands.ts";
-import { commandList } from "./command_list.ts";
 
 /** The oldest version of Node with all that the program uses. */
 const OLDEST_NODE = 24;
@@ -41,7 +41,7 @@ async function run(): Promise<void> {
   if (name === "--version") return console.log(`${NAME} ${VERSION}`);
   if (name === "--help" || name === "-h") {
     callCommandsBy(readCaller());
-    return console.log(commandList(Object.keys(LOADERS)));
+    return console.log(commandList());
   }
   if (!Object.hasOwn(LOADERS, name)) {
     const isOfDeno = Object.hasOwn(COMMANDS, name);

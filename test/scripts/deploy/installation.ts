@@ -1,14 +1,21 @@
+import { NODE } from "../../support/programs.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
 /** The part of systemd that the scripts use, with the unit. */
 const SYSTEMCTL = `#!/bin/sh
 stop() {
-  pid=$(cat BASE/pid) || return 0
+  is_running || return 0
   kill "$pid"
   while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
   rm BASE/pid
 }
+is_running() {
+  [ -e BASE/pid ] || return 1
+  pid=$(cat BASE/pid)
+  kill -0 "$pid" 2>/dev/null
+}
 start() {
+  if is_running; then return 0; fi
   NEW_STORE=refuse pets start </dev/null >>BASE/log 2>&1 &
   echo $! >BASE/pid
 }
@@ -37,7 +44,10 @@ export class Installation implements AsyncDisposable {
         .replaceAll("/etc/animal-store", `${folder}/etc/animal-store`)
         .replaceAll("/opt/animal-store", `${folder}/opt/animal-store`)
         .replaceAll("/var/lib/animal-store", `${folder}/data`)
-        .replace(/setpriv .* \/usr\/local\/bin\/deno/, Deno.execPath());
+        .replace("case $(id -un) in", "case root in")
+        .replace(/as="setpriv .*"/, "as=")
+        .replace("/usr/local/bin/deno", Deno.execPath())
+        .replace("/usr/local/bin/node", NODE);
       await Deno.writeTextFile(`${folder}/bin/${name}`, moved, { mode: 0o755 });
     }
     const systemctl = SYSTEMCTL.replaceAll("BASE", folder);
@@ -50,11 +60,10 @@ export class Installation implements AsyncDisposable {
     await Deno.symlink(project, `${this.folder}/opt/animal-store-${version}`);
   }
 
+  /** Adds the version to the settings. */
   async use(version: string): Promise<void> {
-    await Deno.symlink(
-      `${this.folder}/opt/animal-store-${version}`,
-      `${this.folder}/opt/animal-store`,
-    );
+    const line = `ANIMAL_STORE=${this.folder}/opt/animal-store-${version}\n`;
+    await Deno.writeTextFile(`${this.folder}/etc/animal-store.env`, line, { append: true });
   }
 
   get settings(): Promise<string> {

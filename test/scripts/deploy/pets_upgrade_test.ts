@@ -45,12 +45,13 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
       const { folder } = installation;
       const port = freePort();
       const store = `${folder}/data/pets.sqlite3`;
-      const settings = `HOST=127.0.0.1\nKV_PATH=${store}\nPORT=${port}\n`;
-      await Deno.writeTextFile(`${folder}/etc/animal-store.env`, settings);
+      const lines = `HOST=::1\nKV_PATH=${store}\nPORT=${port}\n`;
+      await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
       for (const [name, project] of [[VERSION, ROOT], [NEXT, next], [NEXT_FORMAT, nextFormat]]) {
         await installation.install(name, project);
       }
       await installation.use(VERSION);
+      const settings = await installation.settings;
       const issued = await installation.run("pets keys issue --label test && systemctl start");
       assertEquals(issued.code, 0, issued.stderr);
       const token = issued.stdout.trim();
@@ -61,10 +62,10 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
           "if-match": "*",
         };
         const init = { method, headers, body: body && JSON.stringify(body) };
-        return fetch(`http://127.0.0.1:${port}/v1/pets${path}`, init as RequestInit);
+        return fetch(`http://[::1]:${port}/v1/pets${path}`, init as RequestInit);
       };
       const ready = await installation.run(
-        `curl -s --retry 60 --retry-delay 1 --retry-all-errors 127.0.0.1:${port}/readyz`,
+        `curl -s --retry 60 --retry-delay 1 --retry-all-errors http://[::1]:${port}/readyz`,
       );
       assertEquals(ready.code, 0);
       let lastId = 0;
@@ -141,11 +142,12 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
     const port = freePort();
     await using installation = await Installation.make([]);
     const { folder } = installation;
-    const settings = `KV_PATH=${folder}/data/pets.sqlite3\nHOST=127.0.0.1\nPORT=${port}\n`;
-    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, settings);
+    const lines = `KV_PATH=${folder}/data/pets.sqlite3\nHOST=127.0.0.1\nPORT=${port}\n`;
+    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
     await installation.install(VERSION, ROOT);
     await installation.install(NEXT_FORMAT, next);
     await installation.use(VERSION);
+    const settings = await installation.settings;
     const ready = `curl -s --retry 60 --retry-delay 1 --retry-all-errors 127.0.0.1:${port}/readyz`;
     const begun = await installation.run(
       `pets keys issue --label x && systemctl start && ${ready}`,
@@ -167,8 +169,8 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
 
     for (
       const [args, reason] of [["", "use pets-upgrade VERSION"], ["1.2.3", "does not exist"], [
-        VERSION,
-        "is the present version",
+        `${VERSION} PORT=1`,
+        "names the new store",
       ]]
     ) {
       const wrong = await installation.run(`pets-upgrade ${args}`);

@@ -1,0 +1,10 @@
+/** `deno task help`: lists the commands of operators, as `pets` does without arguments. */
+
+import process from "node:process";
+import { callCommandsBy } from "../../src/runtime/command_name.ts";
+import { readCaller } from "../../src/settings/config.ts";
+import { NAME, VERSION } from "../../src/settings/version.ts";
+import { commandList } from "../cli/command_list.ts";
+
+callCommandsBy(readCaller());
+console.log(process.argv.includes("--version") ? `${NAME} ${VERSION}` : commandList());
