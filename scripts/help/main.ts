@@ -1,4 +1,4 @@
-/** `deno task help`: lists the commands of operators, as `pets` does without arguments. */
+/** Lists the commands of operators, for `pets` without arguments on Deno. */
 
 import process from "node:process";
 import { callCommandsBy } from "../../src/runtime/command_name.ts";

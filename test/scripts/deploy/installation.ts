@@ -46,7 +46,7 @@ export class Installation implements AsyncDisposable {
         .replaceAll("/var/lib/animal-store", `${folder}/data`)
         .replace("case $(id -un) in", "case root in")
         .replace(/as="setpriv .*"/, "as=")
-        .replace("/usr/local/bin/deno", Deno.execPath())
+        .replaceAll("/usr/local/bin/deno", Deno.execPath())
         .replace("/usr/local/bin/node", NODE);
       await Deno.writeTextFile(`${folder}/bin/${name}`, moved, { mode: 0o755 });
     }

@@ -1,4 +1,6 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { VERSION } from "../../../src/settings/version.ts";
+import { ON_DENO } from "../../support/programs.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
@@ -91,3 +93,83 @@ test("pets: a line of the settings that it cannot read as systemd does is refuse
     });
   }
 });
+
+test("pets: lists the commands of operators, and no task of developers", async () => {
+  await withPets([], async (installation) => {
+    for (const line of ["pets", "pets --help"]) {
+      const { code, stdout } = await installation.run(line);
+      assertEquals(code, 0);
+      assertMatch(stdout, /^ {2}pets COMMAND \[ARGUMENTS\]$/m);
+      assertMatch(stdout, /^ {2}audit {5}Proves /m);
+      assertEquals(/test|bench|\bsim\b|deno task|\bdev\b/.exec(stdout), null);
+    }
+    const { stdout } = await installation.run("pets --version");
+    assertEquals(stdout, `Animal Store ${VERSION}\n`);
+  });
+});
+
+test("pets: a file that it would look for in another folder, or cannot read, is refused with the remedy", async () => {
+  await using temp = await TempStore.make();
+  await withPets([`KV_PATH=${temp.kvPath}`], async (installation) => {
+    const { folder } = installation;
+    const script = `${folder}/bin/pets`;
+    const refused = async (line: string, message: RegExp) => {
+      const { code, stderr } = await installation.run(`cd ${folder} && umask 077 && ${line}`);
+      assertEquals(code, 2, line);
+      assertMatch(stderr, message);
+    };
+    const done = async (line: string) => {
+      const { code, stderr } = await installation.run(`cd ${folder} && umask 077 && ${line}`);
+      assertEquals(code, 0, `${line}: ${stderr}`);
+    };
+    await done("pets keys issue --label audit.jsonl && pets log > pets.jsonl");
+    const inOtherFolder = /^error: name \S+ from the root, as \/\S+: pets runs in \/\S+$/m;
+    const relative = [
+      "audit --file pets.jsonl",
+      "audit --file=pets.jsonl",
+      "audit --checkpoint new.json",
+      "backup new.jsonl",
+      "restore ./pets.jsonl",
+      "publish published --key key",
+      "prove 1 --from-file pets.jsonl --published published",
+    ];
+    await done("mkdir published");
+    for (const line of relative) await refused(`pets ${line}`, inOtherFolder);
+    await done("pets audit --file - < pets.jsonl");
+    await done(`pets audit --file ${folder}/pets.jsonl`);
+    await done("pets log --subject pets/1");
+    // The user of the service is another one than that of the test.
+    const other = (await Deno.readTextFile(script)).replace(/^ {4}as=$/m, "    as=false");
+    await Deno.writeTextFile(script, other);
+    const unreadable =
+      /^error: the user animal-store cannot read \S+: let that user own it; or, if it is only read, write - for its name, and <\S+$/m;
+    await refused(`pets audit --file ${folder}/pets.jsonl`, unreadable);
+  });
+});
+
+testNeeding(PROCESSES, ON_DENO)(
+  "pets: an installation without one of its packages says so at once, with the command that installs it",
+  async () => {
+    await withPets(["KV_PATH=:memory:"], async (installation) => {
+      const { folder } = installation;
+      const info = await installation.run(`cd ${ROOT} && ${Deno.execPath()} info --json`);
+      const { denoDir } = JSON.parse(info.stdout);
+      await Deno.mkdir(`${folder}/packages`);
+      const run = () => installation.run(`DENO_DIR=${folder}/packages pets schema`);
+      const remedy =
+        /^error: (\S+) has no ([\w@/.-]+): cd (\S+) && DENO_DIR=(\S+) deno install --frozen$/m;
+      const startedAt = performance.now();
+      const empty = await run();
+      assertEquals(empty.code, 2);
+      assertMatch(empty.stderr, remedy);
+      assert(performance.now() - startedAt < 1_000);
+      await installation.run(`cp -r ${denoDir}/npm ${folder}/packages`);
+      assertEquals((await run()).code, 0);
+      await installation.run(`rm -r ${folder}/packages/npm/*/zod`);
+      const incomplete = await run();
+      assertEquals(incomplete.code, 2);
+      assertMatch(incomplete.stderr, remedy);
+      assertMatch(incomplete.stderr, / has no zod\/\d/);
+    });
+  },
+);

@@ -10,6 +10,13 @@ import { ROOT } from "../../support/with_project_copy.ts";
 /** Ten times the highest exposure level that the manual promises. */
 const EXPOSURE_THRESHOLD = 13;
 
+const OTHER_SERVICES = ["audit", "backup", "backup-follow", "backup-audit"];
+
+const OTHER_UNITS = [
+  ...OTHER_SERVICES.map((name) => `animal-store-${name}.service`),
+  ...["audit", "backup", "backup-audit"].map((name) => `animal-store-${name}.timer`),
+];
+
 function read(file: string): Promise<string> {
   return Deno.readTextFile(`${ROOT}scripts/deploy/${file}`);
 }
@@ -26,7 +33,9 @@ testNeeding(permissions("read"))(
     const foldersOf = async (unit: string) =>
       /^StateDirectory=(.+)$/m.exec(await read(unit))![1].split(" ");
     assert((await foldersOf("animal-store-audit.service")).includes(folder));
-    for (const unit of ["animal-store.service", "animal-store-backup.service"]) {
+    const others = OTHER_SERVICES.filter((name) => name !== "audit");
+    const services = others.map((name) => `animal-store-${name}.service`);
+    for (const unit of ["animal-store.service", ...services]) {
       assert(!(await foldersOf(unit)).includes(folder), unit);
     }
   },
@@ -35,8 +44,11 @@ testNeeding(permissions("read"))(
 testNeeding(permissions("read"))(
   "The units and the pods may write only their own folders and volumes, because Deno does not limit that",
   async () => {
-    for (const name of ["animal-store", "animal-store-audit", "animal-store-backup"]) {
+    const others = OTHER_SERVICES.map((name) => `animal-store-${name}`);
+    for (const name of ["animal-store", ...others]) {
       const unit = await read(`${name}.service`);
+      // One program decides between Deno and Node.
+      assertMatch(unit, /^ExecStart=.*\/usr\/local\/bin\/pets [a-z]/m);
       assertMatch(unit, /^User=animal-store$/m);
       for (const limit of ["ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes"]) {
         assert(unit.split("\n").includes(limit), `${name}: ${limit}`);
@@ -70,10 +82,10 @@ testWithSystemd(
     const file = `${temp.folder}/animal-store.service`;
     const analyze = (...args: string[]) => run("systemd-analyze", [...args, file]);
     // systemd-analyze looks whether the program exists.
-    await Deno.writeTextFile(file, unit.replace("/usr/local/bin/deno", Deno.execPath()));
-    for (const name of ["audit.service", "audit.timer", "backup.service", "backup.timer"]) {
-      const timed = (await read(`animal-store-${name}`)).replace("/usr/local/bin/deno", "/bin/sh");
-      await Deno.writeTextFile(`${temp.folder}/animal-store-${name}`, timed);
+    await Deno.writeTextFile(file, unit.replace("/usr/local/bin/pets", Deno.execPath()));
+    for (const name of OTHER_UNITS) {
+      const other = (await read(name)).replace("/usr/local/bin/pets", "/bin/sh");
+      await Deno.writeTextFile(`${temp.folder}/${name}`, other);
     }
     assertEquals(await run("sh", ["-c", `systemd-analyze verify ${temp.folder}/*`]), {
       code: 0,
@@ -85,7 +97,7 @@ testWithSystemd(
     // The checks can fail.
     await Deno.writeTextFile(file, unit.replace("CapabilityBoundingSet=\n", ""));
     assertEquals((await analyze("security", "--offline=true", threshold)).code, 1);
-    await Deno.writeTextFile(file, unit.replace("/usr/local/bin/deno", `${temp.folder}/missing`));
+    await Deno.writeTextFile(file, unit.replace("/usr/local/bin/pets", `${temp.folder}/missing`));
     assertEquals((await analyze("verify")).code, 1);
   },
 );
