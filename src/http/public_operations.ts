@@ -5,7 +5,7 @@ import type { HeadReader } from "eventstore-less/log/head_reader.ts";
 import type { PetIndexReader } from "../animals/pet_index_reader.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { serviceErrorCode } from "eventstore-less/service_error.ts";
-import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { standbyAwaitedIn, type StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 import { docsAssets } from "./docs/docs_page.ts";
 import { errorResponse, HttpError } from "../api/errors.ts";
 import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
@@ -73,6 +73,8 @@ async function readFaultOf({ heads, index, isDurable, storeDamage }: PublicDeps)
     const { head } = await heads.fresh();
     if (!await index.isReady(head)) return "The index of the animals is still being filled";
   } catch (error) {
+    const awaited = standbyAwaitedIn(error);
+    if (awaited !== undefined) return awaited.message;
     const isOurs = serviceErrorCode(error) !== undefined;
     return isOurs ? (error as Error).message : "The store does not belong to the service";
   }

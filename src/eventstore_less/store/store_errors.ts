@@ -28,6 +28,15 @@ export class StoreClosedError extends UnclearOutcomeError {
 /** The store cannot be reached. Nothing was sent. */
 export class StoreAwayError extends StoreError {}
 
+/** The primary commits nothing until a standby has stored it, too. Anyone may see the message. */
+export class StandbyAwaitedError extends StoreAwayError {}
+
+/** The part of an error that says that the store waits for a standby; `undefined` if it has another reason. */
+export function standbyAwaitedIn(error: unknown): StandbyAwaitedError | undefined {
+  if (error instanceof StandbyAwaitedError) return error;
+  return error instanceof Error ? standbyAwaitedIn(error.cause) : undefined;
+}
+
 /** Nothing was stored, and another attempt does not help: no rights, another program's data, too large a commit. */
 export class StoreRefusedError extends StoreError {}
 

@@ -26,6 +26,7 @@ export async function connectToPrimary(
     try {
       return await connectTo(host, settings, runtime, either);
     } catch (error) {
+      if (error instanceof StandbyAwaitedError) throw error;
       const Kind = error instanceof StoreRefusedError ? StoreRefusedError : StoreAwayError;
       throw new Kind(`${hostName(host)}: ${reasonOf(error)}`);
     }
@@ -43,6 +44,9 @@ export async function connectToPrimary(
   } catch (error) {
     signal.throwIfAborted();
     const { errors } = error as AggregateError;
+    // Only a primary waits for a standby, so the others do not matter.
+    const awaited = errors.find((it) => it instanceof StandbyAwaitedError);
+    if (awaited !== undefined) throw awaited;
     // A standby that lags behind may refuse a role or a database that the primary knows.
     if (errors.every((it) => it instanceof StoreRefusedError)) throw errors[0];
     throw new StoreAwayError(`it does not answer: ${errors.map(reasonOf).join("; ")}`);

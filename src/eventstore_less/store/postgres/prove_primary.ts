@@ -1,7 +1,9 @@
 import type { Runtime } from "../../../runtime/runtime.ts";
 import { SQL_NAME } from "../../names.ts";
-import { StoreAwayError } from "../store_errors.ts";
+import { StandbyAwaitedError, StoreAwayError } from "../store_errors.ts";
+import type { Row } from "./connection.ts";
 import type { Session } from "./session.ts";
+import { STANDBYS } from "./statements.ts";
 
 /** Time in which a primary and its synchronous standby must prove themselves. */
 const PROOF_LIMIT_MS = 1_000;
@@ -29,9 +31,13 @@ export async function provePrimary(
   signal: AbortSignal,
 ): Promise<void> {
   let isLate = false;
+  let standbys: Row | undefined;
   let stopTimer = () => {};
   const giveUp = () => {
     isLate = true;
+    reads.connection.read(STANDBYS).then(([row]) => {
+      standbys = row;
+    }, () => {});
     reads.connection.read(CANCEL, [commits.pid]).catch(() => {});
     stopTimer();
     stopTimer = runtime.setTimer(CANCEL_LIMIT_MS, () => commits.connection.close());
@@ -47,5 +53,15 @@ export async function provePrimary(
     stopTimer();
     signal.removeEventListener("abort", giveUp);
   }
-  if (isLate) throw new StoreAwayError("its synchronous standby does not answer");
+  if (isLate) throw lateError(standbys);
+}
+
+/** The error if a server does not commit in time. */
+function lateError(standbys: Row | undefined): StoreAwayError {
+  const [names = "", connected = null] = standbys ?? [];
+  if (names === "") return new StoreAwayError("it does not commit");
+  const state = connected === null ? "none connected" : `connected: ${connected}`;
+  return new StandbyAwaitedError(
+    `It waits for a standby: synchronous_standby_names = ${names}, ${state}`,
+  );
 }

@@ -135,6 +135,11 @@ export const SKIP = `
 export const WAITS_FOR_STANDBY =
   "select pg_catalog.btrim(pg_catalog.current_setting('synchronous_standby_names')) <> ''";
 
+/** The setting that names the synchronous standbys, and the names of those that are connected, which every role may read. */
+export const STANDBYS = `
+  select pg_catalog.current_setting('synchronous_standby_names'),
+    (select pg_catalog.string_agg(application_name, ', ') from pg_catalog.pg_stat_replication)`;
+
 const BYTEA_OID = 17;
 
 /** Dimensions, flags, type, length and lower bound; then the length of each element before its bytes. */

@@ -30,6 +30,8 @@ export class CircuitBreaker {
   #runtime: Runtime;
   #report: Logger;
   #probe: (signal: AbortSignal) => Promise<unknown>;
+  /** Why the last probe failed. */
+  #probeFailure: unknown;
   #state: "closed" | "holding" | "open" | "stopped" = "closed";
   /** Replaced when the circuit breaker closes: the calls before may hang forever, so they no longer count. */
   #inFlight = { count: 0 };
@@ -48,7 +50,7 @@ export class CircuitBreaker {
    * {@linkcode CALL_LIMIT_MS}, and with `StoreAwayError` if the call was not made by then, or the circuit breaker is open.
    */
   run<T>(name: string, call: () => Promise<T>, limitMs = CALL_LIMIT_MS): Promise<T> {
-    if (this.#state === "open") return Promise.reject(openError());
+    if (this.#state === "open") return Promise.reject(openError(this.#probeFailure));
     if (this.#state === "stopped") return Promise.reject(new StoreClosedError());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const start = () => {
@@ -77,7 +79,7 @@ export class CircuitBreaker {
     const cancelTimer = this.#runtime.setTimer(HOLD_LIMIT_MS, () => {
       if (this.#state === "stopped") return;
       this.#state = "open";
-      for (const { state, reject } of this.#calls) if (state === "waiting") reject(openError());
+      for (const { state, reject } of this.#calls) if (state === "waiting") reject(openError(this.#probeFailure));
     });
     this.#probeUntilAnswered().then(() => {
       cancelTimer();
@@ -116,6 +118,7 @@ export class CircuitBreaker {
         }
         return;
       } catch (error) {
+        this.#probeFailure = error;
         const forMs = Math.round(runtime.monotonicNow() - since);
         if (this.#state === "open") {
           this.#report("warn", "store_away", { reason: reasonOf(error), forMs });
@@ -148,4 +151,4 @@ export class CircuitBreaker {
   }
 }
 
-const openError = () => new StoreAwayError("The store does not answer");
+const openError = (cause: unknown) => new StoreAwayError("The store does not answer", { cause });
