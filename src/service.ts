@@ -138,7 +138,10 @@ export function createService(options: ServiceOptions): Service {
     "event.age.seconds": () => secondsSinceEvent(store, runtime, heads.latest?.head.position),
     "index.fill.seconds": () => index.fillSeconds,
     "ready": async () => Number(await isReady()),
-    "key.expiry.time.seconds": () => keyExpiry.read(),
+    "key.expiry.time.seconds": async () => {
+      const next = await keyExpiry.read();
+      return next && { labels: { key: next.id }, value: next.expiresAt / 1_000 };
+    },
     "storage.full": () => Number(appender.fault instanceof StoreFullError),
     "commits.replicated": async () => {
       const areReplicated = await options.areCommitsReplicated?.();

@@ -76,12 +76,18 @@ async function issue(flags: Flags): Promise<void> {
     throw new UsageError("--label is required: the purpose or the holder of the key");
   }
   const lifetimeMs = lifetimeOf(flags);
-  const { id } = await withInstance((instance) => {
+  const apiKey = await withInstance(async (instance) => {
     const expiresAt = lifetimeMs === undefined ? undefined : instance.runtime.now() + lifetimeMs;
     const terms = { label, isReadOnly: flags["read-only"], expiresAt };
-    return issueShown((show) => issueApiKey(instance, terms, show));
+    const { id } = await issueShown((show) => issueApiKey(instance, terms, show));
+    return { id, expiresAt };
   }, { create: true, accept: acceptAppends });
-  say(`Issued key ${id}. Save it now: it cannot be shown again.`);
+  sayIssued(apiKey);
+}
+
+function sayIssued({ id, expiresAt }: Pick<ApiKey, "id" | "expiresAt">): void {
+  const end = expiresAt === undefined ? "" : `, valid until ${formatSecond(expiresAt)}`;
+  say(`Issued key ${id}${end}. Save it now: it cannot be shown again.`);
 }
 
 /** Prints the key before issuing it, so that a key that could not be printed never becomes valid. */
@@ -202,9 +208,7 @@ async function rotate(keyId: string, flags: Flags): Promise<void> {
     { accept: acceptAppends },
   );
   say(`Key ${nameOf(predecessor)} stays valid until ${formatSecond(retiresAt)}.`);
-  const { id, expiresAt } = successor;
-  const end = expiresAt === undefined ? "" : `, valid until ${formatSecond(expiresAt)}`;
-  say(`Issued key ${id}${end}. Save it now: it cannot be shown again.`);
+  sayIssued(successor);
 }
 
 async function revoke(keyId: string): Promise<void> {

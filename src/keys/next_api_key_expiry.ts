@@ -11,19 +11,25 @@ interface NextApiKeyExpiryDeps {
   store: Store;
 }
 
+/** When a key expires, in milliseconds since the Unix epoch. */
+interface ApiKeyExpiry {
+  id: string;
+  expiresAt: number;
+}
+
 /** Finds when the next key expires whose holder has no successor. Reads the keys again only after an event of a key. */
 export class NextApiKeyExpiry {
   readonly #deps: NextApiKeyExpiryDeps;
-  /** The expiries in milliseconds since the Unix epoch, the earliest first. */
-  #expiries: number[] = [];
+  /** The earliest expiry first. */
+  #expiries: ApiKeyExpiry[] = [];
   #apiKeyPosition = 0;
 
   constructor(deps: NextApiKeyExpiryDeps) {
     this.#deps = deps;
   }
 
-  /** Resolves to the Unix time in seconds; to `undefined` if no live key expires, or if the keys cannot be read. */
-  async read(): Promise<number | undefined> {
+  /** Resolves to the next expiry; to `undefined` if no live key expires, or if the keys cannot be read. */
+  async read(): Promise<ApiKeyExpiry | undefined> {
     const { heads, runtime } = this.#deps;
     try {
       await heads.use(({ head }) => this.#refresh(head));
@@ -31,8 +37,7 @@ export class NextApiKeyExpiry {
       // A gauge without a value is enough: requests and the audit report the failure.
       return undefined;
     }
-    const next = this.#expiries.find((expiresAt) => expiresAt > runtime.now());
-    return next === undefined ? undefined : next / 1_000;
+    return this.#expiries.find(({ expiresAt }) => expiresAt > runtime.now());
   }
 
   async #refresh(head: Head): Promise<void> {
@@ -41,8 +46,10 @@ export class NextApiKeyExpiry {
     const apiKeys = await listApiKeys(this.#deps.store, head);
     // A key with a revocation was revoked, or rotated: then its successor is what counts.
     const lasting = apiKeys.filter(({ revokedAt }) => revokedAt === undefined);
-    const expiries = lasting.flatMap(({ expiresAt }) => expiresAt ?? []);
-    this.#expiries = expiries.sort((one, other) => one - other);
+    const expiries = lasting.flatMap(({ id, expiresAt }) =>
+      expiresAt === undefined ? [] : [{ id, expiresAt }]
+    );
+    this.#expiries = expiries.sort((one, other) => one.expiresAt - other.expiresAt);
     this.#apiKeyPosition = apiKeyPosition;
   }
 }

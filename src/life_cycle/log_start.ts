@@ -1,5 +1,6 @@
 import { petCount } from "../animals/pet_counts.ts";
 import { ForeignStoreError } from "eventstore-less/log/head.ts";
+import { secondsSinceEvent } from "eventstore-less/log/read_log.ts";
 import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
 import { commandName } from "../runtime/command_name.ts";
@@ -34,7 +35,8 @@ export async function logStart(
       const contents = await readContents(service);
       const state = storeStateOf(location, isNew());
       report("info", event, { ...start, store, state, ...contents });
-      return warn(service, store, state, contents);
+      warn(service, store, state, contents);
+      return await warnOfClock(service);
     } catch (error) {
       if (error instanceof ForeignStoreError) return;
       if (isFirst) {
@@ -61,6 +63,28 @@ function readContents({ heads, store, runtime }: Service) {
     const apiKeys = await listApiKeys(store, head);
     const liveKeys = apiKeys.filter((apiKey) => stateOf(apiKey, runtime.now()) === "live").length;
     return { format: head.format, events: head.position, pets: petCount(head), liveKeys };
+  });
+}
+
+/** How far the clock may be behind the newest event, in seconds: the clocks of several machines differ. */
+const CLOCK_TOLERANCE_S = 60;
+
+/** Warns if the clock was set back while no service ran, because keys that have ended are then valid again. */
+async function warnOfClock({ heads, store, report, runtime }: Service): Promise<void> {
+  await heads.use(async ({ head }) => {
+    const seconds = await secondsSinceEvent(store, runtime, head.position);
+    if (seconds === undefined || seconds >= -CLOCK_TOLERANCE_S) return;
+    const now = runtime.now();
+    const newestEventAt = now - seconds * 1_000;
+    const validAgain = (await listApiKeys(store, head)).filter((apiKey) =>
+      stateOf(apiKey, newestEventAt) !== "live" && stateOf(apiKey, now) === "live"
+    );
+    report("warn", "clock_behind", {
+      seconds: Math.round(-seconds),
+      newestEvent: new Date(newestEventAt).toISOString(),
+      keysValidAgain: validAgain.map(({ id }) => id),
+      remedy: "Stop the service, set the clock of this machine, and start the service again",
+    });
   });
 }
 

@@ -43,11 +43,16 @@ export const GAUGES = {
   "commits.replicated": "Whether commits wait for a standby, if the store has several servers",
 };
 
+/** A value with what it is about, for example the key that expires. Labels contain no quotes, backslashes and line feeds. */
+export interface LabelledValue {
+  labels: Record<string, string>;
+  value: number;
+}
+
+type GaugeValue = number | LabelledValue | undefined;
+
 /** The functions that read the gauges. A value is left out while it is not known. */
-export type Gauges = Record<
-  keyof typeof GAUGES,
-  () => number | undefined | Promise<number | undefined>
->;
+export type Gauges = Record<keyof typeof GAUGES, () => GaugeValue | Promise<GaugeValue>>;
 
 /** The bounds of the buckets of durations, in seconds. */
 export const DURATIONS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];

@@ -4,7 +4,13 @@ import { stat, statfs } from "node:fs/promises";
 import process from "node:process";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { RequestHandler } from "../runtime/service_request.ts";
-import { COUNTERS, DURATIONS, type Instrumentation, kindOf } from "../runtime/instrumentation.ts";
+import {
+  COUNTERS,
+  DURATIONS,
+  type Instrumentation,
+  kindOf,
+  type LabelledValue,
+} from "../runtime/instrumentation.ts";
 import { METRICS, ownName } from "./metrics.ts";
 
 /** Time between two samples of the delay of the event loop, in milliseconds. */
@@ -13,7 +19,8 @@ const SAMPLE_MS = 100;
 const TEXT = "text/plain; charset=utf-8";
 
 type Samples = [labels: string, value: number][];
-type Read = () => Samples | number | undefined | Promise<number | undefined>;
+type Value = Samples | number | undefined;
+type Read = () => Value | Promise<Value>;
 
 interface PrometheusOptions {
   runtime: Runtime;
@@ -82,7 +89,9 @@ export function prometheus(options: PrometheusOptions) {
       storeCalls.add(`operation="${operation}",kind="${key && kindOf(key) || ""}",`, seconds);
     },
     observe(gauges) {
-      for (const [name, read] of Object.entries(gauges)) readers.set(ownName(name), read);
+      for (const [name, read] of Object.entries(gauges)) {
+        readers.set(ownName(name), async () => samplesOf(await read()));
+      }
     },
   };
   const handler: RequestHandler = async ({ method, path }) => {
@@ -103,6 +112,13 @@ export function prometheus(options: PrometheusOptions) {
     return { status: 200, headers, body: (await Promise.all(texts)).join("") };
   };
   return { instrumentation, handler };
+}
+
+function samplesOf(value: number | LabelledValue | undefined): Samples | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "number") return [["", value]];
+  const labels = Object.entries(value.labels).map(([name, text]) => `${name}="${text}"`);
+  return [[`{${labels.join(",")}}`, value.value]];
 }
 
 function cpuSeconds(): number {

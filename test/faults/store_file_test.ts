@@ -199,6 +199,13 @@ testNeeding(PERMITTED, SMALL_DISK)(
     await remount("rw");
     await fillDisk(disk.folder);
     await expectRefused(["start"], /its disk is full; free space on it/);
+    // The start has removed the files next to the store. Without space for them, SQLite calls the disk failing.
+    await fillDisk(disk.folder);
+    for (const args of [["start"], ["audit"], ["keys", "list"]]) {
+      await expectRefused(args, /its disk is full; free space on it/);
+    }
+    await Deno.remove(`${disk.folder}/filler`);
+    assertEquals((await run(["audit"])).code, 0);
   },
 );
 

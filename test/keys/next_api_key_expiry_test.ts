@@ -13,8 +13,8 @@ Deno.test("read() resolves to the first expiry of a live key without a successor
   const issue = (days: number) =>
     issueApiKey(service, { label: `${days} days`, expiresAt: begunAt + days * DAY_MS });
   const expectDay = async (day: number | undefined) => {
-    const seconds = await keyExpiry.read();
-    assertEquals(seconds, day && (begunAt + day * DAY_MS) / 1_000);
+    const next = await keyExpiry.read();
+    assertEquals(next?.expiresAt, day && begunAt + day * DAY_MS);
   };
   await expectDay(undefined);
   const [third, second, first] = [await issue(30), await issue(20), await issue(10)];
@@ -34,18 +34,18 @@ Deno.test("read() reads the keys only once between two events of keys, and has n
   await using service = await openTestService();
   const keyExpiry = new NextApiKeyExpiry(service);
   const expiresAt = service.runtime.now() + DAY_MS;
-  await issueApiKey(service, { label: "a day", expiresAt });
+  const { id } = await issueApiKey(service, { label: "a day", expiresAt });
   const readsOfKeys = () =>
     service.faults.lists.filter((range) => JSON.stringify(range).includes("issued_key")).length;
   assertEquals(readsOfKeys(), 0);
   await keyExpiry.read();
   assertEquals(readsOfKeys(), 1);
   await service.add({ name: "Rex", categoryId: 1 });
-  assertEquals(await keyExpiry.read(), expiresAt / 1_000);
+  assertEquals(await keyExpiry.read(), { id, expiresAt });
   assertEquals(readsOfKeys(), 1);
   await issueApiKey(service, { label: "two days", expiresAt: expiresAt + DAY_MS });
   service.faults.onList = () => Promise.reject(new Error("a defect"));
   assertEquals(await service.runtime.settle(keyExpiry.read()), undefined);
   service.faults.onList = (apply) => apply();
-  assertEquals(await keyExpiry.read(), expiresAt / 1_000);
+  assertEquals(await keyExpiry.read(), { id, expiresAt });
 });

@@ -114,7 +114,10 @@ test("passwords from PGPASSWORD, and from a PGPASSFILE that only its owner can r
   const passfile = await Deno.makeTempFile();
   const expectKey = (env: Record<string, string>) => expectTask(ISSUE, { kvPath: address, env });
   await expectRefused(address, "it asks for a password");
-  await expectRefused(address, "it asks for a password", { passfile });
+  const line = `add 127.0.0.1:${port}:${database}:operator:PASSWORD`;
+  await expectRefused(address, `no line of the password file (PGPASSFILE) matches; ${line}`, {
+    passfile,
+  });
   const refused = "it refuses the password of the role operator";
   await expectRefused(address, refused, { password: "wrong" });
   await expectKey({ PGPASSWORD: password });

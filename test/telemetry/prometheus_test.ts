@@ -29,7 +29,7 @@ test("METRICS_PORT serves the metrics of the manual, with which promtool is cont
     await service.add(pet, key as string);
   }
   const expiresAt = Date.now() + 3_600_000;
-  await temp.use((tool) => issueApiKey(tool, { label: "for an hour", expiresAt }));
+  const { id } = await temp.use((tool) => issueApiKey(tool, { label: "for an hour", expiresAt }));
   for (const [path, method] of [["/"], ["/metrics/"], ["/metrics", "POST"]]) {
     assertEquals((await get(path, method))[0], 404, `${method} ${path}`);
   }
@@ -51,7 +51,7 @@ test("METRICS_PORT serves the metrics of the manual, with which promtool is cont
   assertLess(Math.abs(valueOf("process_start_time_seconds") - Date.now() / 1_000), 60);
   const cpuSeconds = valueOf("process_cpu_seconds_total");
   assert(cpuSeconds > 0.05 && cpuSeconds < 60, `${cpuSeconds}`);
-  assertEquals(valueOf("animal_store_key_expiry_time_seconds"), expiresAt / 1_000);
+  assertEquals(valueOf(`animal_store_key_expiry_time_seconds\\{key="${id}"\\}`), expiresAt / 1_000);
   assert(!text.includes(token));
   const manual = await Deno.readTextFile(new URL("../../scripts/README.md", import.meta.url));
   for (const [, name] of text.matchAll(/^# TYPE (\S+) /gm)) assertStringIncludes(manual, name);

@@ -5,7 +5,7 @@ import { KvStore } from "./deno_kv/kv_store.ts";
 import { KvWriter } from "./deno_kv/kv_writer.ts";
 import { expectSoundTables } from "./sqlite/expect_sound_tables.ts";
 import { prepareFile } from "./sqlite/store_file.ts";
-import { damageOf, writeFaultOf } from "./sqlite/sqlite_errors.ts";
+import { damageOf, openingFaultOf } from "./sqlite/sqlite_errors.ts";
 import { SqliteReader } from "./sqlite/sqlite_reader.ts";
 import { type Connect, reconnectingStore } from "./resilience/reconnecting_store.ts";
 import type { DatabaseOptions } from "./postgres/postgres_store.ts";
@@ -93,7 +93,7 @@ async function openLocalStore(
   } catch (error) {
     store?.close();
     const advice = `; run ${commandName("audit")}`;
-    throw openError(location, error, "it is damaged, or not a store", advice);
+    throw await openError(location, error, "it is damaged, or not a store", advice);
   }
 }
 
@@ -118,16 +118,18 @@ export async function openFileToRead(location: FileLocation): Promise<SqliteRead
     await prepareFile(location, false);
     return new SqliteReader(location.path);
   } catch (error) {
-    throw openError(location, error, "its file is damaged, and none of it can be read");
+    throw await openError(location, error, "its file is damaged, and none of it can be read");
   }
 }
 
-function openError(location: StoreLocation, error: unknown, damaged: string, advice = "") {
+async function openError(location: StoreLocation, error: unknown, damaged: string, advice = "") {
   const damage = damageOf(error);
   if (damage !== undefined) {
     return new OpenStoreError(location, `${damaged}: ${damage.reason}${advice}`, damage);
   }
-  const writeFault = location.kind === "file" ? writeFaultOf(error) : undefined;
+  const writeFault = location.kind === "file"
+    ? await openingFaultOf(location.path, error)
+    : undefined;
   const reason = writeFault && `${writeFault.reason}; ${writeFault.remedy}`;
   return new OpenStoreError(location, reason ?? reasonOf(error));
 }

@@ -30,7 +30,12 @@ test("keys: issue and rotate print only the key, and list and revoke show its st
     const list = async () => JSON.parse((await keys("list", "--json")).stdout);
     const issued = await keys("issue", "--label", "the shop", "--expires-in", "90d", "--read-only");
     assertMatch(issued.stdout, TOKEN_LINE);
-    const [{ id }] = await list();
+    const [{ id, expiresAt: end }] = await list();
+    const shownEnd = end.replace("T", " ").replace(/\.\d+Z$/, "Z");
+    assertEquals(
+      issued.stderr.split("\n").at(-2),
+      `Issued key ${id}, valid until ${shownEnd}. Save it now: it cannot be shown again.`,
+    );
 
     const rotated = await keys("rotate", id, "--overlap", "2h");
     assertMatch(rotated.stdout, TOKEN_LINE);

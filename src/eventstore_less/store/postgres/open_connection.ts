@@ -20,9 +20,8 @@ export async function openConnection(
   const { hostname, port } = host;
   // Called if the server asks for a password.
   const password = async () => {
-    let secret = settings.password;
-    if (secret === undefined && passfile) secret = await readPassfile(passfile, host, settings);
-    if (secret) return secret;
+    if (settings.password) return settings.password;
+    if (passfile) return await readPassfile(passfile, host, settings);
     throw new StoreRefusedError("it asks for a password; set PGPASSWORD or PGPASSFILE");
   };
   try {

@@ -8,15 +8,20 @@ import type { DatabaseAddress, DatabaseHost } from "./database_url.ts";
 const FIELD = /((?:\\.|[^:\\])*):/.source;
 const LINE_PATTERN = new RegExp(`^(?!#)${FIELD.repeat(4)}(.*)$`);
 
-/** The password for a host; `undefined` if no line matches. Rejects with {@linkcode StoreRefusedError}. */
+/** The password for a host. Rejects with {@linkcode StoreRefusedError} if no line has one, or the file cannot be used. */
 export async function readPassfile(
   path: string,
   { hostname, port }: DatabaseHost,
   { database, user }: Pick<DatabaseAddress, "database" | "user">,
-): Promise<string | undefined> {
+): Promise<string> {
   const reading = Promise.all([stat(path), readFile(path, "utf8")]);
   const [{ mode }, text] = await reading.catch((cause) => {
-    throw new StoreRefusedError("the password file (PGPASSFILE) cannot be read", { cause });
+    throw new StoreRefusedError(
+      "the password file (PGPASSFILE) cannot be read; let the user of this program own it",
+      {
+        cause,
+      },
+    );
   });
   if ((mode & 0o077) !== 0) {
     throw new StoreRefusedError("other users can read the password file (PGPASSFILE); chmod 600");
@@ -27,6 +32,10 @@ export async function readPassfile(
     const fields = quoted.map((it) => it.replace(/\\(.)/g, "$1"));
     const password = fields.pop();
     const isOurs = fields.every((it, index) => it === "*" || it === wanted[index]);
-    if (password !== undefined && isOurs) return password;
+    if (password && isOurs) return password;
   }
+  throw new StoreRefusedError(
+    `it asks for a password, but no line of the password file (PGPASSFILE) matches; ` +
+      `add ${wanted.join(":")}:PASSWORD, or * in the place of a field`,
+  );
 }

@@ -79,7 +79,9 @@ export class CircuitBreaker {
     const cancelTimer = this.#runtime.setTimer(HOLD_LIMIT_MS, () => {
       if (this.#state === "stopped") return;
       this.#state = "open";
-      for (const { state, reject } of this.#calls) if (state === "waiting") reject(openError(this.#probeFailure));
+      for (const { state, reject } of this.#calls) {
+        if (state === "waiting") reject(openError(this.#probeFailure));
+      }
     });
     this.#probeUntilAnswered().then(() => {
       cancelTimer();

@@ -1,5 +1,6 @@
 /** What the errors of SQLite say about the file of a store. A worker passes on their message and code. */
 
+import { rm, writeFile } from "node:fs/promises";
 import {
   isWriteFault,
   NotAppliedError,
@@ -54,3 +55,32 @@ export function damageOf(error: unknown): StoreDamagedError | undefined {
   const isDamage = DAMAGE_CODES.includes(errcode & 0xff) || DAMAGES.test(message);
   return isDamage ? new StoreDamagedError(message) : undefined;
 }
+
+/** Why a file cannot be opened. If its disk is full, SQLite cannot make the files next to it, and only says that it fails. */
+export async function openingFaultOf(
+  path: string,
+  error: unknown,
+): Promise<WriteFaultError | undefined> {
+  const fault = writeFaultOf(error);
+  if (!(fault instanceof StoreFailingError)) return fault;
+  return await isDiskFull(path) ? new StoreFullError() : fault;
+}
+
+/** Bytes of the smallest file that SQLite makes next to a store. */
+const SHARED_MEMORY_BYTES = 32 * 1024;
+
+/** Tries to write a file next to that of a store, because a disk may have free space that this user may not use. */
+async function isDiskFull(path: string): Promise<boolean> {
+  const trial = `${path}-full`;
+  try {
+    await writeFile(trial, new Uint8Array(SHARED_MEMORY_BYTES), { mode: 0o600 });
+    return false;
+  } catch (error) {
+    return FULL_CODES.includes((error as { code?: string }).code ?? "");
+  } finally {
+    await rm(trial, { force: true }).catch(() => {});
+  }
+}
+
+/** The codes of the system if the disk has no free space, or this user may use no more of it. */
+const FULL_CODES = ["ENOSPC", "EDQUOT"];
