@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { VERSION } from "../../../src/settings/version.ts";
 import { freePort } from "../../support/free_port.ts";
+import { BUILT, BUILT_PROGRAM, ON_DENO } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT, withProjectCopy } from "../../support/with_project_copy.ts";
 import { Installation } from "./installation.ts";
@@ -178,3 +179,33 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
       assertMatch(wrong.stderr, new RegExp(`^error: [^\n]*${reason}[^\n]*\n$`));
     }
   }));
+
+testNeeding(PROCESSES, BUILT_PROGRAM, ON_DENO)(
+  "pets-upgrade: to the program for Node, and back to Deno, on one store",
+  async () => {
+    await using installation = await Installation.make([]);
+    const { folder } = installation;
+    const port = freePort();
+    const lines = `KV_PATH=${folder}/data/pets.sqlite3\nHOST=127.0.0.1\nPORT=${port}\n`;
+    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
+    await installation.install(VERSION, ROOT);
+    const onNode = `${folder}/opt/animal-store-node`;
+    await Deno.mkdir(onNode);
+    await Deno.copyFile(BUILT, `${onNode}/animal-store.mjs`);
+    await installation.use(VERSION);
+    const expectRun = async (line: string) => {
+      const { code, stdout, stderr } = await installation.run(line);
+      assertEquals(code, 0, stderr);
+      return stdout;
+    };
+    await expectRun("pets keys issue --label test && systemctl start");
+    await expectRun(`curl -sf --retry 60 --retry-all-errors 127.0.0.1:${port}/readyz`);
+    for (const name of ["node", VERSION]) {
+      assertMatch(await expectRun(`pets-upgrade ${name}`), /^Sound: 1 events?, 0 pets/m);
+      const settings = `${lines}ANIMAL_STORE=${folder}/opt/animal-store-${name}\n`;
+      assertEquals(await installation.settings, settings);
+      const program = await expectRun(`readlink /proc/$(cat ${folder}/pid)/exe`);
+      assertEquals(/node$/m.test(program), name === "node");
+    }
+  },
+);
