@@ -4,6 +4,7 @@ import { freePort } from "../../support/free_port.ts";
 import { BUILT, BUILT_PROGRAM, ON_DENO } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT, withProjectCopy } from "../../support/with_project_copy.ts";
+import { until } from "../../support/until.ts";
 import { Installation } from "./installation.ts";
 
 const test = testNeeding(PROCESSES);
@@ -178,6 +179,57 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
       assertEquals(wrong.code, 2);
       assertMatch(wrong.stderr, new RegExp(`^error: [^\n]*${reason}[^\n]*\n$`));
     }
+  }));
+
+test("pets-upgrade: a version that is not ready, but has stored events in its new store, is not left", () =>
+  withProjectCopy(async (next) => {
+    await edit(next, [
+      ["src/settings/version.ts", `VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
+      [
+        "src/eventstore_less/log/head.ts",
+        `STORE_FORMAT = ${FORMAT}`,
+        `STORE_FORMAT = ${FORMAT + 1}`,
+      ],
+      [
+        "src/http/public_operations.ts",
+        "if (message !== undefined) return",
+        'if (message === undefined) return errorResponse(new HttpError("not_ready", "broken"));\nelse return',
+      ],
+    ]);
+    await using installation = await Installation.make([]);
+    const { folder } = installation;
+    const script = `${folder}/bin/pets-upgrade`;
+    const limit = (await Deno.readTextFile(script)).replace("--retry 60", "--retry 10");
+    await Deno.writeTextFile(script, limit);
+    const port = freePort();
+    const lines = `KV_PATH=${folder}/data/pets.sqlite3\nHOST=127.0.0.1\nPORT=${port}\n`;
+    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
+    await installation.install(VERSION, ROOT);
+    await installation.install(NEXT_FORMAT, next);
+    await installation.use(VERSION);
+    const ready = `curl -sf --retry 60 --retry-all-errors 127.0.0.1:${port}/readyz`;
+    const issued = await installation.run(
+      `pets keys issue --label x && systemctl start && ${ready} >/dev/null`,
+    );
+    assertEquals(issued.code, 0, issued.stderr);
+    const headers = {
+      authorization: `Bearer ${issued.stdout.trim()}`,
+      "content-type": "application/json",
+    };
+    const add = async () => {
+      const init = { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' };
+      return (await fetch(`http://127.0.0.1:${port}/v1/pets`, init)).status;
+    };
+    const changing = installation.run(`pets-upgrade ${NEXT_FORMAT}`);
+    const isNext = async () =>
+      (await installation.settings).includes(`animal-store-${NEXT_FORMAT}`);
+    await until(isNext, "The settings stay");
+    await until(async () => await add().catch(() => 0) === 201, "It adds nothing");
+    const { code, stderr } = await changing;
+    assert(code > 0);
+    assertMatch(stderr, /is not ready, but has stored events that the store of \S+ lacks/);
+    assert(await isNext());
+    await until(async () => await add().catch(() => 0) === 201, "It does not start again");
   }));
 
 testNeeding(PROCESSES, BUILT_PROGRAM, ON_DENO)(
