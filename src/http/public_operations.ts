@@ -74,7 +74,7 @@ async function readFaultOf({ heads, index, isDurable, storeDamage }: PublicDeps)
     if (!await index.isReady(head)) return "The index of the animals is still being filled";
   } catch (error) {
     const awaited = standbyAwaitedIn(error);
-    if (awaited !== undefined) return awaited.message;
+    if (awaited !== undefined) return `The store does not answer: ${awaited.message}`;
     const isOurs = serviceErrorCode(error) !== undefined;
     return isOurs ? (error as Error).message : "The store does not belong to the service";
   }

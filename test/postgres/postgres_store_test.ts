@@ -101,7 +101,7 @@ test("open() passes over standbys, and over a primary whose synchronous standby 
   await expectAway([standby.port], /^it does not answer: .*it is a standby/);
   (await open([standby.port, primary.port])).close();
   await standby.promote();
-  await expectAway([primary.port], /^It waits for a standby: synchronous_standby_names = \*, none/);
+  await expectAway([primary.port], /^it waits for a standby: synchronous_standby_names = \*, none/);
   const store = await open([primary.port, standby.port]);
   await put(store, ["key"], "value");
   store.close();
@@ -112,7 +112,7 @@ test("open() leaves no process on a server whose synchronous standby does not an
   const { primary, standby, database } = pair;
   await standby.kill();
   const url = primary.url(database);
-  await assertRejects(() => openDatabase(url), StoreAwayError, "It waits for a standby");
+  await assertRejects(() => openDatabase(url), StoreAwayError, "it waits for a standby");
   assert(await abortedOpening(url, () => untilSome(primary, WAITING)) instanceof Error);
   const processes = "select 1 from pg_stat_activity where application_name = 'animal-store'";
   await untilSome(primary, `select 1 where not exists (${processes})`);

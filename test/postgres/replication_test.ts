@@ -72,7 +72,7 @@ test("with the two standbys of the manual, the loss of one loses nothing, and th
   assertEquals(await add(), 503);
   // The role of the service may not see more of a standby than its name.
   const state = "synchronous_standby_names = ANY 1 (b, c), none connected";
-  const waits = new RegExp(`It waits for a standby: ${RegExp.escape(state)}`);
+  const waits = new RegExp(`it waits for a standby: ${RegExp.escape(state)}`);
   await until(async () => waits.test(await readiness(service)), "/readyz does not say it");
   const away = service.lines.findLast((line) => line.includes('"store_away"'));
   assertMatch(away!, waits);

@@ -2,7 +2,7 @@
 
 import { reasonOf } from "../../../runtime/logger.ts";
 import type { Runtime } from "../../../runtime/runtime.ts";
-import { StoreAwayError, StoreRefusedError } from "../store_errors.ts";
+import { StandbyAwaitedError, StoreAwayError, StoreRefusedError } from "../store_errors.ts";
 import type { Connection } from "./connection.ts";
 import { type DatabaseHost, hostName, type PostgresSettings } from "./database_url.ts";
 import { provePrimary } from "./prove_primary.ts";

@@ -62,6 +62,6 @@ function lateError(standbys: Row | undefined): StoreAwayError {
   if (names === "") return new StoreAwayError("it does not commit");
   const state = connected === null ? "none connected" : `connected: ${connected}`;
   return new StandbyAwaitedError(
-    `It waits for a standby: synchronous_standby_names = ${names}, ${state}`,
+    `it waits for a standby: synchronous_standby_names = ${names}, ${state}`,
   );
 }
