@@ -14,9 +14,6 @@ import { Installation } from "./installation.ts";
 const FORMAT = parseInt(VERSION);
 const NEXT_FORMAT = `${FORMAT + 1}.0.0`;
 
-const STEP = Deno.env.get("TEST_EVERY_LINE") === "1" ? 1 : 8;
-const FIRST = Math.floor(STEP * Math.random());
-
 /** What bash reads before it runs a script: it notes each line, and may end there as SIGKILL ends it. */
 const KILLER = `
 set -T
@@ -27,6 +24,11 @@ testNeeding(PROCESSES)(
   "pets-upgrade: killed at any line, the machine starts either version with all events, and a second run ends the change",
   () =>
     withProjectCopy(async (copy) => {
+      const step = Deno.env.get("TEST_EVERY_LINE") === "1" ? 1 : 8;
+      const someOf = (lines: Set<number>) => {
+        const first = Math.floor(step * Math.random());
+        return [...lines].filter((_, index) => index % step === first);
+      };
       await using installation = await Installation.make([]);
       const { folder } = installation;
       const port = freePort();
@@ -103,15 +105,11 @@ testNeeding(PROCESSES)(
         );
         assertEquals(await add(), [201, 3], at);
       }
-      if (STEP === 1) {
+      if (step === 1) {
         assertEquals(versions.size, 2, "No kill was after the change of the settings");
       }
     }),
 );
-
-function someOf(lines: Set<number>): number[] {
-  return [...lines].filter((_, index) => index % STEP === FIRST);
-}
 
 /** Installs this version, and one of the next format, as the manual says for the runtime. */
 async function installDeployed(installation: Installation, copy: string): Promise<void> {
