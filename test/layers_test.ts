@@ -55,7 +55,7 @@ const LAYERS: RegExp[][] = [
   [/^scripts\/guarded\//, /^scripts\/published\//],
   [/^scripts\/verify\//],
   Object.keys(COMMANDS).map((name) => new RegExp(`^scripts/${name}/`)),
-  [/^scripts\/node\//, /^scripts\/build\//, /^scripts\/deploy\//],
+  [/^scripts\/node\//, /^scripts\/build\//, /^scripts\/deploy\//, /^scripts\/help\//],
 ];
 
 function anyOf(files: string[]): RegExp {
