@@ -13,8 +13,16 @@ const FORMAT = parseInt(VERSION);
 const NEXT = `${VERSION}1`;
 const NEXT_FORMAT = `${FORMAT + 1}.0.0`;
 
+type Edit = [file: string, text: string, next: string];
+
+/** Make a copy of the project one of the next format. */
+const TO_NEXT_FORMAT: Edit[] = [
+  ["src/settings/version.ts", `VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
+  ["src/eventstore_less/log/head.ts", `STORE_FORMAT = ${FORMAT}`, `STORE_FORMAT = ${FORMAT + 1}`],
+];
+
 /** Replaces texts of a copy of the project, each of which must be there. */
-async function edit(project: string, edits: [file: string, text: string, next: string][]) {
+async function edit(project: string, edits: Edit[]) {
   for (const [file, text, next] of edits) {
     const source = await Deno.readTextFile(`${project}/${file}`);
     assert(source.includes(text), `${file}: ${text}`);
@@ -35,14 +43,7 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
           `export const NewPet = z.strictObject({\n  colour: addedIn("${FORMAT}.99", text(50, "Its colour").optional()),\n`,
         ],
       ]);
-      await edit(nextFormat, [
-        ["src/settings/version.ts", version, `VERSION = "${NEXT_FORMAT}"`],
-        [
-          "src/eventstore_less/log/head.ts",
-          `STORE_FORMAT = ${FORMAT}`,
-          `STORE_FORMAT = ${FORMAT + 1}`,
-        ],
-      ]);
+      await edit(nextFormat, TO_NEXT_FORMAT);
       await using installation = await Installation.make([]);
       const { folder } = installation;
       const port = freePort();
@@ -129,12 +130,7 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
 test("pets-upgrade: a version that does not start gives way to the one before, on its own store", () =>
   withProjectCopy(async (next) => {
     await edit(next, [
-      ["src/settings/version.ts", `VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
-      [
-        "src/eventstore_less/log/head.ts",
-        `STORE_FORMAT = ${FORMAT}`,
-        `STORE_FORMAT = ${FORMAT + 1}`,
-      ],
+      ...TO_NEXT_FORMAT,
       [
         "scripts/restore/main.ts",
         "await runCommand(",
@@ -184,12 +180,7 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
 test("pets-upgrade: a version that is not ready, but has stored events in its new store, is not left", () =>
   withProjectCopy(async (next) => {
     await edit(next, [
-      ["src/settings/version.ts", `VERSION = "${VERSION}"`, `VERSION = "${NEXT_FORMAT}"`],
-      [
-        "src/eventstore_less/log/head.ts",
-        `STORE_FORMAT = ${FORMAT}`,
-        `STORE_FORMAT = ${FORMAT + 1}`,
-      ],
+      ...TO_NEXT_FORMAT,
       [
         "src/http/public_operations.ts",
         "if (message !== undefined) return",
