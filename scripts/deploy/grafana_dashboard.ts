@@ -7,7 +7,7 @@ import { NAME } from "eventstore-less/application";
 import { DASHED_NAME } from "eventstore-less/names.ts";
 import { gauge, type Metric, METRICS, ownName } from "../../src/telemetry/metrics.ts";
 
-/** What the commands of the manual leave to node_exporter. */
+/** The metrics that commands of the manual write to a file, from which node_exporter reads them. */
 const METRICS_OF_COMMANDS = [
   gauge(ownName("audit_success_time_seconds"), "When an audit last found the store sound"),
   gauge(ownName("backup_position"), "Position of the last event in the backup"),

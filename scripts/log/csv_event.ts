@@ -47,7 +47,7 @@ export function csvEvent(
 /** A spreadsheet that separates by semicolons begins a cell after each of these, also within a quoted text. */
 const BEGINS_CELL = /(?<=[;\r\n])/;
 
-/** The former value of a field that the animal did not have is `none`. A number is no formula. */
+/** The text of a cell. If the animal did not have a field before the change, its former value is `none`. */
 function cellOf(value: unknown): string {
   if (value === null) return "none";
   if (typeof value !== "string") return String(value ?? "");

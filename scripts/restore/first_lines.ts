@@ -15,7 +15,7 @@ export async function* firstLines(source: Export, count: number): AsyncGenerator
   }
 }
 
-/** Where an export ends at a time. */
+/** The end of the part of an export that is not later than a time. */
 export interface EndOfTime {
   /** The last position before the first event of a later time. */
   position: number;

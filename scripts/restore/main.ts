@@ -26,7 +26,7 @@ import type { LogVerifier } from "../verify/log_verifier.ts";
 const CHUNK_BYTES = 256 * 1024;
 
 let isWriting = false;
-/** Where the log ends at the time that --until gives. A time such as 24h gives another end to a later run. */
+/** The last position that --until includes. With a time such as 24h, a later run would find another one. */
 let endOfTime: number | undefined;
 
 await runCommand(COMMANDS.restore, {
@@ -69,7 +69,7 @@ await runCommand(COMMANDS.restore, {
   },
 });
 
-/** Where the restored log ends: at a position, or before the first event that is later than a time. */
+/** The end of the restored log: a position, or the last event before the first one that is later than a time. */
 interface End {
   position?: number;
   time?: string;

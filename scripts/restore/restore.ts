@@ -60,7 +60,7 @@ export async function verifyExport(source: Export, progress: Progress = () => {}
   return verifier;
 }
 
-/** What to do about a fault after a position, in the line that has the position `next`, if it can be read. */
+/** The remedy for a fault in the line after a position. `next` is the position that this line names, if it can be read. */
 function adviceAfter(position: number, next = 0): string {
   const isGap = next > position + 1;
   const gap =

@@ -21,7 +21,7 @@ export async function supervise(count: number, config: ServiceConfig): Promise<n
   const run = (it: KeptProcess) => it.run().finally(() => stop("SIGTERM"));
   const [first, ...others] = processes;
   const firstCode = run(first);
-  // What keeps all from starting is said once, and one process makes a new store.
+  // The others follow the first one: a fault that stops all is said once, and only one process makes a new store.
   await Promise.race([first.firstReady, firstCode]);
   return Math.max(...await Promise.all([firstCode, ...others.map(run)]));
 }

@@ -3,7 +3,7 @@
 import { commandName } from "../../src/runtime/command_name.ts";
 import { REPAIR_COMMANDS } from "./conversion.ts";
 
-/** What an advice depends on: the kind of the fault, and the last sound position. */
+/** The fault for which an advice is made. The log is sound up to the position `lastSound`. */
 interface Fault {
   kind: string;
   lastSound: number;

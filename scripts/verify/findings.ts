@@ -92,7 +92,7 @@ export class Findings {
     );
     return {
       sound: faults.length === 0 && this.unfinished === undefined,
-      /** The reason if there is no result, although no fault was found. */
+      /** The reason why the audit has no result, if it has none. */
       unfinished: this.unfinished,
       /** Last position audited. If the log is sound, `position` and `hash` form a checkpoint. */
       position,

@@ -85,7 +85,7 @@ export class LogVerifier {
     this.#faults = [];
     this.#notes = [];
     const read = readEvent(line);
-    // A line of a newer version is no event for this one, but tells its position and its previoushash.
+    // This version cannot decode the event of a newer version, but its position and its previoushash.
     const isUnreadable = read instanceof MalformedEventError;
     const isNewer = read instanceof NewerVersionError;
     const hasPosition = !isUnreadable || isNewer;
@@ -111,7 +111,7 @@ export class LogVerifier {
   }
 
   /**
-   * What an operator must know who restores only the lines so far, in sentences. `longer` has verified all lines, of
+   * Sentences for an operator who restores only the lines so far. `longer` has verified all lines, of
    * which some may have faults. `now` is in milliseconds since the Unix epoch.
    */
   consequencesOfCut(longer: LogVerifier, now: number): string[] {

@@ -1,4 +1,4 @@
-/** Searches for pets by a part of their names. There is no index of names, so a search reads a bounded number of pets. */
+/** Searches for pets by a part of their names. Without an index of names, it reads a bounded number of pets. */
 
 import type { Head } from "eventstore-less/definitions.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";

@@ -160,7 +160,7 @@ export interface History {
   /** Lines are missing or cannot be read, so subjects may have other events than those so far. */
   lose(): void;
   /**
-   * What an operator must know who restores only the lines so far, in sentences. `longer` is the history of all lines,
+   * Sentences for an operator who restores only the lines so far. `longer` is the history of all lines,
    * and `now` is in milliseconds since the Unix epoch.
    */
   consequencesOfCut?(longer: this, now: number): string[];

@@ -37,7 +37,7 @@ export class QueuedCommand {
   readonly command: Command;
   /** Monotonic time in milliseconds at which the command is rejected. */
   readonly deadline: number;
-  /** Whether it has its outcome. This is no set of settled commands, because such a set kept them in memory (measured). */
+  /** Whether it has its outcome. A set of settled commands instead would keep them in memory for long (measured). */
   isSettled = false;
   #settlers = Promise.withResolvers<Appended>();
   readonly outcome = this.#settlers.promise;

@@ -36,7 +36,8 @@ Deno.test("redacted() replaces the texts of any animal or key, and leaves a soun
     await verifyExport(() => source());
     const positions = LINES.flatMap((line, index) => {
       const { subject: other, data: { name, label } } = JSON.parse(line);
-      return other === subject && (name ?? label) !== undefined ? [index + 1] : [];
+      const isReplaced = other === subject && (name ?? label) !== undefined;
+      return isReplaced ? [index + 1] : [];
     });
     assertEquals(replaced, positions);
     assertEquals(lines.slice(0, replaced[0] - 1), LINES.slice(0, replaced[0] - 1));
