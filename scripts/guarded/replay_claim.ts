@@ -1,4 +1,7 @@
-/** The claim of a replay: a record that each of its commits replaces, so only one run at a time can write. */
+/**
+ * The claim of a replay: a record that each of its commits checks, directly or through the head, and changes. So only the
+ * run that has it can write.
+ */
 
 import { encodeJson } from "../../src/encoding/json.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
@@ -12,14 +15,17 @@ import type { Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts
 import { RefusedError } from "../cli/refused_error.ts";
 import { commitGuarded } from "./commit_guarded.ts";
 
-/** Another replay was started later, and has the claim. */
+/** Another replay has taken the claim since. */
 export class ReplayOvertakenError extends RefusedError {
   constructor() {
     super("Another replay was started, and continues");
   }
 }
 
-/** The claim that one run holds. Every method rejects with `ReplayOvertakenError` if another run has taken it. */
+/**
+ * The claim that one run holds. If another run has taken it, every method rejects with `ReplayOvertakenError`;
+ * `replaceHead` may first resolve to `false`.
+ */
 export class ReplayClaim {
   #store: Store;
   #runtime: Runtime;
@@ -40,7 +46,8 @@ export class ReplayClaim {
     const deadline = runtime.monotonicNow() + RETRY_LIMIT_MS;
     for (;;) {
       const base = await readHead(store);
-      // The head is written unchanged. So while a head stays the same, the claim does, too.
+      // The head gets a new versionstamp, though its content stays. So while its versionstamp stays, no other run takes
+      // the claim.
       if (await claim.#commitOnHead(base, base.head, [])) return claim;
       await pauseBeforeRetry(runtime, deadline);
     }
@@ -53,7 +60,10 @@ export class ReplayClaim {
     await this.#commitOnClaim([...mutations, set], (found) => bytesEqual(found?.value, value));
   }
 
-  /** Replaces a head, and keeps the claim. Resolves to `false` if the head has changed: the commit can no longer land. */
+  /**
+   * Replaces a head, and keeps the claim. Resolves to `false` if the head has changed: the commit can no longer land, or
+   * it landed before another run took the claim.
+   */
   async replaceHead(base: HeadEntry, next: Head, mutations: Mutation[]): Promise<boolean> {
     const found = await this.#store.get(REPLAY_KEY);
     if (found?.versionstamp !== this.#held) throw new ReplayOvertakenError();

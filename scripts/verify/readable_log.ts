@@ -13,13 +13,13 @@ import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
 /** The lines that a record of the log holds, sound or not. */
 export interface RawRecord {
   lines: Uint8Array[];
-  /** Whether the record has its checksum. */
+  /** Whether the checksum of the record is right. */
   isIntact: boolean;
 }
 
 const LAST_KEY = logKey(Number.MAX_SAFE_INTEGER);
 
-/** Positions in a row that are tried in vain, in some seconds, before the rest of the log counts as lost. */
+/** After so many unreadable positions in a row, which take some seconds, the rest of the log counts as lost. */
 const TRIES_LIMIT = 200_000;
 
 /**
@@ -71,8 +71,8 @@ export async function rawRecordOf(entry: StoreEntry): Promise<RawRecord> {
 
 /**
  * Yields the lines that continue a log after a position, whose line has that hash, up to the first one that is missing
- * or does not fit. A line of a record without its checksum counts only if the next line has its hash. Of two lines that
- * do not fit, either may have been altered, so both are left out.
+ * or does not fit. If the checksum of its record is wrong, a line counts only if the next line names its hash. If the next
+ * line names another hash, either of the two may have been altered, so both are left out, whatever their checksums.
  */
 export async function* continuingLines(
   store: Store,

@@ -30,7 +30,7 @@ export class Connection implements Ends {
     this.clientAddress = socket.remoteAddress ?? "";
     this.localPort = socket.localPort ?? 0;
     this.#socket = socket;
-    // Node reads on after each response that the client has read.
+    // Node resumes the socket after each response that is sent, also while requests wait.
     socket.on("resume", () => {
       if (this.#waiting.length > 0) socket.pause();
     });
@@ -80,6 +80,7 @@ export class Connection implements Ends {
       return;
     }
     Connection.#waitingCount--;
+    // While another one waits, the body of this one has already arrived whole.
     if (this.#waiting.length === 0) this.#socket.resume();
     // Other connections have their turn between two requests of one.
     setImmediate(() => this.#begin(next));

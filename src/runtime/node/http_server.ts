@@ -1,6 +1,6 @@
 /**
- * `node:http` for an open network: responds to requests without a `Host`, stops reading bodies without end, gives each
- * connection one response at a time, and bounds how long a client can hold a descriptor.
+ * `node:http` for an open network: responds to requests without a `Host`, stops reading a body that may be endless, gives
+ * each connection one response at a time, and bounds how long a client can hold a descriptor.
  */
 
 import { Buffer } from "node:buffer";
@@ -66,7 +66,7 @@ class NodeServer implements HttpServer {
     server.on("connect", (message, socket: Socket) => {
       // Without a listener, a client that resets the connection would end the process.
       socket.on("error", () => {});
-      // The response to a former request could not be told from this one.
+      // Node does not queue the response to this request: it could mix with one that is not finished.
       if (this.#connections.get(socket)!.isBusy) socket.destroy();
       else this.#take(message, lastResponse(message));
     });
@@ -158,8 +158,8 @@ function connectionsLimit(): number {
 }
 
 /**
- * A response that Node does not know, after which the connection ends. After its own, Node would read the rest of the
- * request, or reset the connection at once, so that the client may lose the response.
+ * A response that Node does not know, after which the connection ends. After one that it knows, Node would read the rest
+ * of the body, or close the connection at once; unread data then resets it, and the client may lose the response.
  */
 function lastResponse(message: IncomingMessage): ServerResponse {
   const { socket } = message;
