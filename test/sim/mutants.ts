@@ -220,7 +220,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       ],
     },
   },
-  "src/animals/write_pet.ts": {
+  "src/keys/write_with_key.ts": {
     "an Idempotency-Key is not looked up again after the head changed": {
       prepareWrite: [
         "const earlier =",
@@ -234,10 +234,18 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a duplicate response is given for a different request": {
       expectOutcome: ["if (rule.isOutcome(earlier))", "if (true)"],
     },
+    "a repeated removal is not found": {
+      writeWithKey: [
+        "if (prepared.earlier !== undefined) return [];",
+        'if (prepared.earlier !== undefined && prepared.earlier.type !== "PetRemoved") return [];',
+      ],
+    },
+  },
+  "src/animals/write_pet.ts": {
     "a pet is not read again after the head changed": {
-      prepareWrite: [
-        "pets.getProven(petId, base)",
-        "((inputs as any).read ??= pets.getProven(petId, base))",
+      writePet: [
+        "deps.pets.getProven(petId, base)",
+        "((rule as any).read ??= deps.pets.getProven(petId, base))",
       ],
     },
     "a condition is not checked": { expectPet: ["isExpected(encodePet(before.pet))", "true"] },
@@ -247,12 +255,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "a repeated removal is taken for one of another pet": {
       removalRule: ["&& data.id === petId", ""],
-    },
-    "a repeated removal is not found": {
-      writePet: [
-        "if (earlier !== undefined) return [];",
-        "if (earlier !== undefined && rule.petId === undefined) return [];",
-      ],
     },
   },
   "src/eventstore_less/projections/project.ts": {
