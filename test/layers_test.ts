@@ -22,6 +22,8 @@ const DEFINITIONS = [
 const PARTS_OF_APPLICATION = [
   ...["pets", "pet_content", "pet_counts", "pet_event", "pet_history", "pet_keys", "pet_locations"]
     .map((name) => `src/animals/${name}.ts`),
+  ...["categories", "category_counts", "category_event", "category_history", "category_id"]
+    .concat("category_records").map((name) => `src/categories/${name}.ts`),
   ...["api_key", "api_key_history", "api_keys", "record_keys"].map((name) => `src/keys/${name}.ts`),
 ];
 
@@ -45,7 +47,7 @@ const LAYERS: RegExp[][] = [
   [/^src\/eventstore_less\/idempotency\//, /^src\/telemetry\//],
   [/^src\/keys\//],
   [/^src\/api\//],
-  [/^src\/animals\//],
+  [/^src\/animals\//, /^src\/categories\//],
   [/^src\/http\//],
   [/^src\/settings\//, /^src\/server\//],
   [/^src\/service\.ts/],

@@ -6,6 +6,7 @@ import type { StoredLine } from "eventstore-less/log/read_log.ts";
 import { NewPet } from "../../events/pet.ts";
 import { csvLine, withoutFormula } from "../../src/http/window/csv.js";
 
+/** A category has the first of these, its name. Its id is in the subject. */
 const PET_FIELDS = Object.keys(NewPet.shape);
 
 /** The members of the events of keys, without the hash of the token, which says nothing to people. */
@@ -29,8 +30,7 @@ export function csvEvent(
 ): string {
   if (event === undefined) return csvLine([String(position), "", "not an event"]);
   const data: Record<string, unknown> = { ...event.data };
-  const previous = event.type === "PetUpdated" ? event.data.previous : {};
-  const before: Record<string, unknown> = { ...previous };
+  const before: Record<string, unknown> = { ...data.previous as object | undefined };
   return csvLine([
     String(position),
     event.time,

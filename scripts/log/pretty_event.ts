@@ -11,10 +11,12 @@ const COLORS: Record<EventType, (text: string) => string> = {
   PetRemoved: red,
   ApiKeyIssued: cyan,
   ApiKeyRevoked: yellow,
+  CategoryNamed: green,
+  CategoryRemoved: red,
 };
 
 const POSITION_WIDTH = 8;
-const TYPE_WIDTH = 13;
+const TYPE_WIDTH = 15;
 const SUBJECT_WIDTH = "keys/".length + 26;
 
 /** Formats a stored line for people. `event` is that of the line, if it has one. `labels` are those of the keys by id. */
@@ -41,19 +43,16 @@ export function prettyEvent(
 
 /** JSON; of a change, only what changed. */
 function shownData(event: RecordedEvent, line: Uint8Array): string {
-  if (event.type === "PetCreated" || event.type === "PetRemoved") {
-    return new TextDecoder().decode(dataOf(line));
+  if (event.type === "ApiKeyIssued" || event.type === "ApiKeyRevoked") {
+    // The hash of a key says nothing to people, and its id is the subject.
+    const { keyId: _, tokenHash: __, ...data } = event.data;
+    return JSON.stringify(data);
   }
-  if (event.type === "PetUpdated") {
-    const { previous, ...pet } = event.data;
-    const after: Record<string, unknown> = pet;
-    return Object.entries(previous)
-      .map(([name, before]) => `${name} ${shown(name, before)} -> ${shown(name, after[name])}`)
-      .join(", ");
-  }
-  // The hash of a key says nothing to people, and its id is the subject.
-  const { keyId: _, tokenHash: __, ...data } = event.data;
-  return JSON.stringify(data);
+  const { previous, ...after }: Record<string, unknown> = event.data;
+  if (previous === undefined) return new TextDecoder().decode(dataOf(line));
+  return Object.entries(previous as object)
+    .map(([name, before]) => `${name} ${shown(name, before)} -> ${shown(name, after[name])}`)
+    .join(", ");
 }
 
 /** A status is a word, and every other text is quoted. */

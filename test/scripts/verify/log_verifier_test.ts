@@ -33,14 +33,16 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
   assertEquals(verifier.head, {
     format: 6,
     position: 45,
-    counts: { pets: { available: 7, none: 4, pending: 8, sold: 6 } },
+    counts: { pets: { available: 3, none: 4, pending: 5, sold: 5 }, categories: { named: 2 } },
     lastHash: sha256Hex(LINES[44]),
     types: {
       ApiKeyIssued: { version: "1", count: 5, last: 41 },
-      PetCreated: { version: "1", count: 27, last: 44 },
+      PetCreated: { version: "1", count: 19, last: 44 },
       PetUpdated: { version: "1", count: 7, last: 45 },
+      CategoryNamed: { version: "6.0", count: 6, last: 39 },
       ApiKeyRevoked: { version: "1", count: 4, last: 42 },
       PetRemoved: { version: "1", count: 2, last: 35 },
+      CategoryRemoved: { version: "6.0", count: 2, last: 29 },
     },
     generation: 1,
   });
