@@ -15,6 +15,7 @@ import { secondsSinceEvent } from "eventstore-less/log/read_log.ts";
 import { EventFeed } from "eventstore-less/feed/event_feed.ts";
 import { Followers } from "eventstore-less/feed/followers.ts";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
+import { CategoryReader } from "./categories/category_reader.ts";
 import { NextApiKeyExpiry } from "./keys/next_api_key_expiry.ts";
 import { PetIndexReader } from "./animals/pet_index_reader.ts";
 import { PetReader } from "./animals/pet_reader.ts";
@@ -95,6 +96,7 @@ export function createService(options: ServiceOptions): Service {
     isRestDue: () => background.isRestDue,
     storeDamage,
   });
+  const categories = new CategoryReader({ heads, runtime, store, storeDamage });
   const feed = new EventFeed(store, background);
   const apiKeys = new ApiKeyReader(store, runtime);
   const followers = new Followers({
@@ -122,6 +124,7 @@ export function createService(options: ServiceOptions): Service {
     appender,
     background,
     bodies,
+    categories,
     corsOrigins,
     feed,
     followers,

@@ -80,7 +80,7 @@ const TABLE = {
   ),
   too_many_categories: entry(
     409,
-    "1,000 categories have names",
+    "A category without a name was to get one, but 1,000 categories have names",
     "Remove the name of a category first",
   ),
   feed_reset: entry(

@@ -149,17 +149,20 @@ export class CategoryReader {
     return read;
   }
 
-  async #prove(category: CategoryRecord, { generation }: Head): Promise<void> {
+  async #prove(category: CategoryRecord, head: Head): Promise<void> {
     const { id, name, position } = category;
     const { event } = await readProof(this.#deps.store, position);
     const isRight = event.type === "CategoryNamed" && event.data.id === id &&
       event.data.name === name;
-    if (!isRight) {
-      const key = projectionKey(generation, categoryKey(id));
-      throw damagedError(key, `does not follow from the event at position ${position}`);
-    }
+    if (!isRight) throw damagedCategoryError(category, head);
     category.isProven = true;
   }
+}
+
+/** The error about a category whose record does not follow from the event that it names. */
+export function damagedCategoryError({ id }: CategoryRecord, { generation }: Head): ServiceError {
+  const key = projectionKey(generation, categoryKey(id));
+  return damagedError(key, "does not follow from its event");
 }
 
 function expectCount(count: number, head: Head): void {

@@ -1,6 +1,7 @@
-/** The records of categories: their keys, without their generation, and their contents. The id in a key is a text. */
+/** The subjects of categories, and their records: the keys, without the generation, and the contents. An id in a key is a text. */
 
 import { encodeJson } from "../encoding/json.ts";
+import { CATEGORIES_COLLECTION } from "./category_counts.ts";
 
 /** The record of a category that has a name. */
 export const CATEGORY_KIND = "category";
@@ -22,4 +23,9 @@ export function removedCategoryKey(id: bigint) {
 /** The position of the removal, which the next event of the category names as its predecessor. */
 export function removalContentOf(position: number): Uint8Array {
   return encodeJson({ position });
+}
+
+/** The subject of the events of a category. */
+export function categorySubject(id: bigint): string {
+  return `${CATEGORIES_COLLECTION}/${id}`;
 }

@@ -11,6 +11,7 @@ import {
   writeWithKey,
   type Written,
 } from "../keys/write_with_key.ts";
+import { CATEGORIES_COLLECTION } from "./category_counts.ts";
 import type { Categories, CategoryReader, CategoryRecord } from "./category_reader.ts";
 
 /** Maximum number of categories with names. */
@@ -123,8 +124,8 @@ async function writeCategory(
 ): Promise<Written<CategoriesBefore>> {
   const { categories } = deps;
   return await writeWithKey(deps, request, {
-    // The next command has to see the name, and how many there are.
-    endsCommit: true,
+    // Each is decided on all names, and on how many there are.
+    group: CATEGORIES_COLLECTION,
     async read({ head }): Promise<CategoriesBefore> {
       const { byId } = await categories.proven(head);
       return byId.has(id) ? { byId } : { byId, removedAt: await categories.removedAt(id, head) };
@@ -159,7 +160,8 @@ function expectFreeName({ id, name }: Category, byId: Categories["byId"]): void 
 
 function expectRoom({ size }: Categories["byId"]): void {
   if (size < CATEGORIES_LIMIT) return;
-  const message = `${CATEGORIES_LIMIT} categories have names, so remove one of them first`;
+  const limit = CATEGORIES_LIMIT.toLocaleString("en");
+  const message = `At most ${limit} categories have names: remove one of them first`;
   throw new ServiceError("too_many_categories", message);
 }
 

@@ -28,7 +28,7 @@ export interface WriteRequest {
 export type DecidedBody = EventBody & Pick<EventMetadata, "predecessor">;
 
 /** The effect of a request. */
-export interface WriteRule<Before> extends Pick<Command, "subject" | "endsCommit"> {
+export interface WriteRule<Before> extends Pick<Command, "subject" | "group"> {
   /** Reads what decide() needs besides the head. */
   read(base: HeadEntry): Promise<Before>;
   /**
@@ -79,7 +79,7 @@ export async function writeWithKey<Before>(
   const inputs = { token, logged, eventTimeMs };
   const command: Command<PreparedWrite<Before>> = {
     subject: rule.subject,
-    endsCommit: rule.endsCommit,
+    group: rule.group,
     idempotencyKey: logged,
     prepare: (base) => prepareWrite(deps, base, inputs, rule),
     decide(head, prepared, last) {

@@ -5,6 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { readHead } from "eventstore-less/log/head.ts";
+import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
 import { newToken } from "../../src/keys/token.ts";
 import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
@@ -14,6 +15,7 @@ import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { BODY_LIMIT_BYTES } from "../../src/runtime/service_request.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
+import { nameManyCategories } from "../support/name_many_categories.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { assertError } from "../support/test_each_way.ts";
 
@@ -66,6 +68,14 @@ const forPet = (id: string): Send[] => [
   get(`/v1/pets/${id}`),
   ({ change }) => change(id, SOLD),
   ({ remove }) => remove(id),
+];
+const name = (id: string, body: unknown, headers: HeadersInit = {}): Send => ({ nameCategory }) =>
+  nameCategory(id, body as string, headers);
+/** Reads and a removal of a category. */
+const forCategory = (id: string): Send[] => [
+  get(`/v1/categories/${id}`),
+  get(`/v1/categories/${id}/events`),
+  ({ removeCategory }) => removeCategory(id),
 ];
 const bare = (path: string): Send => ({ sendBare }) => sendBare(path);
 
@@ -184,6 +194,19 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
       ),
     ],
   ],
+  "404 category_not_found": [
+    [
+      "A category with this identifier has no name",
+      ...["0", "-1", "9223372036854775807", "-9223372036854775808"].flatMap(forCategory),
+      ({ removeCategory }) => removeCategory(1n, { "if-match": "*" }),
+    ],
+    [
+      "The identifier of a category is an int64 without leading zeros, such as 7",
+      ...["secret", "1.0", "1e0", "01", "+1", "-0", "0x1", "%31", "1%20", "%00", "1;a=b", "NaN"]
+        .concat("9223372036854775808", "-9223372036854775809", "9".repeat(1_000))
+        .flatMap((id) => [...forCategory(id), name(id, "Dogs")]),
+    ],
+  ],
   "404 pet_not_found": [
     [
       "An animal with this identifier does not exist",
@@ -282,7 +305,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ['Query parameter "limit" must be an integer from 1 to 1000', ...follow("limit=1001")],
     ['Query parameter "timeout" must be an integer from 0 to 30000', ...follow("timeout=30001")],
     [
-      'Query parameter "type" must be one of PetCreated, PetUpdated, PetRemoved',
+      'Query parameter "type" must be one of PetCreated, PetUpdated, PetRemoved, CategoryNamed, CategoryRemoved',
       ...follow("type=ApiKeyIssued", "type=secret"),
     ],
   ],
@@ -433,6 +456,14 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
     await add(REX, { "idempotency-key": "one" });
     return await add({ ...REX, name: "Mia" }, { "idempotency-key": "one" });
   },
+  category_name_taken: async ({ nameCategory }) => {
+    await nameCategory(1n, "Dogs");
+    return await nameCategory(2n, "dogs");
+  },
+  too_many_categories: async (service) => {
+    await nameManyCategories(service, CATEGORIES_LIMIT);
+    return await service.nameCategory(-1n, "Dogs");
+  },
   precondition_failed: async ({ add, change }) => {
     await add(REX);
     return await change(1, { name: "Mia" }, { "if-match": '"a"' });
@@ -520,7 +551,8 @@ Deno.test("the paths in a message are those of the address for clients", async (
   const { message } = await (await service.send("/pets")).json();
   const base = "/store/v1";
   const paths =
-    `${base}/pets, ${base}/pets/{petId}, ${base}/pets/{petId}/events, ${base}/events or ${base}/key`;
+    `${base}/pets, ${base}/pets/{petId}, ${base}/pets/{petId}/events, ${base}/categories, ` +
+    `${base}/categories/{categoryId}, ${base}/categories/{categoryId}/events, ${base}/events or ${base}/key`;
   assertEquals(message, `The path does not exist: use ${paths}`);
   const guess = await (await service.sendBare("/v1/docs")).json();
   const right = "/store/docs or /store/openapi.json";

@@ -56,7 +56,15 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
     feed_reset: ["listEvents"],
     overloaded: [...writes, "listEvents", "listPets"].sort(),
     pet_not_found: ["getPet", "listPetEvents", "removePet", "updatePet"],
-    precondition_failed: ["removePet", "updatePet"],
+    category_not_found: [
+      "getCategory",
+      "listCategoryEvents",
+      "nameCategory",
+      "removeCategory",
+    ],
+    category_name_taken: ["nameCategory"],
+    too_many_categories: ["nameCategory"],
+    precondition_failed: ["nameCategory", "removeCategory", "removePet", "updatePet"],
     ...Object.fromEntries(["method_not_allowed", "not_found", "not_ready"].map((it) => [it, []])),
   };
   for (const code of Object.keys(ERRORS)) {
@@ -109,6 +117,11 @@ Deno.test("the examples of the OpenAPI document are the responses on a new store
   const linkOf = (text: string) =>
     text.replace(/limit=.*>/, ">").replace("localhost:8000", "localhost");
   assertEquals(linkOf(history.headers.get("link")!), linkOf(link));
+  const put = paths["/categories/{categoryId}"].put;
+  const named = await service.nameCategory("7", exampleOf(put.requestBody) as object);
+  assertEquals([named.status, await named.json()], [201, exampleOf(put.responses[201])]);
+  const ofCategories = paths["/categories"].get.responses[200];
+  assertEquals(await (await service.send("/v1/categories")).json(), exampleOf(ofCategories));
   const key = await (await service.send("/v1/key")).json();
   const keyShown = exampleOf(paths["/key"].get.responses[200]) as { expiresAt?: string };
   delete keyShown.expiresAt;
