@@ -97,7 +97,7 @@ export async function removeCategory(
   deps: WriteCategoryDeps,
   request: RemoveCategoryRequest,
 ): Promise<{ isDuplicate: boolean }> {
-  const { event, isDuplicate } = await writeCategory(deps, request, removalRule(request));
+  const { isDuplicate } = await writeCategory(deps, request, removalRule(request));
   return { isDuplicate };
 }
 

@@ -48,6 +48,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a request that changes nothing shows the pet from before a change of its commit": {
       decide: ['fate.kind === "adds" || lastOfSubject === undefined', "true"],
     },
+    "two names are decided on the same names in one commit": {
+      firstOfGroups: ["return isFirst;", "return true;"],
+    },
     "a settled command is still appended": {
       decideAll: ["if (queued.isSettled) continue;", ""],
     },
@@ -128,6 +131,25 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "a page of a category lacks pets that the index has before its head": {
       readCategory: ["idsOf(query, Infinity)", "idsOf(query, head.types.PetCreated?.count ?? 0)"],
+    },
+  },
+  "src/categories/category_reader.ts": {
+    "an instance does not follow the names that another one gives": {
+      CategoryReader: ["!isBefore(this.#cached.head, head)", "true"],
+    },
+    "categories that changed during a read are not read again": {
+      "#read": ["!isBefore(asOf, now)", "true"],
+    },
+  },
+  "src/categories/write_category.ts": {
+    "a name is not compared with those of other categories": {
+      expectFreeName: ["other.foldedName !== foldedName", "true"],
+    },
+    "a category that is named again does not name its removal": {
+      namingRule: ["predecessor: removedAt", "predecessor: undefined"],
+    },
+    "the ETag of a category is not checked": {
+      expectCategory: ["isExpected(category.text)", "true"],
     },
   },
   "src/animals/name_search.ts": {
