@@ -60,6 +60,21 @@ testNeeding(permissions("read"))(
   },
 );
 
+testNeeding(permissions("read"))(
+  "section 4 of src/http/README.md lists every operation with its method and path",
+  async () => {
+    const readme = await Deno.readTextFile(new URL("../../../src/http/README.md", import.meta.url));
+    const rows = [...readme.matchAll(/^\| 4\.\d+ +\| `(\w+)` +\| `(\w+) ([^`]+)`/gm)];
+    const described = Object.entries(DESCRIPTION.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) =>
+        `${operationId}: ${method.toUpperCase()} ${path}`
+      )
+    );
+    const listed = rows.map(([, id, method, path]) => `${id}: ${method} ${path}`);
+    assertEquals(listed.sort(), described.sort());
+  },
+);
+
 Deno.test("the guides have a value for every placeholder, and only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
   // Only TypeScript has the word for another reason.
@@ -111,12 +126,11 @@ for (const language of LANGUAGES) {
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
     const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
     const { paths }: typeof DESCRIPTION = JSON.parse(description);
-    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-    const isRemoval = ({ operationId }: { operationId: string }) =>
-      Number(operationId === "removePet");
-    // The others need the animal.
-    const removalLast = operations.toSorted((one, other) => isRemoval(one) - isRemoval(other));
-    for (const operation of removalLast) {
+    const operations = Object.values(paths).flatMap((methods) => Object.entries(methods));
+    // The others need what they remove.
+    const isRemoval = ([method]: [string, unknown]) => Number(method === "delete");
+    const removalsLast = operations.toSorted((one, other) => isRemoval(one) - isRemoval(other));
+    for (const [, operation] of removalsLast) {
       const { source } = operation["x-codeSamples"].find(({ label }) => label === language)!;
       const printed = await runSample(language, source, service.token);
       const expected = PRINTED[operation.operationId] ?? "Rex";
