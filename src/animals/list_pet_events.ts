@@ -2,14 +2,14 @@
 
 import type { RecordedEvent } from "eventstore-less/definitions.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
-import { encodePet, patchPet } from "../../events/pet.ts";
-import { petAfter, type PetUpdatedData } from "../../events/pet_event.ts";
+import { encodePet, type Pet } from "../../events/pet.ts";
+import { petAfter, petBefore } from "../../events/pet_event.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
-import { OF_ALL } from "../api/described_errors.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EVENTS_TAG, EXAMPLE_EVENT_ID, EXAMPLE_ULID } from "../api/described_event.ts";
-import { linkPattern, OF_READS, sometimes } from "../api/described_headers.ts";
+import { HEADERS_OF_READS, linkPattern, sometimes } from "../api/described_headers.ts";
 import { EVENT_BATCH_HEADERS, type HttpResponse } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { LIMIT_MAX } from "../api/requests/page_limit.ts";
@@ -20,7 +20,6 @@ import {
   SUBJECT_EVENTS_PARAMETERS,
   type SubjectEventsDeps,
 } from "../api/subject_events.ts";
-import { assertNever } from "../encoding/assert_never.ts";
 import { EXAMPLE_PET, EXAMPLE_PET_EVENT, PET_EVENT, PET_ID } from "./described_pets.ts";
 import type { PetEvent } from "./pet_event.ts";
 import { petIdOf, petNotFoundError } from "./pet_id.ts";
@@ -53,7 +52,7 @@ export const listPetEvents: Operation<ListPetEventsDeps> = {
   responses: {
     200: {
       description: "A page of events; the `Link` header names the next page, if there is one",
-      headers: [LINK, ...OF_READS],
+      headers: [LINK, ...HEADERS_OF_READS],
       content: content(
         arrayOf(PET_EVENT, LIMIT_MAX),
         [{ ...EXAMPLE_PET_EVENT, actor: EXAMPLE_ULID }],
@@ -61,7 +60,7 @@ export const listPetEvents: Operation<ListPetEventsDeps> = {
       ),
     },
   },
-  errors: [...OF_ALL, "pet_not_found"],
+  errors: [...ERRORS_OF_ALL, "pet_not_found"],
   kind: "read",
   respond,
 };
@@ -88,21 +87,14 @@ async function respond(
 
 /** The text of the pet after an event. */
 function stateAfter(event: RecordedEvent): string | undefined {
-  const pet = petAfter(event as PetEvent);
-  return pet && encodePet(pet);
+  return textOf(petAfter(event as PetEvent));
 }
 
-/** The text of the pet before an event. No text if the event is an addition, which has no predecessor. */
+/** The text of the pet before an event. No pet has the text before an addition, which has no predecessor. */
 function stateBefore(event: RecordedEvent): string {
-  const { type, data } = event as PetEvent;
-  switch (type) {
-    case "PetCreated":
-      return "";
-    case "PetUpdated":
-      return encodePet(patchPet(data, (data as PetUpdatedData).previous));
-    case "PetRemoved":
-      return encodePet(data);
-    default:
-      return assertNever(type);
-  }
+  return textOf(petBefore(event as PetEvent)) ?? "";
+}
+
+function textOf(pet: Pet | undefined): string | undefined {
+  return pet && encodePet(pet);
 }

@@ -2,8 +2,8 @@ import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content } from "../api/component.ts";
 import { entityTag } from "../api/conditional_read.ts";
-import { OF_ALL } from "../api/described_errors.ts";
-import { OF_READS } from "../api/described_headers.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
+import { HEADERS_OF_READS } from "../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { parseQuery } from "../api/requests/query.ts";
@@ -28,11 +28,11 @@ export const getCategory: Operation<GetCategoryDeps> = {
   responses: {
     200: {
       description: "The category",
-      headers: OF_READS,
+      headers: HEADERS_OF_READS,
       content: content(CATEGORY, EXAMPLE_CATEGORY),
     },
   },
-  errors: [...OF_ALL, "category_not_found"],
+  errors: [...ERRORS_OF_ALL, "category_not_found"],
   kind: "read",
   respond,
 };

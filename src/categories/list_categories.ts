@@ -5,8 +5,8 @@ import type { ApiRequest } from "../api/api_request.ts";
 import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
 import { entityTagOfHash } from "../api/conditional_read.ts";
-import { OF_ALL } from "../api/described_errors.ts";
-import { FEED_POSITION, OF_READS } from "../api/described_headers.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
+import { FEED_POSITION, HEADERS_OF_READS } from "../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { parseQuery } from "../api/requests/query.ts";
@@ -33,11 +33,11 @@ export const listCategories: Operation<ListCategoriesDeps> = {
   responses: {
     200: {
       description: "All categories, from the smallest identifier to the largest",
-      headers: [FEED_POSITION, ...OF_READS],
+      headers: [FEED_POSITION, ...HEADERS_OF_READS],
       content: content(arrayOf(CATEGORY, CATEGORIES_LIMIT), [EXAMPLE_CATEGORY]),
     },
   },
-  errors: OF_ALL,
+  errors: ERRORS_OF_ALL,
   kind: "read",
   respond,
 };

@@ -5,9 +5,9 @@ import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
-import { OF_ALL } from "../api/described_errors.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EVENTS_TAG, EXAMPLE_EVENT_ID, EXAMPLE_ULID } from "../api/described_event.ts";
-import { linkPattern, OF_READS, sometimes } from "../api/described_headers.ts";
+import { HEADERS_OF_READS, linkPattern, sometimes } from "../api/described_headers.ts";
 import { EVENT_BATCH_HEADERS, type HttpResponse } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { LIMIT_MAX } from "../api/requests/page_limit.ts";
@@ -55,7 +55,7 @@ export const listCategoryEvents: Operation<ListCategoryEventsDeps> = {
   responses: {
     200: {
       description: "A page of events; the `Link` header names the next page, if there is one",
-      headers: [LINK, ...OF_READS],
+      headers: [LINK, ...HEADERS_OF_READS],
       content: content(
         arrayOf(CATEGORY_EVENT, LIMIT_MAX),
         [{ ...EXAMPLE_CATEGORY_EVENT, actor: EXAMPLE_ULID }],
@@ -63,7 +63,7 @@ export const listCategoryEvents: Operation<ListCategoryEventsDeps> = {
       ),
     },
   },
-  errors: [...OF_ALL, "category_not_found"],
+  errors: [...ERRORS_OF_ALL, "category_not_found"],
   kind: "read",
   respond,
 };

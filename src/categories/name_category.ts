@@ -2,8 +2,8 @@ import { NewCategory } from "../../events/category.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { content } from "../api/component.ts";
-import { OF_ALL, OF_JSON_BODIES, OF_WRITES } from "../api/described_errors.ts";
-import { addressPattern, always, OF_WRITTEN } from "../api/described_headers.ts";
+import { ERRORS_OF_ALL, ERRORS_OF_JSON_BODIES, ERRORS_OF_WRITES } from "../api/described_errors.ts";
+import { addressPattern, always, HEADERS_OF_WRITTEN } from "../api/described_headers.ts";
 import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
 import { IF_MATCH } from "../api/requests/if_match.ts";
@@ -54,19 +54,19 @@ export const nameCategory: Operation<NameCategoryDeps> = {
   responses: {
     200: {
       description: "The category had a name: this one, or another one that was replaced",
-      headers: OF_WRITTEN,
+      headers: HEADERS_OF_WRITTEN,
       content: content(CATEGORY, EXAMPLE_CATEGORY),
     },
     201: {
       description: "The category had no name, and now has this one",
-      headers: [LOCATION, ...OF_WRITTEN],
+      headers: [LOCATION, ...HEADERS_OF_WRITTEN],
       content: content(CATEGORY, EXAMPLE_CATEGORY),
     },
   },
   errors: [
-    ...OF_ALL,
-    ...OF_WRITES,
-    ...OF_JSON_BODIES,
+    ...ERRORS_OF_ALL,
+    ...ERRORS_OF_WRITES,
+    ...ERRORS_OF_JSON_BODIES,
     "category_not_found",
     "category_name_taken",
     "too_many_categories",

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { parseExactJson } from "../../src/encoding/int64.ts";
-import { NewPet } from "../../events/pet.ts";
+import { NewPet, Pet } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
@@ -13,6 +13,8 @@ import { petReaderOf } from "../support/pet_reader_of.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { readLogLines } from "../support/sound_log.ts";
+import { sampleValuesOf } from "../support/sample_values.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 const FIELDS = Object.entries<z.ZodType>(NewPet.shape);
@@ -23,16 +25,9 @@ const PETS = [[], ...OPTIONAL.map((field) => [field]), OPTIONAL].map(samplePet);
 
 function samplePet(optional: [string, z.ZodType][]): Record<string, unknown> {
   const fields = FIELDS.filter((field) => !OPTIONAL.includes(field) || optional.includes(field));
-  return Object.fromEntries(fields.map(([name, schema]) => [name, sampleValue(name, schema)]));
-}
-
-/** A value of a field that is hard to keep. */
-function sampleValue(name: string, schema: z.ZodType): unknown {
-  if (schema instanceof z.ZodOptional) return sampleValue(name, schema.unwrap() as z.ZodType);
-  if (schema instanceof z.ZodString) return `"${name}",\\ 🐈`;
-  if (schema instanceof z.ZodBigInt) return 2n ** 62n + 1n;
-  if (schema instanceof z.ZodEnum) return schema.options.at(-1);
-  throw new Error(`Field ${name} has a type without a sample value; add one here`);
+  return Object.fromEntries(fields.map(([name, schema]) => {
+    return [name, sampleValuesOf(schema, name)[0]];
+  }));
 }
 
 Deno.test("every field of NewPet is returned, changed, removed, listed, logged, audited, replayed and restored", async () => {
@@ -85,10 +80,26 @@ Deno.test("every field of NewPet is described, in NewPet, PetPatch and Pet", () 
   const { PetInput: newPet, PetPatch: patch, Pet: pet } = DESCRIPTION.components.schemas;
   const names = FIELDS.map(([name]) => name);
   for (const { properties } of [newPet, patch]) assertEquals(Object.keys(properties), names);
-  assertEquals(Object.keys(pet.properties).toSorted(), [...names, "id"].toSorted());
+  assertEquals(Object.keys(pet.properties), Object.keys(Pet.shape));
   for (const [name, schema] of Object.entries({ ...newPet.properties, ...pet.properties })) {
     assert("description" in schema || "$ref" in schema, `Field ${name} has no description`);
   }
+});
+
+testNeeding(permissions("read"))("section 2 of src/http/README.md lists every field", async () => {
+  const readme = await Deno.readTextFile(new URL("../../src/http/README.md", import.meta.url));
+  const [section] = /## 2\. [^]*?(?=\n## 3\.)/.exec(readme)!;
+  const rows = section.matchAll(
+    /^\| `(\w+)` +\|.*?\| (–|required|optional) +\| (always|if set) +\|/gm,
+  );
+  const presence = (schema: z.ZodType, whenRequired: string, whenOptional: string) => {
+    return schema instanceof z.ZodOptional ? whenOptional : whenRequired;
+  };
+  const expected = Object.entries<z.ZodType>(Pet.shape).map(([name, schema]) => {
+    const sent = Object.hasOwn(NewPet.shape, name) ? presence(schema, "required", "optional") : "–";
+    return [name, sent, presence(schema, "always", "if set")];
+  });
+  assertEquals(Array.from(rows, ([, ...cells]) => cells), expected);
 });
 
 async function assertServed({ send }: TestService, pets: { id: bigint }[]): Promise<void> {

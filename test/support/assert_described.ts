@@ -8,6 +8,7 @@ type Schema = Record<string, unknown>;
 interface Operation {
   operationId: string;
   description: string;
+  parameters: { $ref?: string }[];
   requestBody?: unknown;
   "x-codeSamples": { label: string; source: string }[];
   responses: Record<string, DescribedAnswer>;
@@ -35,6 +36,7 @@ export const DESCRIPTION: Description = JSON.parse(
 
 /** The formats of the description. The bounds of an integer say more than its format. */
 const FORMATS = {
+  date: /^\d{4}-\d{2}-\d{2}$/,
   "date-time": /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
   int32: true,
   int64: true,
