@@ -113,7 +113,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ],
     ["Content-Length must be one whole number", post(REX, { "content-length": "1, 2" })],
     [
-      'Header If-Match must be the ETag of an animal, such as "1f2e", or *',
+      'Header If-Match must be the ETag of an animal or a category, such as "1f2e", or *',
       ...patchWith("if-match", ["", ",", "secret", '"a', 'a"', '"a""b"', '"a" "b"', '"a", secret']),
       ...patchWith("if-match", ['w/"a"', 'W/ "a"', "W/", '*, "a"', '"a", *', '"a b"']),
     ],
