@@ -1,6 +1,8 @@
 import { BodyReader } from "./api/requests/request_body.ts";
-import { type PublicDeps, publicOperations } from "./http/public_operations.ts";
+import { API_OPERATIONS, type ApiOperation } from "./http/api_operations.ts";
+import { checkReadiness, type PublicDeps, publicOperations } from "./http/public_operations.ts";
 import { createHandler, type HandlerDeps } from "./http/handler.ts";
+import { RouteTable } from "./http/routes.ts";
 import type { RequestHandler } from "./runtime/service_request.ts";
 import { RateLimiter } from "./http/limits/rate_limiter.ts";
 import { BackgroundWork } from "eventstore-less/feed/background_work.ts";
@@ -50,6 +52,8 @@ export interface ServiceOptions extends
   >,
   Partial<Pick<PublicDeps, "isDurable" | "publicUrl" | "stagingUrl">> {
   appendLimitMs?: number;
+  /** The operations of the interface; by default all of {@linkcode API_OPERATIONS}. */
+  operations?: readonly ApiOperation[];
   store: Store;
   runtime: Runtime;
   report: Logger;
@@ -62,6 +66,7 @@ export interface ServiceOptions extends
 export function createService(options: ServiceOptions): Service {
   const { runtime, appendLimitMs, rateLimit, stagingUrl, trustedProxies } = options;
   const { publicUrl, accessLog = false, corsOrigins = [], isDurable = false } = options;
+  const { operations = API_OPERATIONS } = options;
   const report = limitedLogger(options.report, runtime);
   const instrumentation = options.instrumentation === undefined
     ? NO_INSTRUMENTATION
@@ -99,16 +104,19 @@ export function createService(options: ServiceOptions): Service {
   });
   const bodies = new BodyReader(runtime);
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit, runtime);
-  const operations = publicOperations({
+  const publicDeps: PublicDeps = {
     appender,
+    background,
     heads,
     index,
     isDurable,
+    operations,
     publicUrl,
     report,
     stagingUrl,
     storeDamage,
-  });
+  };
+  const routes = new RouteTable([...operations, ...publicOperations(publicDeps)]);
   const handler = createHandler({
     accessLog,
     appender,
@@ -120,16 +128,16 @@ export function createService(options: ServiceOptions): Service {
     heads,
     instrumentation,
     apiKeys,
-    operations,
     pets,
     publicUrl,
     rateLimiter,
     report,
+    routes,
     runtime,
     store,
     trustedProxies,
   });
-  const isReady = async () => (await operations.checkReadiness()).status === 200;
+  const isReady = async () => (await checkReadiness(publicDeps)).status === 200;
   const keyExpiry = new NextApiKeyExpiry({ heads, store, runtime });
   instrumentation.observe({
     "followers": () => followers.size,

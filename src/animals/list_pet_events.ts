@@ -6,11 +6,24 @@ import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
 import type { HeadEntry } from "eventstore-less/log/head.ts";
 import type { Store } from "eventstore-less/store/store.ts";
 import type { ApiRequest } from "../api/api_request.ts";
+import { EXAMPLE_BASE } from "../api/base_path.ts";
+import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
 import { entityTag } from "../api/conditional_read.ts";
+import { OF_ALL } from "../api/described_errors.ts";
+import { EVENTS_TAG, EXAMPLE_EVENT_ID, EXAMPLE_ULID } from "../api/described_event.ts";
+import { linkPattern, OF_READS, sometimes } from "../api/described_headers.ts";
 import { EVENT_BATCH_HEADERS, type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
-import { parameterError, type Parameters, parseQuery, queryOf } from "../api/requests/query.ts";
-import { LIMIT_DEFAULT, NOT_A_CURSOR, PAGE_PARAMETERS } from "./page_query.ts";
+import type { Operation } from "../api/operation.ts";
+import {
+  parameterError,
+  type Parameters,
+  parseQuery,
+  queryOf,
+  queryParameters,
+} from "../api/requests/query.ts";
+import { EXAMPLE_PET, EXAMPLE_PET_EVENT, PET_EVENT, PET_ID } from "./described_pets.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, NOT_A_CURSOR, PAGE_PARAMETERS } from "./page_query.ts";
 import { petIdOf, petNotFoundError } from "./pet_id.ts";
 import { lastLineOf, lineBefore, type PetLine, petLineAt } from "./pet_lines.ts";
 import type { PetReader } from "./pet_reader.ts";
@@ -25,7 +38,7 @@ interface PetEventsQuery {
   cursor: string;
 }
 
-export const PET_EVENTS_PARAMETERS: Parameters<PetEventsQuery> = {
+const PARAMETERS: Parameters<PetEventsQuery> = {
   limit: PAGE_PARAMETERS.limit,
   cursor: {
     description: PAGE_PARAMETERS.cursor.description,
@@ -34,19 +47,53 @@ export const PET_EVENTS_PARAMETERS: Parameters<PetEventsQuery> = {
   },
 };
 
-interface ListPetEventsDeps {
+export interface ListPetEventsDeps {
   background: BackgroundWork;
   pets: PetReader;
   store: Store;
 }
 
+const LINK = sometimes(
+  "Link.history",
+  "The address of the next page, with earlier events (RFC 8288); absent on the last page",
+  linkPattern("/pets/[1-9][0-9]*/events\\?[^<>]+"),
+  `<${EXAMPLE_BASE}/pets/${EXAMPLE_PET.id}/events?limit=20&cursor=${EXAMPLE_EVENT_ID}>; rel="next"`,
+);
+
+export const listPetEvents: Operation<ListPetEventsDeps> = {
+  id: "listPetEvents",
+  method: "GET",
+  path: "/pets/{petId}/events",
+  tag: EVENTS_TAG,
+  summary: "List the events of an animal",
+  description:
+    "Lists what happened to one animal, newest first, one page at a time. The service finds an event by the one " +
+    "after it. Events that it stored before version 6 do not name the one before, so the list ends with the newest " +
+    "of these. A page with a megabyte has no more events.",
+  parameters: [PET_ID, ...queryParameters(PARAMETERS)],
+  responses: {
+    200: {
+      description: "A page of events; the `Link` header names the next page, if there is one",
+      headers: [LINK, ...OF_READS],
+      content: content(
+        arrayOf(PET_EVENT, LIMIT_MAX),
+        [{ ...EXAMPLE_PET_EVENT, actor: EXAMPLE_ULID }],
+        [EVENT_BATCH_HEADERS["content-type"]],
+      ),
+    },
+  },
+  errors: [...OF_ALL, "pet_not_found"],
+  kind: "read",
+  respond,
+};
+
 /** Rejects with `invalid_parameter`, `pet_not_found` and `projection_damaged`. */
-export async function listPetEvents(
+async function respond(
   deps: ListPetEventsDeps,
   { request, baseUrl }: ApiRequest,
   entry: HeadEntry,
 ): Promise<HttpResponse> {
-  const query = { limit: LIMIT_DEFAULT, ...parseQuery(request.search, PET_EVENTS_PARAMETERS) };
+  const query = { limit: LIMIT_DEFAULT, ...parseQuery(request.search, PARAMETERS) };
   const pet = await deps.pets.get(petIdOf(request.path), entry);
   if (pet === undefined) throw petNotFoundError();
   const lines = await readPage(deps.store, entry, pet, query);

@@ -1,7 +1,6 @@
 /** The query of a list of pets: each parameter with its description and its parser. */
 
 import { INT64_MAX, INT64_MIN, int64Of } from "../encoding/int64.ts";
-import { PET_STATUSES } from "../../events/pet.ts";
 import {
   combinedError,
   INTEGER,
@@ -13,7 +12,7 @@ import {
   parseQuery,
 } from "../api/requests/query.ts";
 import type { PageQuery } from "./page.ts";
-import { NO_STATUS, type StatusFilter } from "./pet_keys.ts";
+import { STATUS_FILTER, STATUS_FILTERS } from "./described_pets.ts";
 
 /** Section 8 of the interface. */
 export const LIMIT_MIN = 1;
@@ -29,12 +28,6 @@ export const NAME_PART_MAX = 100;
 /** Maximum number of `ids` in a query. */
 export const IDS_MAX = 100;
 
-export const STATUS_SCHEMA = { $ref: "#/components/schemas/PetStatus" };
-export const STATUS_FILTER_SCHEMA = { $ref: "#/components/schemas/StatusFilter" };
-
-/** The statuses by which a list can be filtered. */
-export const STATUS_FILTERS: readonly StatusFilter[] = [...PET_STATUSES, NO_STATUS];
-
 export const PAGE_PARAMETERS: Parameters<PageQuery> = {
   limit: integer(
     "The maximum number on a page, which has fewer if its text is long",
@@ -45,7 +38,7 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
   status: oneOf(
     "Lists only animals of this status, or those without one (`none`); by default all",
     STATUS_FILTERS,
-    STATUS_FILTER_SCHEMA,
+    STATUS_FILTER,
   ),
   categoryId: {
     description: "Lists only animals of this category; by default all",

@@ -3,6 +3,7 @@
 import { ifNoneMatch } from "@std/http/etag";
 import { sha256Hex } from "../encoding/sha256.ts";
 import type { ServiceRequest } from "../runtime/service_request.ts";
+import { Component } from "./component.ts";
 import type { HttpResponse } from "./http_response.ts";
 
 const TAG_DIGITS = 32;
@@ -28,6 +29,14 @@ export function gzipTagOf(etag: string): string {
 export function withoutCoding(entityTags: string): string {
   return entityTags.replace(/-[a-z]+"/g, '"');
 }
+
+/** What the description says of `If-None-Match`. */
+export const IF_NONE_MATCH = new Component("parameters", "IfNoneMatch", {
+  name: "If-None-Match",
+  in: "header",
+  description: "The `ETag` of a cached response. If it is still current, the status is 304",
+  schema: { type: "string" },
+});
 
 /** Turns a read into 304 if `If-None-Match` names its `etag`, in any coding; the comparison is weak (13.1.2). */
 export function applyIfNoneMatch(

@@ -1,22 +1,12 @@
-/** All operations of the interface: the one table for the routes, the handler and the description. */
+/** All operations of the interface, for the routes and the description, in whose order they are. */
 
-import { PET_OPERATIONS, PET_ROUTES, type PetDeps } from "../animals/pet_operations.ts";
-import type { ApiOperation, ApiRoute } from "../api/api_operation.ts";
-import { type EventsDeps, prepareListEvents } from "./events.ts";
+import { PET_OPERATIONS, type PetDeps } from "../animals/pet_operations.ts";
+import type { Operation } from "../api/operation.ts";
+import { type EventsDeps, listEvents } from "./events.ts";
 import { getKey } from "./get_key.ts";
 
 export type ApiDeps = PetDeps & EventsDeps;
 
-export type ApiOperationName = keyof typeof PET_OPERATIONS | "listEvents" | "getKey";
+export type ApiOperation = Operation<ApiDeps>;
 
-export const API_OPERATIONS: Record<ApiOperationName, ApiOperation<ApiDeps>> = {
-  ...PET_OPERATIONS,
-  listEvents: { kind: "wait", prepare: prepareListEvents },
-  getKey: { kind: "read", respond: getKey },
-};
-
-export const API_ROUTES: ApiRoute<ApiOperationName>[] = [
-  ...PET_ROUTES,
-  { path: "/events", operations: { GET: "listEvents" } },
-  { path: "/key", operations: { GET: "getKey" } },
-];
+export const API_OPERATIONS: readonly ApiOperation[] = [...PET_OPERATIONS, listEvents, getKey];

@@ -12,6 +12,7 @@ import {
 } from "eventstore-less/feed/event_cursor.ts";
 import {
   type EventFeed,
+  FEED_ID_PATTERN,
   feedPositionOf,
   jsonOf,
   messageOf,
@@ -23,11 +24,26 @@ import type { Runtime } from "../runtime/runtime.ts";
 import type { RequestHeaders, ServiceRequest } from "../runtime/service_request.ts";
 import { serviceErrorCode } from "eventstore-less/service_error.ts";
 import { StoreError } from "eventstore-less/store/store_errors.ts";
+import { EXAMPLE_BASE } from "../api/base_path.ts";
+import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
+import { OF_ALL } from "../api/described_errors.ts";
+import { EVENTS_TAG, EXAMPLE_EVENT_ID } from "../api/described_event.ts";
+import { linkPattern, NO_STORE, sometimes } from "../api/described_headers.ts";
 import { codeOf } from "../api/errors.ts";
+import type { Operation } from "../api/operation.ts";
+import { queryParameters } from "../api/requests/query.ts";
+import { EXAMPLE_PET_EVENT, PET_EVENT } from "../animals/described_pets.ts";
 import { EVENT_BATCH_HEADERS, type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
 import type { ApiRequest } from "../api/api_request.ts";
-import { type EventsQuery, NOW, parseEventsQuery, queryAfter } from "./events_query.ts";
+import {
+  EVENTS_LIMIT_MAX,
+  EVENTS_PARAMETERS,
+  type EventsQuery,
+  NOW,
+  parseEventsQuery,
+  queryAfter,
+} from "./events_query.ts";
 
 /** A batch ends after so many lines: with a filter, it may find nothing among them. */
 const SCAN_LIMIT = 2_000;
@@ -47,7 +63,7 @@ export const STREAM_MS = 240_000;
 /** How long a client should wait before it resumes a stream, in milliseconds. */
 const RETRY_MS = 1_000;
 
-export const STREAM_TYPE = "text/event-stream";
+const STREAM_TYPE = "text/event-stream";
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(":\n\n");
@@ -60,6 +76,58 @@ export interface EventsDeps {
   report: Logger;
   runtime: Runtime;
 }
+
+const LAST_EVENT_ID = {
+  name: "Last-Event-ID",
+  in: "header",
+  description: "Replaces `lastEventId`; clients of streams send it when they resume",
+  schema: {
+    type: "string",
+    pattern: `^(${FEED_ID_PATTERN.source.slice(1, -1)})?$`,
+    maxLength: 33,
+  },
+} as const;
+
+const LINK = sometimes(
+  "Link.events",
+  "The address of the next request (RFC 8288); absent on a stream",
+  linkPattern("/events\\?lastEventId=[^<>]+"),
+  `<${EXAMPLE_BASE}/events?lastEventId=${EXAMPLE_EVENT_ID}&limit=100&timeout=0>; rel="next"`,
+);
+
+const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT_ID}\nevent: ${EXAMPLE_PET_EVENT.type}\n` +
+  `data: ${JSON.stringify(EXAMPLE_PET_EVENT)}\n\n`;
+
+export const listEvents: Operation<EventsDeps> = {
+  id: "listEvents",
+  method: "GET",
+  path: "/events",
+  tag: EVENTS_TAG,
+  summary: "List events",
+  description:
+    "Lists additions, changes and removals of animals, oldest first: as a batch, or with " +
+    `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guides "Follow the store" and "Follow by a stream".`,
+  parameters: [...queryParameters(EVENTS_PARAMETERS), LAST_EVENT_ID],
+  responses: {
+    200: {
+      description:
+        "A batch of events, empty if there are none, whose `Link` header names the next request; or a stream",
+      headers: [LINK, NO_STORE],
+      content: {
+        ...content(
+          arrayOf(PET_EVENT, EVENTS_LIMIT_MAX),
+          [EXAMPLE_PET_EVENT],
+          [EVENT_BATCH_HEADERS["content-type"]],
+        ),
+        ...content({ type: "string" }, EXAMPLE_MESSAGE, [STREAM_TYPE]),
+      },
+    },
+  },
+  errors: [...OF_ALL, "feed_reset", "overloaded"],
+  sample: { kind: "stream" },
+  kind: "wait",
+  prepare,
+};
 
 /** A valid request, as it was admitted. */
 interface EventsRequest {
@@ -88,7 +156,7 @@ function wantsStream(headers: RequestHeaders): boolean {
  * Resolves to the function that carries out a valid request, which may take long. Rejects with `invalid_parameter`,
  * `malformed_request`, and `feed_reset` if the log has no line with the id of the request.
  */
-export async function prepareListEvents(
+async function prepare(
   deps: EventsDeps,
   { request: client, requestId, baseUrl }: ApiRequest,
   entry: HeadEntry,
@@ -103,7 +171,7 @@ export async function prepareListEvents(
   const request = { query, entry, place, client, requestId, token };
   return wantsStream(headers)
     ? () => Promise.resolve(streamEvents(deps, request))
-    : () => listEvents(deps, request, baseUrl);
+    : () => respondWithBatch(deps, request, baseUrl);
 }
 
 /** The place from which a request reads. */
@@ -118,7 +186,7 @@ function filterOf({ type, status }: EventsQuery): EventFilter {
 }
 
 /** Resolves to a batch: at once if there are events, and otherwise after the wait of the query. */
-async function listEvents(deps: EventsDeps, request: EventsRequest, baseUrl: string) {
+async function respondWithBatch(deps: EventsDeps, request: EventsRequest, baseUrl: string) {
   const { query, entry, place, client } = request;
   const cursor = new EventCursor(deps.feed, place, filterOf(query), jsonOf);
   const batch = new Batch(query.limit);

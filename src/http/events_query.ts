@@ -4,7 +4,7 @@ import { z } from "zod";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
-import { STATUS_SCHEMA } from "../animals/page_query.ts";
+import { PET_STATUS } from "../animals/described_pets.ts";
 import { HttpError } from "../api/errors.ts";
 import type { RequestHeaders } from "../runtime/service_request.ts";
 import {
@@ -67,7 +67,7 @@ export const EVENTS_PARAMETERS = {
   status: oneOf(
     "Lists only events by which an animal enters, keeps or leaves this status",
     PET_STATUSES,
-    STATUS_SCHEMA,
+    PET_STATUS,
   ),
 } satisfies Record<string, Parameter<unknown>>;
 

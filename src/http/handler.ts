@@ -23,28 +23,24 @@ import {
   sharedStream,
 } from "../api/http_response.ts";
 import { applyIfNoneMatch } from "../api/conditional_read.ts";
+import { BASE_PATH } from "../api/base_path.ts";
 import { isPreflight, shareWith } from "./cors.ts";
 import { bearerToken } from "../api/requests/credentials.ts";
 import { codeOf, errorResponse, HttpError } from "../api/errors.ts";
-import { API_OPERATIONS, type ApiDeps, type ApiOperationName } from "./api_operations.ts";
-import type { PrepareWrite } from "../api/api_operation.ts";
+import type { ApiDeps, ApiOperation } from "./api_operations.ts";
+import type { PrepareWrite } from "../api/operation.ts";
 import type { ApiRequest } from "../api/api_request.ts";
-import type { PublicOperations } from "./public_operations.ts";
+import type { PublicOperation } from "./public_operation.ts";
 import type { CountedRequest, RateLimiter } from "./limits/rate_limiter.ts";
 import { reportRefusedCredentials } from "./limits/refused_credentials.ts";
 import type { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { ACCEPT_PATCH, bodyTooLargeError } from "../api/requests/request_body.ts";
 import {
-  allowOf,
-  BASE_PATH,
   docsPathsAt,
-  findRoute,
   isGuessOfDocs,
-  operationOf,
   originOfRequest,
-  pathsAt,
-  type PublicOperation,
   type Route,
+  type RouteTable,
   unknownPathError,
 } from "./routes.ts";
 
@@ -56,10 +52,10 @@ export interface HandlerDeps extends ApiDeps {
   corsOrigins: readonly string[];
   heads: HeadReader;
   instrumentation: Instrumentation;
-  operations: PublicOperations;
   /** The address of the interface for clients; by default, the one that a client called. */
   publicUrl: string | undefined;
   rateLimiter: RateLimiter | undefined;
+  routes: RouteTable;
   /** The proxies whose `X-Forwarded-For` names the client; `undefined` if none is trusted. */
   trustedProxies: TrustedProxies | undefined;
 }
@@ -67,7 +63,7 @@ export interface HandlerDeps extends ApiDeps {
 /** A request, and what is found of it. Also a response with an error, its line in the log and the metrics show that. */
 interface Exchange extends ApiRequest {
   /** `undefined` also if the route does not support the method. */
-  operation?: ApiOperationName | PublicOperation;
+  operation?: ApiOperation | PublicOperation;
   apiKey?: ApiKey;
   /** `undefined` until the request counts for the rate limit of its key, and without a limit. */
   counted?: CountedRequest;
@@ -93,7 +89,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     const exchange: Exchange = { request, requestId, baseUrl: "" };
     let response: HttpResponse;
     try {
-      const origin = originOfRequest(request);
+      const origin = originOfRequest(request, deps.routes);
       exchange.baseUrl = publicUrl ?? origin + BASE_PATH;
       const responded = await respondInForeground(exchange);
       // A wait for events may outlast the time for which a head may be used. It reads in the background.
@@ -109,7 +105,7 @@ export function createHandler(deps: HandlerDeps): RequestHandler {
     if (corsOrigins.length > 0) response = shareWith(corsOrigins, response, request);
     if (isTimed) {
       const ms = deps.runtime.monotonicNow() - beganMs;
-      const { measuredAs = exchange.operation } = exchange;
+      const { measuredAs = exchange.operation?.id } = exchange;
       instrumentation.onResponse?.(measuredAs, response.status, ms / 1_000);
       if (deps.accessLog) logResponse(exchange, response, ms);
     }
@@ -191,16 +187,12 @@ type Responded =
 function respond(exchange: Exchange, deps: HandlerDeps): Responded | Promise<Responded> {
   const { request } = exchange;
   const { headers, method, path } = request;
-  const route = findRoute(path, headers);
+  const route = deps.routes.find(path, headers);
   if (needsNoKey(route, request) && !isBodyBounded(headers)) throw bodyTooLargeError();
-  if (route?.isPublic) {
-    const operation = operationOf(route, method);
-    exchange.operation = operation;
-    return andThen(respondInPublic(operation, route, exchange, deps), responds);
-  }
-  const operation = route === undefined ? undefined : operationOf(route, method);
+  const operation = route?.operations.get(method);
   exchange.operation = operation;
-  if (route !== undefined && isPreflight(request)) {
+  if (operation?.kind === "public") return andThen(operation.respond(exchange), responds);
+  if (route !== undefined && (route.isPublic || isPreflight(request))) {
     return responds(respondWithMethods(method, route));
   }
   if (route === undefined && isGuessOfDocs(path)) {
@@ -214,28 +206,15 @@ function needsNoKey(route: Route | undefined, request: ServiceRequest): boolean 
   return route.isPublic || isPreflight(request);
 }
 
-function respondInPublic(
-  operation: PublicOperation | undefined,
-  route: Route,
-  exchange: Exchange,
-  { background, operations }: HandlerDeps,
-): HttpResponse | Promise<HttpResponse> {
-  if (operation === undefined) return respondWithMethods(exchange.request.method, route);
-  // It may wait for the fill of the index, which has turns of the background work.
-  if (operation === "checkReadiness") background.requestLeft(exchange);
-  return operations[operation](exchange);
-}
-
 /** The key is checked before the path and the method. */
 function respondToKey(
-  name: ApiOperationName | undefined,
+  operation: ApiOperation | undefined,
   route: Route | undefined,
   exchange: Exchange,
   deps: HandlerDeps,
 ): Responded | Promise<Responded> {
   const { request: { method, headers }, baseUrl } = exchange;
   const token = bearerToken(headers);
-  const operation = name === undefined ? undefined : API_OPERATIONS[name];
   if (operation?.kind === "write") {
     return andThen(write(exchange, token, deps, operation.prepare), responds);
   }
@@ -244,7 +223,7 @@ function respondToKey(
     return andThen<ApiKey, Responded>(authorized, (apiKey) => {
       exchange.apiKey = apiKey;
       expectWithinLimit(apiKey, exchange, deps);
-      if (route === undefined) throw unknownPathError(pathsAt(baseUrl));
+      if (route === undefined) throw unknownPathError(deps.routes.pathsAt(baseUrl));
       if (operation === undefined) return responds(respondWithMethods(method, route));
       if (operation.kind === "read") {
         return andThen(operation.respond(deps, exchange, entry, apiKey), responds);
@@ -264,9 +243,9 @@ function waits(finish: () => Promise<HttpResponse>): Responded {
 
 /** Responds to OPTIONS. Throws `method_not_allowed` for any other method. */
 function respondWithMethods(method: string, route: Route): HttpResponse {
-  const allow = allowOf(route);
+  const { allow } = route;
   if (method === "OPTIONS") {
-    const headers = route.operations.PATCH === undefined ? { allow } : { allow, ...ACCEPT_PATCH };
+    const headers = route.operations.has("PATCH") ? { allow, ...ACCEPT_PATCH } : { allow };
     return { status: 204, body: null, headers };
   }
   throw new HttpError("method_not_allowed", `The path supports only ${allow}`, { allow });

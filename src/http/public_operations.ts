@@ -1,6 +1,7 @@
 /** The operations outside of /v1, which need no key. */
 
 import type { Appender } from "eventstore-less/append/appender.ts";
+import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import type { HeadReader } from "eventstore-less/log/head_reader.ts";
 import type { PetIndexReader } from "../animals/pet_index_reader.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -10,15 +11,21 @@ import { docsAssets } from "./docs/docs_page.ts";
 import { errorResponse, HttpError } from "../api/errors.ts";
 import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
 import type { ApiRequest } from "../api/api_request.ts";
-import { type PublicOperation, unknownPathError } from "./routes.ts";
+import { BASE_PATH } from "../api/base_path.ts";
+import type { OperationDescription } from "../api/operation.ts";
+import type { PublicOperation } from "./public_operation.ts";
+import { unknownPathError } from "./routes.ts";
 import { windowAssets } from "./window/window_page.ts";
 
 export interface PublicDeps {
   appender: Appender;
+  background: BackgroundWork;
   heads: HeadReader;
   index: Pick<PetIndexReader, "isReady">;
   /** Whether the store outlives the process. */
   isDurable: boolean;
+  /** The operations of the interface, for its description. */
+  operations: readonly OperationDescription[];
   /** The address of the interface for clients; by default, the one that a client called. */
   publicUrl: string | undefined;
   /** The address of the staging service. */
@@ -28,40 +35,63 @@ export interface PublicDeps {
   storeDamage: () => StoreDamagedError | undefined;
 }
 
-/** Responds to GET and HEAD. */
-type Respond = (request: ApiRequest) => HttpResponse | Promise<HttpResponse>;
-
-export type PublicOperations = Record<PublicOperation, Respond> & {
-  checkReadiness(): Promise<HttpResponse>;
-};
-
-export function publicOperations(deps: PublicDeps): PublicOperations {
+export function publicOperations(deps: PublicDeps): PublicOperation[] {
   const assets = new Map([...docsAssets(deps), ...windowAssets()]);
-  const getAsset = (page: string): Respond => ({ request, baseUrl }) => {
+  const assetOf = (page: string): PublicOperation["respond"] => ({ request, baseUrl }) => {
     const asset = assets.get(request.path);
     if (asset === undefined) throw unknownPathError(page);
     return asset(request.headers, baseUrl);
   };
-  const checkReadiness = async (): Promise<HttpResponse> => {
-    const unreadable = await readFaultOf(deps);
-    if (unreadable === undefined) deps.report("info", "ready", { ends: "not_ready" });
-    else deps.report("warn", "not_ready", { reason: unreadable });
-    // The appender has logged this one.
-    const { fault } = deps.appender;
-    const message = unreadable ?? (fault && `Writes fail: ${fault.message}`);
-    if (message !== undefined) return errorResponse(new HttpError("not_ready", message));
-    return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
-  };
-  return {
-    // Does not read the store: a platform must not end the process because its store is away for a while.
-    checkLiveness: () => ({ status: 200, body: '{"status":"alive"}', headers: NEVER_STORED }),
-    checkReadiness,
-    getDocs: getAsset("/docs"),
-    redirectToDocs,
-    redirectBrowserToDocs: redirectToDocs,
-    getWindow: getAsset("/window"),
-    redirectToWindow: ({ request }) => redirect(request.path, "window"),
-  };
+  const getDocs = assetOf("/docs");
+  const getWindow = assetOf("/window");
+  return [
+    publicOperation("checkLiveness", "/healthz", checkLiveness),
+    publicOperation("checkReadiness", "/readyz", (exchange) => {
+      // It may wait for the fill of the index, which has turns of the background work.
+      deps.background.requestLeft(exchange);
+      return checkReadiness(deps);
+    }),
+    publicOperation("getDocs", "/openapi.json", getDocs),
+    publicOperation("redirectToWindow", "/", redirectToWindow),
+    forBrowsers(publicOperation("redirectBrowserToDocs", BASE_PATH, redirectToDocs)),
+    forBrowsers(publicOperation("redirectBrowserToDocs", `${BASE_PATH}/`, redirectToDocs)),
+    publicOperation("redirectToDocs", "/favicon.ico", redirectToDocs),
+    publicOperation("getDocs", "/docs", getDocs),
+    publicOperation("redirectToDocs", "/docs/", redirectToDocs),
+    publicOperation("getDocs", "/docs/{file}", getDocs),
+    publicOperation("getWindow", "/window", getWindow),
+    publicOperation("redirectToWindow", "/window/", redirectToWindow),
+    publicOperation("getWindow", "/window/{file}", getWindow),
+  ];
+}
+
+function publicOperation(
+  id: string,
+  path: string,
+  respond: PublicOperation["respond"],
+): PublicOperation {
+  return { kind: "public", id, method: "GET", path, respond };
+}
+
+function forBrowsers(operation: PublicOperation): PublicOperation {
+  return { ...operation, isForBrowsers: true };
+}
+
+/** Does not read the store: a platform must not end the process because its store is away for a while. */
+function checkLiveness(): HttpResponse {
+  return { status: 200, body: '{"status":"alive"}', headers: NEVER_STORED };
+}
+
+/** Resolves to the response of `/readyz`. */
+export async function checkReadiness(deps: PublicDeps): Promise<HttpResponse> {
+  const unreadable = await readFaultOf(deps);
+  if (unreadable === undefined) deps.report("info", "ready", { ends: "not_ready" });
+  else deps.report("warn", "not_ready", { reason: unreadable });
+  // The appender has logged this one.
+  const { fault } = deps.appender;
+  const message = unreadable ?? (fault && `Writes fail: ${fault.message}`);
+  if (message !== undefined) return errorResponse(new HttpError("not_ready", message));
+  return { status: 200, body: '{"status":"ready"}', headers: NEVER_STORED };
 }
 
 /** Resolves to the reason if the service cannot read a store that lasts, or has not filled the index of the animals. */
@@ -83,6 +113,10 @@ async function readFaultOf({ heads, index, isDurable, storeDamage }: PublicDeps)
 /** Redirects to the reference or its icon. */
 function redirectToDocs({ request: { path } }: ApiRequest): HttpResponse {
   return redirect(path, path === "/favicon.ico" ? "docs/icon.svg" : "docs");
+}
+
+function redirectToWindow({ request }: ApiRequest): HttpResponse {
+  return redirect(request.path, "window");
 }
 
 /** Redirects relatively, in case a proxy adds a path prefix. */

@@ -394,7 +394,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
         .flatMap((body) => [post(body), patch(body)]),
     ],
   ],
-  // pet_body_test has the other messages.
+  // parse_body_test has the other messages.
   "400 invalid_body": [
     ['Field "id" is assigned by the service: leave it out', post({ ...REX, id: "secret" })],
   ],

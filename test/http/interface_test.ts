@@ -13,7 +13,7 @@ type Send = (service: TestService) => Promise<Response>;
 const REX = { name: "Rex", categoryId: 1 };
 const UNKNOWN_TOKEN = newToken((length) => new Uint8Array(length));
 
-/** A refusal for each rule, after its section. `errors_test`, `pet_body_test` and `routes_test` have more. */
+/** A refusal for each rule, after its section. `errors_test`, `parse_body_test` and `routes_test` have more. */
 const REFUSALS: [section: string, status: number, code: string, send: Send][] = [
   ["2: status", 400, "invalid_body", ({ add }) => add({ ...REX, status: "Available" })],
   ["2: name", 400, "invalid_body", ({ add }) => add({ categoryId: 1 })],

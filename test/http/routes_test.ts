@@ -1,14 +1,22 @@
 import { serviceRequestOf } from "../support/fetch_from.ts";
 import { assert, assertEquals } from "@std/assert";
-import { allowOf, findRoute, originOfRequest, ROUTES } from "../../src/http/routes.ts";
+import { originOfRequest, RouteTable } from "../../src/http/routes.ts";
+import { API_OPERATIONS } from "../../src/http/api_operations.ts";
+import { type PublicDeps, publicOperations } from "../../src/http/public_operations.ts";
 import { openTestService } from "../support/test_service.ts";
 
-Deno.test("findRoute() finds the route of a path and no other, in linear time", () => {
+const ROUTES = new RouteTable([
+  ...API_OPERATIONS,
+  // No operation is called.
+  ...publicOperations({ operations: API_OPERATIONS } as unknown as PublicDeps),
+]);
+
+Deno.test("RouteTable.find() finds the route of a path and no other, in linear time", () => {
   for (const id of ["1", "x", "%2F", "{petId}", "..", " "]) {
-    assertEquals(findRoute(`/v1/pets/${id}`)?.path, "/v1/pets/{petId}");
+    assertEquals(ROUTES.find(`/v1/pets/${id}`)?.path, "/v1/pets/{petId}");
   }
   for (const id of ["1", "x", "{petId}", " ", "events"]) {
-    assertEquals(findRoute(`/v1/pets/${id}/events`)?.path, "/v1/pets/{petId}/events");
+    assertEquals(ROUTES.find(`/v1/pets/${id}/events`)?.path, "/v1/pets/{petId}/events");
   }
   const unknown = [
     "",
@@ -30,13 +38,12 @@ Deno.test("findRoute() finds the route of a path and no other, in linear time", 
     `/v1/${"a".repeat(5_000_000)}/`,
     "/".repeat(5_000_000),
   );
-  for (const path of unknown) assertEquals(findRoute(path), undefined);
+  for (const path of unknown) assertEquals(ROUTES.find(path), undefined);
 });
 
 Deno.test("every route is served, without a key exactly if it is public, and names its methods", async () => {
   await using service = await openTestService();
-  for (const route of ROUTES) {
-    const { path, isPublic } = route;
+  for (const { path, isPublic, operations, allow } of ROUTES.routes) {
     const file = path.startsWith("/docs") ? "reference.js" : "window.js";
     const actual = path.replace("{petId}", "1").replace("{file}", file);
     // Some paths are only for a browser.
@@ -46,11 +53,11 @@ Deno.test("every route is served, without a key exactly if it is public, and nam
     assertEquals(bare.status === 401, !isPublic, path);
     const found = await service.send(actual, { headers });
     assert(!(await found.text()).startsWith(`{"code":"not_found"`), path);
-    const removal = "DELETE" in route.operations ? [] : [["DELETE", 405] as const];
+    const removal = operations.has("DELETE") ? [] : [["DELETE", 405] as const];
     for (const [method, status] of [...removal, ["PUT", 405], ["OPTIONS", 204]] as const) {
       const answer = await service.send(actual, { method, headers });
       await answer.body?.cancel();
-      assertEquals([answer.status, answer.headers.get("allow")], [status, allowOf(route)], path);
+      assertEquals([answer.status, answer.headers.get("allow")], [status, allow], path);
     }
   }
 });
@@ -58,6 +65,7 @@ Deno.test("every route is served, without a key exactly if it is public, and nam
 const originFor = (url: string, host?: string) =>
   originOfRequest(
     serviceRequestOf(new Request(url, host === undefined ? {} : { headers: { host } })),
+    ROUTES,
   );
 
 Deno.test("the origin is the scheme of the URL and the Host, or else the authority of the URL", () => {

@@ -172,7 +172,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       expectSameId: ["logId !== clientId", "false"],
     },
   },
-  "src/animals/pet_operations.ts": {
+  "src/animals/list_pets.ts": {
     "a list names the head of its request although the page is later": {
       showPage: ["headOf(page, entry)", "entry.head"],
     },
@@ -189,7 +189,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       ],
     },
     "the next request of a batch begins at the head": {
-      listEvents: ["queryAfter(cursor.place.id", "queryAfter(feedPositionOf(entry.head).id"],
+      respondWithBatch: ["queryAfter(cursor.place.id", "queryAfter(feedPositionOf(entry.head).id"],
     },
     "a stream misses events between its request and its first look at the head": {
       eventStream: [

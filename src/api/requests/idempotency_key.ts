@@ -1,4 +1,5 @@
 import { HttpError } from "../errors.ts";
+import type { DescribedParameter } from "../operation.ts";
 import type { RequestHeaders } from "../../runtime/service_request.ts";
 
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
@@ -14,6 +15,19 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
  * most clients send it. The form without quotes excludes the comma, because a comma joins repeated fields.
  */
 export const IDEMPOTENCY_KEY_PATTERN = /^(?:"((?:[ !#-[\]-~]|\\["\\])+)"|([!#-+\--~]+))$/;
+
+/** What the description says of `Idempotency-Key`. */
+export const IDEMPOTENCY_KEY: DescribedParameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "Makes a retry safe: a new UUID for each animal or change, reused for every retry",
+  schema: {
+    type: "string",
+    pattern: IDEMPOTENCY_KEY_PATTERN.source,
+    maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
+    minLength: 1,
+  },
+};
 
 /** Parses the header of draft-ietf-httpapi-idempotency-key-header-07, if present. Throws `invalid_idempotency_key`. */
 export function parseIdempotencyKey(headers: RequestHeaders): string | undefined {

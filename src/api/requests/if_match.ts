@@ -1,3 +1,4 @@
+import { Component } from "../component.ts";
 import { HttpError } from "../errors.ts";
 import { withoutCoding } from "../conditional_read.ts";
 import type { RequestHeaders } from "../../runtime/service_request.ts";
@@ -8,6 +9,17 @@ import type { RequestHeaders } from "../../runtime/service_request.ts";
  */
 export const IF_MATCH_PATTERN =
   /^(?:\*|[\t ,]*(?:(?:W\/)?"[!#-~\x80-\xff]*"[\t ]*(?:,[\t ,]*|$))+)$/;
+
+/** What the description says of `If-Match`. */
+export const IF_MATCH = new Component("parameters", "IfMatch", {
+  name: "If-Match",
+  in: "header",
+  description:
+    "The `ETag` of the animal that you have read, also with `ids=1`, or several; `*` allows any state. If the animal has none " +
+    "of them, the status is 412. Unlike in RFC 9110 (13.1.1), an `ETag` also matches as a proxy that compresses left it: with " +
+    "`W/` before it, or with a coding at its end (`-gzip`). This is safe, because it is a hash of the animal",
+  schema: { type: "string", pattern: IF_MATCH_PATTERN.source },
+});
 
 /**
  * Parses `If-Match`, if there is one, into the test of a tag. The comparison is weak, unlike that of RFC 9110 (13.1.1):

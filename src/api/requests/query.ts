@@ -1,6 +1,7 @@
 /** Queries: their parameters, each with its description and its parser. */
 
 import { HttpError, quoted } from "../errors.ts";
+import type { DescribedParameter } from "../operation.ts";
 
 export interface Parameter<Value> {
   description: string;
@@ -16,6 +17,13 @@ export interface Parameter<Value> {
 export const INTEGER = /^(0|-?[1-9]\d{0,18})(\.0+)?$/;
 
 export type Parameters<Query> = { [Name in keyof Query]-?: Parameter<Query[Name]> };
+
+/** What the description says of the parameters of a query. */
+export function queryParameters(parameters: Record<string, Parameter<unknown>>) {
+  return Object.entries(parameters).map(([name, { description, explode, schema }]) => (
+    { name, in: "query", description, explode, schema } as const
+  )) satisfies DescribedParameter[];
+}
 
 /** The text of a query. */
 export function queryOf(query: object): string {

@@ -1,7 +1,8 @@
 /** The reference at /docs, by Scalar. Its files are imported as text, which needs no permission. */
 
 import { type StaticAsset, staticAsset } from "./static_asset.ts";
-import { type BaseAddresses, describeInterface, EXAMPLE_BASE } from "./openapi.ts";
+import { EXAMPLE_BASE } from "../../api/base_path.ts";
+import { type BaseAddresses, type DescribedInterface, describeInterface } from "./openapi.ts";
 import { pagePolicy } from "./page_policy.ts";
 import type { RequestHeaders } from "../../runtime/service_request.ts";
 import { BoundedCache } from "../../runtime/bounded_cache.ts";
@@ -17,20 +18,20 @@ const OTHER_ADDRESSES = 8;
 type DocsAsset = (requestHeaders: RequestHeaders, baseUrl: string) => ReturnType<StaticAsset>;
 
 /** The page, its files and the description, each by its path. A proxy may add a path prefix. */
-export function docsAssets(addresses: BaseAddresses): ReadonlyMap<string, DocsAsset> {
+export function docsAssets(described: DescribedInterface): ReadonlyMap<string, DocsAsset> {
   const assets = new Map<string, DocsAsset>();
-  assets.set("/openapi.json", descriptionAsset(addresses));
-  assets.set("/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, policyOfDocs(addresses)));
+  assets.set("/openapi.json", descriptionAsset(described));
+  assets.set("/docs", staticAsset(`text/html; ${UTF_8}`, () => PAGE, policyOfDocs(described)));
   for (const [name, type, load] of FILES) {
     assets.set(`/docs/${name}`, staticAsset(`${type}; ${UTF_8}`, load));
   }
   return assets;
 }
 
-function descriptionAsset(addresses: BaseAddresses): DocsAsset {
+function descriptionAsset(described: DescribedInterface): DocsAsset {
   let text: string | undefined;
   const describe = () => {
-    text ??= describeInterface(addresses);
+    text ??= describeInterface(described);
     return text;
   };
   const describedAt = (baseUrl: string) =>

@@ -1,7 +1,7 @@
 /** The texts of the description that are not about one operation: guides, and samples of requests. */
 
 import { ERRORS } from "../../api/errors.ts";
-import { DEPRECATION_HEADERS } from "../../animals/pet_operations.ts";
+import { DEPRECATION_HEADERS, REMOVAL_DATE } from "../../animals/get_pet.ts";
 import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../api/requests/idempotency_key.ts";
 import * as EVENTS from "../events_query.ts";
@@ -11,9 +11,6 @@ import { BODY_LIMIT_MS } from "../../api/requests/request_body.ts";
 import { BODY_LIMIT_BYTES } from "../../runtime/service_request.ts";
 import SAMPLES from "./code_samples.md" with { type: "text" };
 import GUIDES from "./guides.md" with { type: "text" };
-
-/** The day of an HTTP date, without its weekday. */
-export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
 /** The guides in Markdown, with samples for that address. Each is a tag without operations. */
 export function guides(base: string) {

@@ -111,12 +111,11 @@ for (const language of LANGUAGES) {
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
     const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
     const { paths }: typeof DESCRIPTION = JSON.parse(description);
-    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-    const isRemoval = ({ operationId }: { operationId: string }) =>
-      Number(operationId === "removePet");
-    // The others need the animal.
-    const removalLast = operations.toSorted((one, other) => isRemoval(one) - isRemoval(other));
-    for (const operation of removalLast) {
+    const operations = Object.values(paths).flatMap((methods) => Object.entries(methods));
+    // The others need what they remove.
+    const isRemoval = ([method]: [string, unknown]) => Number(method === "delete");
+    const removalsLast = operations.toSorted((one, other) => isRemoval(one) - isRemoval(other));
+    for (const [, operation] of removalsLast) {
       const { source } = operation["x-codeSamples"].find(({ label }) => label === language)!;
       const printed = await runSample(language, source, service.token);
       const expected = PRINTED[operation.operationId] ?? "Rex";

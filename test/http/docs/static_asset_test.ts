@@ -8,7 +8,8 @@ import {
 } from "@std/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ENTITY_TAG_PATTERN } from "../../../src/api/conditional_read.ts";
-import { describeInterface, EXAMPLE_BASE } from "../../../src/http/docs/openapi.ts";
+import { EXAMPLE_BASE } from "../../../src/api/base_path.ts";
+import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { staticAsset } from "../../../src/http/docs/static_asset.ts";
 import { assertError } from "../../support/test_each_way.ts";
 import { openTestService } from "../../support/test_service.ts";

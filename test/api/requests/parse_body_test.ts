@@ -1,10 +1,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { INT64_MAX, INT64_MIN } from "../../src/encoding/int64.ts";
-import { NAME_MAX_LENGTH, NewPet } from "../../events/pet.ts";
-import { HttpError } from "../../src/api/errors.ts";
-import { parseNewPet, parsePetPatch } from "../../src/animals/pet_body.ts";
-import { isDescribed } from "../support/assert_described.ts";
-import { testEachWay } from "../support/test_each_way.ts";
+import { z } from "zod";
+import { INT64_MAX, INT64_MIN } from "../../../src/encoding/int64.ts";
+import { NAME_MAX_LENGTH, NewPet, Pet, PetPatch } from "../../../events/pet.ts";
+import { HttpError } from "../../../src/api/errors.ts";
+import { parseBody, parsePatch } from "../../../src/api/requests/parse_body.ts";
+import { isDescribed } from "../../support/assert_described.ts";
+import { testEachWay } from "../../support/test_each_way.ts";
 
 const FIELDS = Object.keys(NewPet.shape).join(", ");
 const LONGEST = "🐈".repeat(NAME_MAX_LENGTH);
@@ -76,12 +77,12 @@ const PATCHES: Bodies = [
 ];
 
 const SCHEMAS = {
-  PetInput: [parseNewPet, NEW_PETS],
-  PetPatch: [parsePetPatch, PATCHES],
+  PetInput: ["parseBody", (text: string) => parseBody(text, NewPet, Pet), NEW_PETS],
+  PetPatch: ["parsePatch", (text: string) => parsePatch(text, PetPatch, Pet), PATCHES],
 } as const;
 
-for (const [name, [parse, bodies]] of Object.entries(SCHEMAS)) {
-  Deno.test(`${parse.name}() accepts exactly what the schema ${name} describes, and else says what is wrong`, () => {
+for (const [name, [parser, parse, bodies]] of Object.entries(SCHEMAS)) {
+  Deno.test(`${parser}() accepts exactly what the schema ${name} describes, and else says what is wrong`, () => {
     for (const [body, expected] of bodies) {
       const isAccepted = typeof expected === "object";
       if (isAccepted) assertEquals<object>(parse(body), expected);
@@ -96,6 +97,29 @@ for (const [name, [parse, bodies]] of Object.entries(SCHEMAS)) {
     }
   });
 }
+
+Deno.test("parseBody() and parsePatch() name the fields of the schema that they were given", () => {
+  const resource = z.strictObject({ label: z.string(), since: z.string() });
+  const schema = resource.pick({ label: true });
+  const refusals: [parse: () => unknown, message: string][] = [
+    [
+      () => parseBody('{"label":"Dogs","name":"Rex"}', schema, resource),
+      'Field "name" is not known; the fields are label',
+    ],
+    [
+      () => parseBody('{"label":"Dogs","since":"now"}', schema, resource),
+      'Field "since" is assigned by the service: leave it out',
+    ],
+    [() => parseBody("{}", schema, resource), 'Field "label" is missing'],
+    [
+      () => parsePatch("{}", schema.partial(), resource),
+      "The body names no field to change: send any of label",
+    ],
+  ];
+  for (const [parse, message] of refusals) {
+    assertEquals(assertThrows(parse, HttpError).message, message);
+  }
+});
 
 testEachWay("a name is returned exactly, whatever characters it has", async ({ add, send }) => {
   const names = ["\0\u0001\u001f\u007f", '"\\/', "\u2028\u2029", "\ufeff\ufffd\uffff", "e\u0301 é"];

@@ -1,40 +1,51 @@
+/** Parses the body of a request by its schema. A message names the fields, and repeats no value. */
+
 import { z } from "zod";
-import { parseExactJson } from "../encoding/int64.ts";
-import { NewPet, PetPatch } from "../../events/pet.ts";
-import { HttpError, quoted } from "../api/errors.ts";
+import { parseExactJson } from "../../encoding/int64.ts";
+import { HttpError, quoted } from "../errors.ts";
 
 const FAULTS_NAMED = 5;
 
 const ASSIGNED = "is assigned by the service: leave it out";
 const NOT_KNOWN = "is not known";
 
-const FIELDS = Object.keys(NewPet.shape).join(", ");
-
-/** Throws `malformed_body` or `invalid_body`. */
-export function parseNewPet(text: string): NewPet {
-  return parseBody(text, NewPet);
-}
-
-/** Throws `malformed_body`, or `invalid_body`, also if the patch names no field. */
-export function parsePetPatch(text: string): PetPatch {
-  const patch = parseBody(text, PetPatch);
-  if (Object.keys(patch).length > 0) return patch;
-  throw new HttpError("invalid_body", `The body names no field to change: send any of ${FIELDS}`);
-}
-
-function parseBody<T>(text: string, schema: z.ZodObject & z.ZodType<T>): T {
+/**
+ * Parses one JSON object. The service assigns the fields that only `resource` has, which is what clients read. Throws
+ * `malformed_body` or `invalid_body`.
+ */
+export function parseBody<T>(
+  text: string,
+  schema: z.ZodObject & z.ZodType<T>,
+  resource: z.ZodObject,
+): T {
   const body = parseObject(text);
   const parsed = schema.safeParse(body);
-  // The values of a valid pet have no names of their own.
+  // The values of a valid body have no names of their own.
   const faults = parsed.success
     ? repeatedNames(text, Object.keys(body)).map((name) => `Field ${quoted(name)} is repeated`)
-    : parsed.error.issues.flatMap((issue) => describe(issue, body, schema));
+    : parsed.error.issues.flatMap((issue) => describe(issue, body, schema, resource));
   if (parsed.success && faults.length === 0) return parsed.data;
   const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} more` : "";
   const isAnyUnknown = faults.some((fault) => fault.endsWith(NOT_KNOWN));
-  const known = isAnyUnknown ? `; the fields are ${FIELDS}` : "";
+  const known = isAnyUnknown ? `; the fields are ${fieldsOf(schema)}` : "";
   const message = faults.slice(0, FAULTS_NAMED).join("; ") + more + known;
   throw new HttpError("invalid_body", message);
+}
+
+/** As {@linkcode parseBody}, for a patch. Throws `invalid_body` also if it names no field. */
+export function parsePatch<T extends object>(
+  text: string,
+  schema: z.ZodObject & z.ZodType<T>,
+  resource: z.ZodObject,
+): T {
+  const patch = parseBody(text, schema, resource);
+  if (Object.keys(patch).length > 0) return patch;
+  const message = `The body names no field to change: send any of ${fieldsOf(schema)}`;
+  throw new HttpError("invalid_body", message);
+}
+
+function fieldsOf({ shape }: z.ZodObject): string {
+  return Object.keys(shape).join(", ");
 }
 
 function parseObject(text: string): object {
@@ -92,9 +103,14 @@ function hasUnexpected(text: string): boolean {
   }
 }
 
-function describe(issue: z.core.$ZodIssue, body: object, { shape }: z.ZodObject): string[] {
+function describe(
+  issue: z.core.$ZodIssue,
+  body: object,
+  { shape }: z.ZodObject,
+  resource: z.ZodObject,
+): string[] {
   if (issue.code === "unrecognized_keys") {
-    const fault = (name: string) => name === "id" ? ASSIGNED : NOT_KNOWN;
+    const fault = (name: string) => Object.hasOwn(resource.shape, name) ? ASSIGNED : NOT_KNOWN;
     return issue.keys.map((name) => `Field ${quoted(name)} ${fault(name)}`);
   }
   const name = String(issue.path[0]);

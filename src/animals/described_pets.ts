@@ -1,0 +1,76 @@
+/** What the operations of animals have in common in the description: schemas, examples and the tag. */
+
+import { z } from "zod";
+import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
+import { NewPet, Pet, PET_STATUSES, PetPatch, PetStatus } from "../../events/pet.ts";
+import { schemaComponent } from "../api/component.ts";
+import { eventSchema, exampleEvent } from "../api/described_event.ts";
+import type { Tag } from "../api/operation.ts";
+import { integerSchema } from "../api/requests/query.ts";
+import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
+import { NO_STATUS, petSubject, type StatusFilter } from "./pet_keys.ts";
+
+export const PETS_TAG: Tag = { name: "Pets", description: "The animals offered in the store" };
+
+export const PET_STATUS = schemaComponent("PetStatus", PetStatus);
+
+/** The statuses by which a list can be filtered. */
+export const STATUS_FILTERS: readonly StatusFilter[] = [...PET_STATUSES, NO_STATUS];
+
+export const STATUS_FILTER = schemaComponent(
+  "StatusFilter",
+  z.enum(STATUS_FILTERS).meta({
+    description: "The availability of the animals in a list; `none` if they have no status",
+    // Without names of its own, Go generators would rename those of PetStatus.
+    "x-enumNames": STATUS_FILTERS.map((it) => `StatusFilter${it[0].toUpperCase()}${it.slice(1)}`),
+  }),
+);
+
+export const PET = schemaComponent("Pet", Pet);
+
+/** NewPet under another name: Go generators name the constructor of Pet `NewPet`. */
+export const PET_INPUT = schemaComponent(
+  "PetInput",
+  NewPet.meta({ title: "NewPet", description: "The body of a request to add an animal" }),
+);
+
+const PatchBody = PetPatch.meta({
+  title: "PetPatch",
+  description: "The fields to change, with their new values; `null` removes a field",
+  minProperties: 1,
+});
+
+export const PET_PATCH = schemaComponent("PetPatch", PatchBody);
+
+export const PET_EVENT = schemaComponent(
+  "PetEvent",
+  eventSchema({
+    types: PET_EVENT_TYPES,
+    subject: { pattern: /^pets\/[1-9]\d*$/, maxLength: 21 },
+    data: Pet.extend({ previous: PatchBody.optional() }).describe(
+      "The animal as it is after the event, or was before a `PetRemoved`, and in `previous` of a `PetUpdated` the " +
+        "former values of what changed (`null` for an absent one)",
+    ),
+    resource: "animal",
+    description:
+      "A CloudEvent 1.0 (https://cloudevents.io): an animal was added, changed or removed",
+  }),
+);
+
+export const EXAMPLE_NEW_PET = { name: "Rex", categoryId: 7, status: "available" };
+export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET };
+export const EXAMPLE_PET_EVENT = exampleEvent(
+  "PetCreated",
+  petSubject(EXAMPLE_PET.id),
+  EXAMPLE_PET,
+);
+
+/** The parameter `{petId}` of a path. */
+export const PET_ID = {
+  name: "petId",
+  in: "path",
+  required: true,
+  description: "The identifier of the animal",
+  schema: integerSchema("int64", String(INT64_MIN), String(INT64_MAX)),
+  example: EXAMPLE_PET.id,
+} as const;

@@ -1,0 +1,126 @@
+import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
+import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
+import type { Head } from "eventstore-less/definitions.ts";
+import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { ApiRequest } from "../api/api_request.ts";
+import { EXAMPLE_BASE } from "../api/base_path.ts";
+import { arrayOf, content } from "../api/component.ts";
+import { compressed } from "../api/compression.ts";
+import { entityTag, entityTagOfHash } from "../api/conditional_read.ts";
+import { OF_ALL } from "../api/described_errors.ts";
+import { FEED_POSITION, linkPattern, OF_READS, sometimes } from "../api/described_headers.ts";
+import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
+import type { Operation } from "../api/operation.ts";
+import { integerSchema, queryOf, queryParameters } from "../api/requests/query.ts";
+import { INT64_MAX } from "../encoding/int64.ts";
+import type { ApiKey } from "../keys/api_key.ts";
+import { EXAMPLE_PET, PET, PETS_TAG } from "./described_pets.ts";
+import { SCAN_LIMIT, SCAN_MS } from "./name_search.ts";
+import { headOf, type Page, type PageQuery, totalOf } from "./page.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, PAGE_PARAMETERS, parsePageQuery } from "./page_query.ts";
+import type { PetReader } from "./pet_reader.ts";
+
+export interface ListPetsDeps {
+  background: BackgroundWork;
+  pets: PetReader;
+}
+
+const LINK = sometimes(
+  "Link.next",
+  "The address of the next page (RFC 8288); absent on the last page",
+  linkPattern("/pets\\?[^<>]+"),
+  `<${EXAMPLE_BASE}/pets?limit=20&cursor=81>; rel="next"`,
+);
+
+const TOTAL_COUNT = sometimes(
+  "X-Total-Count",
+  "How many animals match the filter; absent if a category, or a search by `name`, has several pages",
+  integerSchema("int64", "0", String(INT64_MAX)),
+  1,
+);
+
+export const listPets: Operation<ListPetsDeps> = {
+  id: "listPets",
+  method: "GET",
+  path: "/pets",
+  tag: PETS_TAG,
+  summary: "List animals",
+  description:
+    "Lists the animals of the store, newest first, one page at a time. With `name`, a page " +
+    `is the result of a search through at most ${SCAN_LIMIT.toLocaleString("en")} animals, for ` +
+    `at most ${SCAN_MS / 1_000} seconds: it may have fewer animals than \`limit\`, or none, ` +
+    "although its `Link` header names a next page.",
+  parameters: queryParameters(PAGE_PARAMETERS),
+  responses: {
+    200: {
+      description: "A page of animals; the `Link` header names the next page, if there is one",
+      headers: [LINK, TOTAL_COUNT, FEED_POSITION, ...OF_READS],
+      content: content(arrayOf(PET, LIMIT_MAX), [EXAMPLE_PET]),
+    },
+  },
+  errors: [...OF_ALL, "overloaded"],
+  sample: { query: `?status=available&limit=${LIMIT_DEFAULT}` },
+  kind: "read",
+  respond,
+};
+
+function respond(
+  deps: ListPetsDeps,
+  exchange: ApiRequest,
+  entry: HeadEntry,
+  apiKey: ApiKey,
+): HttpResponse | Promise<HttpResponse> {
+  const { background, pets } = deps;
+  const query = parsePageQuery(exchange.request.search);
+  const isSearch = query.name !== undefined;
+  // A search may take seconds, which would hide how long lists take.
+  if (isSearch) exchange.measuredAs = "listPetsByName";
+  const listed = pets.list(query, entry, apiKey.id);
+  if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
+  // It has turns, so nothing is kept free for it.
+  if (pets.isSlow(query)) background.requestLeft(exchange);
+  return listed.then((page) => showPage(page, query, deps, exchange, entry));
+}
+
+function showPage(
+  page: Page,
+  query: PageQuery,
+  { background }: ListPetsDeps,
+  exchange: ApiRequest,
+  entry: HeadEntry,
+): HttpResponse | Promise<HttpResponse> {
+  const { request, baseUrl } = exchange;
+  const head = headOf(page, entry);
+  const cached = page.cachedHeaders;
+  const isValid = cached?.head === head && cached.baseUrl === baseUrl;
+  const headers = isValid ? cached.headers : headersOf(page, query, head, baseUrl);
+  if (!isValid) page.cachedHeaders = { head, baseUrl, headers };
+  const response = { status: 200, body: page.text, headers };
+  return compressed(response, request.headers, () => background.turn("pages"), page);
+}
+
+function headersOf(page: Page, query: PageQuery, head: Head, baseUrl: string) {
+  const headers: HttpResponse["headers"] = {
+    ...READ_HEADERS,
+    vary: "accept-encoding",
+    etag: tagOfPage(page, query),
+    "x-feed-position": feedPositionOf(head).id,
+  };
+  const total = totalOf(query, page, head);
+  if (total !== undefined) headers["x-total-count"] = String(total);
+  if (page.next !== undefined) {
+    // Absolute (RFC 8288), because many clients do not resolve it.
+    const next = `${baseUrl}/pets?${queryOf({ ...query, cursor: page.next })}`;
+    headers.link = `<${next}>; rel="next"`;
+  }
+  return headers;
+}
+
+/** The text of a page without animals. */
+const NO_PETS = "[]";
+
+/** The page of one id has the tag of its animal, so a client can send it as `If-Match`. */
+function tagOfPage({ text, hash }: Page, { ids }: PageQuery): string {
+  const isOnePet = ids?.length === 1 && text !== NO_PETS;
+  return isOnePet ? entityTag(text.slice(1, -1)) : entityTagOfHash(hash);
+}

@@ -1,0 +1,40 @@
+import type { ApiRequest } from "../api/api_request.ts";
+import { OF_ALL, OF_WRITES } from "../api/described_errors.ts";
+import { OF_REMOVALS } from "../api/described_headers.ts";
+import type { Operation } from "../api/operation.ts";
+import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
+import { IF_MATCH } from "../api/requests/if_match.ts";
+import type { BodyReader } from "../api/requests/request_body.ts";
+import { removedResponse } from "../api/written.ts";
+import { PET_ID, PETS_TAG } from "./described_pets.ts";
+import { parseTarget } from "./parse_target.ts";
+import * as commands from "./write_pet.ts";
+
+export interface RemovePetDeps extends commands.WritePetDeps {
+  bodies: BodyReader;
+}
+
+export const removePet: Operation<RemovePetDeps> = {
+  id: "removePet",
+  method: "DELETE",
+  path: "/pets/{petId}",
+  tag: PETS_TAG,
+  summary: "Remove an animal",
+  description: "Removes an animal for ever. Its `id` is not used again.",
+  parameters: [PET_ID, IF_MATCH, IDEMPOTENCY_KEY],
+  responses: {
+    204: {
+      description: "The animal was removed, by this request or by an earlier one with the same key",
+      headers: OF_REMOVALS,
+    },
+  },
+  errors: [...OF_ALL, ...OF_WRITES, "pet_not_found", "precondition_failed"],
+  kind: "write",
+  prepare,
+};
+
+async function prepare(deps: RemovePetDeps, { request }: ApiRequest, token: string) {
+  const target = parseTarget(request);
+  await deps.bodies.read(request);
+  return async () => removedResponse(await commands.removePet(deps, { ...target, token }));
+}

@@ -1,0 +1,96 @@
+/** An operation that needs an API key: one value with its function and its description. */
+
+import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { ApiKey } from "../keys/api_key.ts";
+import type { ApiRequest } from "./api_request.ts";
+import type { Component } from "./component.ts";
+import type { ErrorCode } from "./errors.ts";
+import type { HttpResponse } from "./http_response.ts";
+
+export type Operation<Deps> = OperationDescription & OperationFunction<Deps>;
+
+/** A GET also responds to HEAD. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface OperationDescription {
+  /** Its name in the description (`operationId`), in generated clients and in metrics. */
+  id: string;
+  method: Method;
+  /** Below the path of the interface. Its last segment, or the one before, may be a parameter, such as `{petId}`. */
+  path: string;
+  tag: Tag;
+  summary: string;
+  description: string;
+  deprecated?: true;
+  /** Those of the path, of the query and in headers, but for `If-None-Match`: it follows from an `ETag`. */
+  parameters: readonly DescribedParameter[];
+  /** The body of the request, if it has one. Its example is that of the code samples, too. */
+  body?: DescribedBody;
+  /** The responses by their status, without errors and 304. */
+  responses: Readonly<Record<number, DescribedResponse>>;
+  errors: readonly ErrorCode[];
+  /** Headers that only this operation has in its errors, by the status. */
+  errorHeaders?: Readonly<Record<number, readonly Component[]>>;
+  /** What the code samples have besides the path and the body: a query, or a kind of their own in `code_samples.md`. */
+  sample?: { query?: string; kind?: string };
+}
+
+/** A group of operations in the description. */
+export interface Tag {
+  name: string;
+  description: string;
+}
+
+export type DescribedParameter = Component | {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: true;
+  description: string;
+  schema: object;
+  /** That of a parameter in the path is in the code samples, too. */
+  example?: unknown;
+};
+
+export interface DescribedBody {
+  description: string;
+  schema: Component;
+  example: object;
+  /** Its media types, by default that of JSON. */
+  types?: readonly string[];
+}
+
+export interface DescribedResponse {
+  description: string;
+  /** Those of this response, besides those that all have. */
+  headers: readonly Component[];
+  /** By the media type; absent if there is no body. */
+  content?: Record<string, { schema: object; example: unknown }>;
+}
+
+export type OperationFunction<Deps> =
+  | { kind: "read"; respond: Respond<Deps> }
+  | { kind: "write"; prepare: PrepareWrite<Deps> }
+  | { kind: "wait"; prepare: PrepareWait<Deps> };
+
+/** Responds as of a head that was read after the request came, at which the key was live. */
+export type Respond<Deps> = (
+  deps: Deps,
+  request: ApiRequest,
+  entry: HeadEntry,
+  apiKey: ApiKey,
+) => HttpResponse | Promise<HttpResponse>;
+
+/** Resolves to the function that carries out a request. Rejects with `HttpError` if the request is not valid. */
+export type PrepareWrite<Deps> = (
+  deps: Deps,
+  request: ApiRequest,
+  token: string,
+) => Promise<() => Promise<HttpResponse>>;
+
+/** As a write, for a request that may take long and only reads. */
+export type PrepareWait<Deps> = (
+  deps: Deps,
+  request: ApiRequest,
+  entry: HeadEntry,
+  token: string,
+) => Promise<() => Promise<HttpResponse>>;
