@@ -9,7 +9,7 @@ import { IDEMPOTENCY_KEY, parseIdempotencyKey } from "../api/requests/idempotenc
 import { parseBody } from "../api/requests/parse_body.ts";
 import { parseQuery } from "../api/requests/query.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
-import { writtenResponse } from "../api/written.ts";
+import { writtenResponse } from "../api/written_response.ts";
 import { EXAMPLE_NEW_PET, EXAMPLE_PET, PET, PET_INPUT, PETS_TAG } from "./described_pets.ts";
 import * as commands from "./write_pet.ts";
 

@@ -5,7 +5,7 @@ import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
 import { IF_MATCH } from "../api/requests/if_match.ts";
 import type { BodyReader } from "../api/requests/request_body.ts";
-import { removedResponse } from "../api/written.ts";
+import { removedResponse } from "../api/written_response.ts";
 import { PET_ID, PETS_TAG } from "./described_pets.ts";
 import { parseTarget } from "./parse_target.ts";
 import * as commands from "./write_pet.ts";

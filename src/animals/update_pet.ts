@@ -8,7 +8,7 @@ import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
 import { IF_MATCH } from "../api/requests/if_match.ts";
 import { parsePatch } from "../api/requests/parse_body.ts";
 import { type BodyReader, PATCH_TYPES } from "../api/requests/request_body.ts";
-import { writtenResponse } from "../api/written.ts";
+import { writtenResponse } from "../api/written_response.ts";
 import { EXAMPLE_PET, PET, PET_ID, PET_PATCH, PETS_TAG } from "./described_pets.ts";
 import { parseTarget } from "./parse_target.ts";
 import * as commands from "./write_pet.ts";

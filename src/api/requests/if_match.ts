@@ -1,6 +1,6 @@
 import { Component } from "../component.ts";
 import { HttpError } from "../errors.ts";
-import { withoutCoding } from "../conditional_read.ts";
+import { entityTag, withoutCoding } from "../conditional_read.ts";
 import type { RequestHeaders } from "../../runtime/service_request.ts";
 
 /**
@@ -37,4 +37,13 @@ export function parseIfMatch(
   if (field === "*") return () => true;
   const tags = new Set(field.match(/"[^"]*"/g)?.map(withoutCoding));
   return (entityTag) => tags.has(entityTag);
+}
+
+/**
+ * Parses `If-Match`, if there is one, into the test of the JSON text of a resource: whether the client expects it. Throws
+ * `malformed_request`.
+ */
+export function parseExpected(headers: RequestHeaders): ((text: string) => boolean) | undefined {
+  const matches = parseIfMatch(headers);
+  return matches && ((text) => matches(entityTag(text)));
 }
