@@ -13,6 +13,7 @@ import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
 import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { BODY_LIMIT_BYTES } from "../../src/runtime/service_request.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
+import { DESCRIPTION } from "../support/assert_described.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { assertError } from "../support/test_each_way.ts";
 
@@ -75,6 +76,8 @@ const authorized = (...values: string[]) =>
   values.map((authorization) => keyed(() => ({ authorization })));
 const bearer = (change: (token: string) => string) =>
   keyed((token) => ({ authorization: `Bearer ${change(token)}` }));
+
+const PATHS = Object.keys(DESCRIPTION.paths).map((path) => `/v1${path}`);
 
 /** The messages that clients get with each status and code, and requests that are answered so. */
 const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
@@ -149,7 +152,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
 
   "404 not_found": [
     [
-      "The path does not exist: use /v1/pets, /v1/pets/{petId}, /v1/pets/{petId}/events, /v1/events or /v1/key",
+      `The path does not exist: use ${PATHS.slice(0, -1).join(", ")} or ${PATHS.at(-1)}`,
       ...["/pets/secret", "/pets", "/v1/pets/", "/v1//pets", "/V1/Pets", "/v1/v1/pets?limit=1"]
         .concat("/v1", "/v1/pet", "/v1/pets/7/", "/v1/pets/7/owners").map((path) => get(path)),
     ],

@@ -60,6 +60,21 @@ testNeeding(permissions("read"))(
   },
 );
 
+testNeeding(permissions("read"))(
+  "section 4 of src/http/README.md lists every operation with its method and path",
+  async () => {
+    const readme = await Deno.readTextFile(new URL("../../../src/http/README.md", import.meta.url));
+    const rows = [...readme.matchAll(/^\| 4\.\d+ +\| `(\w+)` +\| `(\w+) ([^`]+)`/gm)];
+    const described = Object.entries(DESCRIPTION.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) =>
+        `${operationId}: ${method.toUpperCase()} ${path}`
+      )
+    );
+    const listed = rows.map(([, id, method, path]) => `${id}: ${method} ${path}`);
+    assertEquals(listed.sort(), described.sort());
+  },
+);
+
 Deno.test("the guides have a value for every placeholder, and only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
   // Only TypeScript has the word for another reason.
