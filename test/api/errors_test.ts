@@ -77,7 +77,11 @@ const authorized = (...values: string[]) =>
 const bearer = (change: (token: string) => string) =>
   keyed((token) => ({ authorization: `Bearer ${change(token)}` }));
 
-const PATHS = Object.keys(DESCRIPTION.paths).map((path) => `/v1${path}`);
+/** All paths of the interface, in the words of a message. */
+function pathsAt(base: string): string {
+  const paths = Object.keys(DESCRIPTION.paths).map((path) => base + path);
+  return `${paths.slice(0, -1).join(", ")} or ${paths.at(-1)}`;
+}
 
 /** The messages that clients get with each status and code, and requests that are answered so. */
 const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
@@ -152,7 +156,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
 
   "404 not_found": [
     [
-      `The path does not exist: use ${PATHS.slice(0, -1).join(", ")} or ${PATHS.at(-1)}`,
+      `The path does not exist: use ${pathsAt("/v1")}`,
       ...["/pets/secret", "/pets", "/v1/pets/", "/v1//pets", "/V1/Pets", "/v1/v1/pets?limit=1"]
         .concat("/v1", "/v1/pet", "/v1/pets/7/", "/v1/pets/7/owners").map((path) => get(path)),
     ],
@@ -518,10 +522,7 @@ Deno.test("every error code has a test here", () => {
 Deno.test("the paths in a message are those of the address for clients", async () => {
   await using service = await openTestService({ publicUrl: "https://shop.example/store/v1" });
   const { message } = await (await service.send("/pets")).json();
-  const base = "/store/v1";
-  const paths =
-    `${base}/pets, ${base}/pets/{petId}, ${base}/pets/{petId}/events, ${base}/events or ${base}/key`;
-  assertEquals(message, `The path does not exist: use ${paths}`);
+  assertEquals(message, `The path does not exist: use ${pathsAt("/store/v1")}`);
   const guess = await (await service.sendBare("/v1/docs")).json();
   const right = "/store/docs or /store/openapi.json";
   assertEquals(guess.message, `The path does not exist: use ${right}`);

@@ -23,19 +23,19 @@ import { assertRefused, serveOnSocket } from "../support/test_each_way.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
-const Name = NewPet.pick({ name: true });
+const Nickname = NewPet.pick({ name: true });
 
-const renamePet: ApiOperation = {
-  id: "renamePet",
+const putNickname: ApiOperation = {
+  id: "putNickname",
   method: "PUT",
-  path: "/pets/{petId}/name",
+  path: "/nicknames/{petId}",
   tag: PETS_TAG,
-  summary: "Rename an animal",
+  summary: "Name an animal",
   description: "Gives an animal another name.",
   parameters: [PET_ID, IF_MATCH, IDEMPOTENCY_KEY],
   body: {
     description: "The name",
-    schema: schemaComponent("PetName", Name),
+    schema: schemaComponent("Nickname", Nickname),
     example: { name: "Mia" },
   },
   responses: {
@@ -48,10 +48,10 @@ const renamePet: ApiOperation = {
   errors: [...OF_ALL, ...OF_WRITES, ...OF_JSON_BODIES, "pet_not_found", "precondition_failed"],
   kind: "write",
   async prepare(deps, { request }, token) {
-    const petId = Number(request.path.split("/").at(-2));
+    const petId = Number(request.path.split("/").at(-1));
     const idempotencyKey = parseIdempotencyKey(request.headers);
     const isExpected = parseExpected(request.headers);
-    const patch = parseBody(await deps.bodies.readJson(request), Name, Name);
+    const patch = parseBody(await deps.bodies.readJson(request), Nickname, Nickname);
     return async () => {
       const request = { petId, patch, token, idempotencyKey, isExpected };
       return writtenResponse(200, await updatePet(deps, request));
@@ -59,8 +59,8 @@ const renamePet: ApiOperation = {
   },
 };
 
-const OPERATIONS = [...API_OPERATIONS, renamePet];
-const PATH = "/v1/pets/1/name";
+const OPERATIONS = [...API_OPERATIONS, putNickname];
+const PATH = "/v1/nicknames/1";
 const ORIGIN = "https://shop.example";
 
 /** Sends a PUT. The client of a test service knows only the operations of the service. */
@@ -85,9 +85,9 @@ Deno.test("a PUT writes with If-Match and Idempotency-Key, and its refusals stor
   const etag = read.headers.get("etag")!;
   const once = { "if-match": etag, "idempotency-key": "once" };
   for (const replayed of [null, "true"]) {
-    const renamed = await put(service, '{"name":"Mia"}', once);
-    assertEquals(await renamed.json(), { id: 1, name: "Mia", categoryId: 7 });
-    const { status, headers } = renamed;
+    const named = await put(service, '{"name":"Mia"}', once);
+    assertEquals(await named.json(), { id: 1, name: "Mia", categoryId: 7 });
+    const { status, headers } = named;
     assertEquals([status, headers.get("idempotency-replayed")], [200, replayed]);
   }
   const reader = await issueApiKey(service, { label: "reader", isReadOnly: true });
@@ -149,7 +149,7 @@ Deno.test("metrics and ACCESS_LOG name a PUT", async () => {
   });
   const refused = await put(service, '{"name":"Mia"}');
   await refused.body?.cancel();
-  assertEquals(measured, ["renamePet 404"]);
+  assertEquals(measured, ["putNickname 404"]);
   const [[, event, details]] = service.reports;
   assertEquals([event, details!.method, details!.path], ["request", "PUT", PATH]);
 });
@@ -173,13 +173,13 @@ testNeeding(permissions("net"))("the server stops reading the endless body of a 
 Deno.test("the description has a PUT with its body, its codes and its samples", async () => {
   await using service = await openTestService({ operations: OPERATIONS });
   const { paths, components } = await (await service.sendBare("/openapi.json")).json();
-  const { put, ...others } = paths["/pets/{petId}/name"];
+  const { put, ...others } = paths["/nicknames/{petId}"];
   assertEquals(others, {});
-  assertEquals(put.operationId, "renamePet");
+  assertEquals(put.operationId, "putNickname");
   assertEquals(put.requestBody.content["application/json"].schema, {
-    $ref: "#/components/schemas/PetName",
+    $ref: "#/components/schemas/Nickname",
   });
-  assertEquals(components.schemas.PetName.required, ["name"]);
+  assertEquals(components.schemas.Nickname.required, ["name"]);
   const codes = ["400", "401", "403", "404", "408", "409", "412", "413", "415", "429"];
   assertEquals(Object.keys(put.responses), ["200", ...codes, "500", "503"]);
   const samples = put["x-codeSamples"].map(({ source }: { source: string }) => source);
@@ -187,25 +187,25 @@ Deno.test("the description has a PUT with its body, its codes and its samples", 
   assertEquals(samples.length, called.length);
   for (const [index, sample] of samples.entries()) {
     assertStringIncludes(sample, called[index]);
-    assertStringIncludes(sample, "http://localhost/v1/pets/1/name");
+    assertStringIncludes(sample, "http://localhost/v1/nicknames/1");
     assertStringIncludes(sample, "Mia");
   }
 });
 
 Deno.test("two operations with one id, or with one method of a path, are a defect of the program", () => {
-  const withOther = (changes: Partial<typeof renamePet>) => () =>
-    new RouteTable([...OPERATIONS, { ...renamePet, ...changes } as ApiOperation]);
-  const wrong: [changes: Partial<typeof renamePet>, message: string][] = [
-    [{ method: "DELETE" }, "Two operations have the id renamePet"],
-    [{ id: "other" }, "Two operations have the method of /v1/pets/{petId}/name PUT"],
+  const withOther = (changes: Partial<typeof putNickname>) => () =>
+    new RouteTable([...OPERATIONS, { ...putNickname, ...changes } as ApiOperation]);
+  const wrong: [changes: Partial<typeof putNickname>, message: string][] = [
+    [{ method: "DELETE" }, "Two operations have the id putNickname"],
+    [{ id: "other" }, "Two operations have the method of /v1/nicknames/{petId} PUT"],
     [
-      { id: "other", path: "/pets/{id}/name" },
-      "Two operations have the path /v1/pets/{}/name",
+      { id: "other", path: "/nicknames/{id}" },
+      "Two operations have the path /v1/nicknames/{}",
     ],
   ];
   for (const [changes, message] of wrong) assertThrows(withOther(changes), Error, message);
   const named = schemaComponent("Pet", z.strictObject({}));
-  const other = { ...renamePet, body: { ...renamePet.body!, schema: named } };
+  const other = { ...putNickname, body: { ...putNickname.body!, schema: named } };
   const describe = () => describeInterface({ operations: [...API_OPERATIONS, other] });
   assertThrows(describe, Error, "Two of the schemas are named Pet");
 });

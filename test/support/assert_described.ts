@@ -8,6 +8,7 @@ type Schema = Record<string, unknown>;
 interface Operation {
   operationId: string;
   description: string;
+  parameters: { $ref?: string }[];
   requestBody?: unknown;
   "x-codeSamples": { label: string; source: string }[];
   responses: Record<string, DescribedAnswer>;

@@ -37,8 +37,8 @@ Deno.test("describeInterface() names the configured servers", () => {
 });
 
 Deno.test("describeInterface() lists the errors of one operation only there", () => {
-  const operations = Object.values(DESCRIPTION.paths).flatMap((methods) =>
-    Object.entries(methods).map(([method, operation]) => ({ method, ...operation }))
+  const operations = Object.entries(DESCRIPTION.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation }))
   );
   const operationsOf = (code: string) =>
     operations.flatMap(({ operationId, responses }) => {
@@ -49,14 +49,20 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
   const all = idsOf(operations);
   const writes = idsOf(operations.filter(({ method }) => method !== "get"));
   const bodies = idsOf(operations.filter(({ requestBody }) => requestBody !== undefined));
+  const ofPets = idsOf(operations.filter(({ path }) => path.includes("{petId}")));
+  const conditional = idsOf(
+    operations.filter(({ parameters }) =>
+      parameters.some(({ $ref }) => $ref?.endsWith("/IfMatch"))
+    ),
+  );
   const some: Record<string, string[]> = {
     ...Object.fromEntries(WRITE_ERRORS.map((code) => [code, writes])),
     invalid_body: bodies,
     unsupported_media_type: bodies,
     feed_reset: ["listEvents"],
     overloaded: [...writes, "listEvents", "listPets"].sort(),
-    pet_not_found: ["getPet", "listPetEvents", "removePet", "updatePet"],
-    precondition_failed: ["removePet", "updatePet"],
+    pet_not_found: ofPets,
+    precondition_failed: conditional,
     ...Object.fromEntries(["method_not_allowed", "not_found", "not_ready"].map((it) => [it, []])),
   };
   for (const code of Object.keys(ERRORS)) {
