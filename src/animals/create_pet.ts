@@ -2,8 +2,8 @@ import { NewPet, Pet } from "../../events/pet.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { content } from "../api/component.ts";
-import { OF_ALL, OF_JSON_BODIES, OF_WRITES } from "../api/described_errors.ts";
-import { addressPattern, always, OF_WRITTEN } from "../api/described_headers.ts";
+import { ERRORS_OF_ALL, ERRORS_OF_JSON_BODIES, ERRORS_OF_WRITES } from "../api/described_errors.ts";
+import { addressPattern, always, HEADERS_OF_WRITTEN } from "../api/described_headers.ts";
 import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY, parseIdempotencyKey } from "../api/requests/idempotency_key.ts";
 import { parseBody } from "../api/requests/parse_body.ts";
@@ -40,11 +40,11 @@ export const createPet: Operation<CreatePetDeps> = {
   responses: {
     201: {
       description: "The animal was added, by this request or by an earlier one with the same key",
-      headers: [LOCATION, ...OF_WRITTEN],
+      headers: [LOCATION, ...HEADERS_OF_WRITTEN],
       content: content(PET, EXAMPLE_PET),
     },
   },
-  errors: [...OF_ALL, ...OF_WRITES, ...OF_JSON_BODIES],
+  errors: [...ERRORS_OF_ALL, ...ERRORS_OF_WRITES, ...ERRORS_OF_JSON_BODIES],
   kind: "write",
   prepare,
 };

@@ -3,8 +3,8 @@ import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { content } from "../api/component.ts";
 import { entityTag } from "../api/conditional_read.ts";
-import { OF_ALL } from "../api/described_errors.ts";
-import { always, linkPattern, OF_READS } from "../api/described_headers.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
+import { always, HEADERS_OF_READS, linkPattern } from "../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { parseQuery } from "../api/requests/query.ts";
@@ -61,11 +61,11 @@ export const getPet: Operation<GetPetDeps> = {
   responses: {
     200: {
       description: "The animal",
-      headers: [...WARNINGS, ...OF_READS],
+      headers: [...WARNINGS, ...HEADERS_OF_READS],
       content: content(PET, EXAMPLE_PET),
     },
   },
-  errors: [...OF_ALL, "pet_not_found"],
+  errors: [...ERRORS_OF_ALL, "pet_not_found"],
   errorHeaders: { 404: WARNINGS },
   kind: "read",
   respond,

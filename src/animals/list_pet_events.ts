@@ -10,9 +10,9 @@ import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
 import { entityTag } from "../api/conditional_read.ts";
-import { OF_ALL } from "../api/described_errors.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EVENTS_TAG, EXAMPLE_EVENT_ID, EXAMPLE_ULID } from "../api/described_event.ts";
-import { linkPattern, OF_READS, sometimes } from "../api/described_headers.ts";
+import { HEADERS_OF_READS, linkPattern, sometimes } from "../api/described_headers.ts";
 import { EVENT_BATCH_HEADERS, type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import {
@@ -74,7 +74,7 @@ export const listPetEvents: Operation<ListPetEventsDeps> = {
   responses: {
     200: {
       description: "A page of events; the `Link` header names the next page, if there is one",
-      headers: [LINK, ...OF_READS],
+      headers: [LINK, ...HEADERS_OF_READS],
       content: content(
         arrayOf(PET_EVENT, LIMIT_MAX),
         [{ ...EXAMPLE_PET_EVENT, actor: EXAMPLE_ULID }],
@@ -82,7 +82,7 @@ export const listPetEvents: Operation<ListPetEventsDeps> = {
       ),
     },
   },
-  errors: [...OF_ALL, "pet_not_found"],
+  errors: [...ERRORS_OF_ALL, "pet_not_found"],
   kind: "read",
   respond,
 };

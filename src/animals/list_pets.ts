@@ -7,8 +7,13 @@ import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
 import { entityTag, entityTagOfHash } from "../api/conditional_read.ts";
-import { OF_ALL } from "../api/described_errors.ts";
-import { FEED_POSITION, linkPattern, OF_READS, sometimes } from "../api/described_headers.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
+import {
+  FEED_POSITION,
+  HEADERS_OF_READS,
+  linkPattern,
+  sometimes,
+} from "../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { integerSchema, queryOf, queryParameters } from "../api/requests/query.ts";
@@ -54,11 +59,11 @@ export const listPets: Operation<ListPetsDeps> = {
   responses: {
     200: {
       description: "A page of animals; the `Link` header names the next page, if there is one",
-      headers: [LINK, TOTAL_COUNT, FEED_POSITION, ...OF_READS],
+      headers: [LINK, TOTAL_COUNT, FEED_POSITION, ...HEADERS_OF_READS],
       content: content(arrayOf(PET, LIMIT_MAX), [EXAMPLE_PET]),
     },
   },
-  errors: [...OF_ALL, "overloaded"],
+  errors: [...ERRORS_OF_ALL, "overloaded"],
   sample: { query: `?status=available&limit=${LIMIT_DEFAULT}` },
   kind: "read",
   respond,

@@ -1,6 +1,6 @@
 import type { ApiRequest } from "../api/api_request.ts";
-import { OF_ALL, OF_WRITES } from "../api/described_errors.ts";
-import { OF_REMOVALS } from "../api/described_headers.ts";
+import { ERRORS_OF_ALL, ERRORS_OF_WRITES } from "../api/described_errors.ts";
+import { HEADERS_OF_REMOVALS } from "../api/described_headers.ts";
 import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
 import { IF_MATCH } from "../api/requests/if_match.ts";
@@ -25,10 +25,10 @@ export const removePet: Operation<RemovePetDeps> = {
   responses: {
     204: {
       description: "The animal was removed, by this request or by an earlier one with the same key",
-      headers: OF_REMOVALS,
+      headers: HEADERS_OF_REMOVALS,
     },
   },
-  errors: [...OF_ALL, ...OF_WRITES, "pet_not_found", "precondition_failed"],
+  errors: [...ERRORS_OF_ALL, ...ERRORS_OF_WRITES, "pet_not_found", "precondition_failed"],
   kind: "write",
   prepare,
 };

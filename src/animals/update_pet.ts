@@ -1,8 +1,8 @@
 import { Pet, PetPatch } from "../../events/pet.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content } from "../api/component.ts";
-import { OF_ALL, OF_JSON_BODIES, OF_WRITES } from "../api/described_errors.ts";
-import { ACCEPT_PATCH_HEADER, OF_WRITTEN } from "../api/described_headers.ts";
+import { ERRORS_OF_ALL, ERRORS_OF_JSON_BODIES, ERRORS_OF_WRITES } from "../api/described_errors.ts";
+import { ACCEPT_PATCH_HEADER, HEADERS_OF_WRITTEN } from "../api/described_headers.ts";
 import type { Operation } from "../api/operation.ts";
 import { IDEMPOTENCY_KEY } from "../api/requests/idempotency_key.ts";
 import { IF_MATCH } from "../api/requests/if_match.ts";
@@ -40,14 +40,14 @@ export const updatePet: Operation<UpdatePetDeps> = {
     200: {
       description:
         "The animal as it is after the change, or as an earlier request with the same key left it",
-      headers: OF_WRITTEN,
+      headers: HEADERS_OF_WRITTEN,
       content: content(PET, { ...EXAMPLE_PET, ...EXAMPLE_PATCH }),
     },
   },
   errors: [
-    ...OF_ALL,
-    ...OF_WRITES,
-    ...OF_JSON_BODIES,
+    ...ERRORS_OF_ALL,
+    ...ERRORS_OF_WRITES,
+    ...ERRORS_OF_JSON_BODIES,
     "pet_not_found",
     "precondition_failed",
   ],

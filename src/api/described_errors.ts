@@ -5,7 +5,7 @@ import { schemaComponent } from "./component.ts";
 import { type ErrorCode, ERRORS } from "./errors.ts";
 
 /** The codes of every operation with an API key. */
-export const OF_ALL: readonly ErrorCode[] = [
+export const ERRORS_OF_ALL: readonly ErrorCode[] = [
   "malformed_request",
   "invalid_parameter",
   "missing_credentials",
@@ -18,7 +18,7 @@ export const OF_ALL: readonly ErrorCode[] = [
 ];
 
 /** The codes that every operation of the kind `write` has besides. */
-export const OF_WRITES: readonly ErrorCode[] = [
+export const ERRORS_OF_WRITES: readonly ErrorCode[] = [
   "malformed_body",
   "invalid_idempotency_key",
   "read_only_key",
@@ -31,7 +31,10 @@ export const OF_WRITES: readonly ErrorCode[] = [
 ];
 
 /** The codes that a write with a JSON body has besides. */
-export const OF_JSON_BODIES: readonly ErrorCode[] = ["invalid_body", "unsupported_media_type"];
+export const ERRORS_OF_JSON_BODIES: readonly ErrorCode[] = [
+  "invalid_body",
+  "unsupported_media_type",
+];
 
 export const CODES = Object.keys(ERRORS) as ErrorCode[];
 

@@ -146,7 +146,7 @@ export const FEED_POSITION = always(
 );
 
 /** The headers of a read that has an `ETag`: {@linkcode READ_HEADERS}. */
-export const OF_READS: readonly Component[] = [
+export const HEADERS_OF_READS: readonly Component[] = [
   always(
     "Cache-Control.private",
     "A client may cache the response, but must revalidate it each time",
@@ -156,7 +156,7 @@ export const OF_READS: readonly Component[] = [
 ];
 
 /** The headers of a write that shows what it has written. */
-export const OF_WRITTEN: readonly Component[] = [NO_STORE, ETAG, IDEMPOTENCY_REPLAYED];
+export const HEADERS_OF_WRITTEN: readonly Component[] = [NO_STORE, ETAG, IDEMPOTENCY_REPLAYED];
 
 /** The headers of a write that shows nothing. */
-export const OF_REMOVALS: readonly Component[] = [NO_STORE, IDEMPOTENCY_REPLAYED];
+export const HEADERS_OF_REMOVALS: readonly Component[] = [NO_STORE, IDEMPOTENCY_REPLAYED];

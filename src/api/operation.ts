@@ -46,6 +46,8 @@ export type DescribedParameter = Component | {
   in: "path" | "query" | "header";
   required?: true;
   description: string;
+  /** Set for a list with commas. */
+  explode?: false;
   schema: object;
   /** That of a parameter in the path is in the code samples, too. */
   example?: unknown;

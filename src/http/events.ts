@@ -27,7 +27,7 @@ import { StoreError } from "eventstore-less/store/store_errors.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
-import { OF_ALL } from "../api/described_errors.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EVENTS_TAG, EXAMPLE_EVENT_ID } from "../api/described_event.ts";
 import { linkPattern, NO_STORE, sometimes } from "../api/described_headers.ts";
 import { codeOf } from "../api/errors.ts";
@@ -123,7 +123,7 @@ export const listEvents: Operation<EventsDeps> = {
       },
     },
   },
-  errors: [...OF_ALL, "feed_reset", "overloaded"],
+  errors: [...ERRORS_OF_ALL, "feed_reset", "overloaded"],
   sample: { kind: "stream" },
   kind: "wait",
   prepare,

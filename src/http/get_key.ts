@@ -7,9 +7,9 @@ import type { ApiKey } from "../keys/api_key.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content, schemaComponent } from "../api/component.ts";
 import { entityTag } from "../api/conditional_read.ts";
-import { OF_ALL } from "../api/described_errors.ts";
+import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EXAMPLE_ULID, KEY_ID_SCHEMA, TIME_SCHEMA } from "../api/described_event.ts";
-import { OF_READS } from "../api/described_headers.ts";
+import { HEADERS_OF_READS } from "../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
 import { parseQuery } from "../api/requests/query.ts";
@@ -42,9 +42,13 @@ export const getKey: Operation<unknown> = {
   description: "Returns what is known of the API key of the request, but not the key itself.",
   parameters: [],
   responses: {
-    200: { description: "The API key", headers: OF_READS, content: content(KEY, EXAMPLE_KEY) },
+    200: {
+      description: "The API key",
+      headers: HEADERS_OF_READS,
+      content: content(KEY, EXAMPLE_KEY),
+    },
   },
-  errors: OF_ALL,
+  errors: ERRORS_OF_ALL,
   kind: "read",
   respond,
 };

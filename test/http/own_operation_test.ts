@@ -6,8 +6,12 @@ import { NewPet } from "../../events/pet.ts";
 import { PET, PET_ID, PETS_TAG } from "../../src/animals/described_pets.ts";
 import { updatePet } from "../../src/animals/write_pet.ts";
 import { content, schemaComponent } from "../../src/api/component.ts";
-import { OF_ALL, OF_JSON_BODIES, OF_WRITES } from "../../src/api/described_errors.ts";
-import { OF_WRITTEN } from "../../src/api/described_headers.ts";
+import {
+  ERRORS_OF_ALL,
+  ERRORS_OF_JSON_BODIES,
+  ERRORS_OF_WRITES,
+} from "../../src/api/described_errors.ts";
+import { HEADERS_OF_WRITTEN } from "../../src/api/described_headers.ts";
 import { IDEMPOTENCY_KEY, parseIdempotencyKey } from "../../src/api/requests/idempotency_key.ts";
 import { IF_MATCH, parseExpected } from "../../src/api/requests/if_match.ts";
 import { parseBody } from "../../src/api/requests/parse_body.ts";
@@ -41,11 +45,17 @@ const putNickname: ApiOperation = {
   responses: {
     200: {
       description: "The animal with its name",
-      headers: OF_WRITTEN,
+      headers: HEADERS_OF_WRITTEN,
       content: content(PET, { id: 1, name: "Mia", categoryId: 7 }),
     },
   },
-  errors: [...OF_ALL, ...OF_WRITES, ...OF_JSON_BODIES, "pet_not_found", "precondition_failed"],
+  errors: [
+    ...ERRORS_OF_ALL,
+    ...ERRORS_OF_WRITES,
+    ...ERRORS_OF_JSON_BODIES,
+    "pet_not_found",
+    "precondition_failed",
+  ],
   kind: "write",
   async prepare(deps, { request }, token) {
     const petId = Number(request.path.split("/").at(-1));

@@ -45,5 +45,6 @@ export function parseIfMatch(
  */
 export function parseExpected(headers: RequestHeaders): ((text: string) => boolean) | undefined {
   const matches = parseIfMatch(headers);
-  return matches && ((text) => matches(entityTag(text)));
+  if (matches === undefined) return undefined;
+  return (text) => matches(entityTag(text));
 }

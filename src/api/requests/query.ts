@@ -19,10 +19,12 @@ export const INTEGER = /^(0|-?[1-9]\d{0,18})(\.0+)?$/;
 export type Parameters<Query> = { [Name in keyof Query]-?: Parameter<Query[Name]> };
 
 /** What the description says of the parameters of a query. */
-export function queryParameters(parameters: Record<string, Parameter<unknown>>) {
-  return Object.entries(parameters).map(([name, { description, explode, schema }]) => (
-    { name, in: "query", description, explode, schema } as const
-  )) satisfies DescribedParameter[];
+export function queryParameters(
+  parameters: Record<string, Parameter<unknown>>,
+): DescribedParameter[] {
+  return Object.entries(parameters).map(([name, { description, explode, schema }]) => {
+    return { name, in: "query", description, explode, schema };
+  });
 }
 
 /** The text of a query. */

@@ -165,12 +165,12 @@ function* componentsIn(part: unknown): Generator<Component> {
 /** The components of one kind by their names, in the order of these. Throws if two have the same name. */
 function valuesOf(components: readonly Component[] = []): Record<string, object> {
   const sorted = components.toSorted((one, other) => one.name < other.name ? -1 : 1);
-  const values = new Map(sorted.map(({ name, value }) => [name, value]));
-  if (values.size < sorted.length) {
-    const repeated = sorted.find(({ name, value }) => values.get(name) !== value)!;
-    throw new Error(`Two of the ${repeated.kind} are named ${repeated.name}`);
+  const values: Record<string, object> = {};
+  for (const { kind, name, value } of sorted) {
+    if (Object.hasOwn(values, name)) throw new Error(`Two of the ${kind} are named ${name}`);
+    values[name] = value;
   }
-  return Object.fromEntries(values);
+  return values;
 }
 
 /** The JSON Schemas of the named zod schemas, which refer to each other by these names. */
