@@ -17,7 +17,7 @@ export const ERRORS_OF_ALL: readonly ErrorCode[] = [
   "store_unavailable",
 ];
 
-/** The codes that every operation of the kind `write` has besides. */
+/** The further codes of every operation of the kind `write`. */
 export const ERRORS_OF_WRITES: readonly ErrorCode[] = [
   "malformed_body",
   "invalid_idempotency_key",
@@ -30,7 +30,7 @@ export const ERRORS_OF_WRITES: readonly ErrorCode[] = [
   "storage_full",
 ];
 
-/** The codes that a write with a JSON body has besides. */
+/** The further codes of a write with a JSON body. */
 export const ERRORS_OF_JSON_BODIES: readonly ErrorCode[] = [
   "invalid_body",
   "unsupported_media_type",

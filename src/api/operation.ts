@@ -22,16 +22,16 @@ export interface OperationDescription {
   summary: string;
   description: string;
   deprecated?: true;
-  /** Those of the path, of the query and in headers, but for `If-None-Match`: it follows from an `ETag`. */
+  /** Those in the path, the query and the headers. `If-None-Match` and 304 follow from the `ETag` of a GET. */
   parameters: readonly DescribedParameter[];
   /** The body of the request, if it has one. Its example is that of the code samples, too. */
   body?: DescribedBody;
-  /** The responses by their status, without errors and 304. */
+  /** The responses that are no errors, by their status. */
   responses: Readonly<Record<number, DescribedResponse>>;
   errors: readonly ErrorCode[];
   /** Headers that only this operation has in its errors, by the status. */
   errorHeaders?: Readonly<Record<number, readonly Component[]>>;
-  /** What the code samples have besides the path and the body: a query, or a kind of their own in `code_samples.md`. */
+  /** The query of the code samples, or the section of `code_samples.md` that they have instead of that of the method. */
   sample?: { query?: string; kind?: string };
 }
 
@@ -63,7 +63,7 @@ export interface DescribedBody {
 
 export interface DescribedResponse {
   description: string;
-  /** Those of this response, besides those that all have. */
+  /** Without those that all responses have. */
   headers: readonly Component[];
   /** By the media type; absent if there is no body. */
   content?: Record<string, { schema: object; example: unknown }>;
