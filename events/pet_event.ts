@@ -1,8 +1,8 @@
-/** The events of animals: their types, their data and its text. */
+/** The events of animals: their types and their data. */
 
 import type { z } from "zod";
 import { assertNever } from "../src/encoding/assert_never.ts";
-import { encodePatch, encodePet, Pet, PetPatch, releasesOf } from "./pet.ts";
+import { Pet, PetPatch } from "./pet.ts";
 
 /** The pet after a change, and the patch that leads back to the pet before it. */
 export const PetUpdatedData = Pet.extend({
@@ -16,15 +16,6 @@ export type PetEventBody =
   | { type: "PetRemoved"; data: Pet };
 
 export const PET_EVENT_TYPES = ["PetCreated", "PetUpdated", "PetRemoved"] as const;
-
-export function encodePetUpdated(data: PetUpdatedData): string {
-  return `${encodePet(data).slice(0, -1)},"previous":${encodePatch(data.previous)}}`;
-}
-
-/** The releases that a change needs, because they have added what it names. */
-export function releasesOfChange(data: PetUpdatedData): string[] {
-  return [...releasesOf(data), ...releasesOf(data.previous)];
-}
 
 /** The pet after an event of it; `undefined` if the event removed the pet. */
 export function petAfter(event: PetEventBody): Pet | undefined {

@@ -137,8 +137,9 @@ export function describe(report: AuditReport, extended: string[] = []): string {
   ].join("\n");
 }
 
-function summaryOf(head: Head): Record<string, number> {
-  return Object.assign({}, ...COLLECTIONS.map((collection) => collection.summaryOf?.(head)));
+function summaryOf({ counts }: Head): Record<string, number> {
+  const summaries = COLLECTIONS.map(({ name, summaryOf }) => summaryOf?.(counts[name] ?? {}));
+  return Object.assign({}, ...summaries);
 }
 
 function describeSummary(summary: Record<string, number>): string[] {

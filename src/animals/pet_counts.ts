@@ -1,7 +1,8 @@
 /** What the head says of the pets: it counts the events of each type, and the pets of each list. */
 
-import type { EventType, Head, RecordedEvent } from "eventstore-less/definitions.ts";
+import type { Counts, EventType, Head, RecordedEvent } from "eventstore-less/definitions.ts";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
+import { PETS_COLLECTION } from "./pet_keys.ts";
 
 /** Id of the newest pet; 0 without pets. Each addition has the next id. */
 export function lastPetIdOf({ types }: Pick<Head, "types">): number {
@@ -19,13 +20,18 @@ export function changePositionOf({ types }: Pick<Head, "types">): number {
 
 /** Number of pets in a list. */
 export function countOf({ counts }: Pick<Head, "counts">, list: string): number {
-  return counts[list] ?? 0;
+  return counts[PETS_COLLECTION]?.[list] ?? 0;
 }
 
 /** Number of pets. Ids have gaps if it is smaller than the id of the newest pet. */
 export function petCount({ counts }: Pick<Head, "counts">): number {
+  return petsIn(counts[PETS_COLLECTION] ?? {});
+}
+
+/** Number of pets in all lists. */
+export function petsIn(lists: Counts): number {
   let sum = 0;
-  for (const list in counts) sum += counts[list];
+  for (const list in lists) sum += lists[list];
   return sum;
 }
 

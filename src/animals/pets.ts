@@ -1,13 +1,8 @@
 /** All that the engine must know of animals: their events, the records that these make, and the numbers of the head. */
 
 import { PERSONAL_DATA } from "../../events/personal_data.ts";
-import { encodePet, Pet, PET_RELEASES, releasesOf } from "../../events/pet.ts";
-import {
-  encodePetUpdated,
-  type PetEventBody,
-  PetUpdatedData,
-  releasesOfChange,
-} from "../../events/pet_event.ts";
+import { needsRelease, Pet, PET_RELEASES, type PetPatch } from "../../events/pet.ts";
+import { type PetEventBody, PetUpdatedData } from "../../events/pet_event.ts";
 import type {
   Collection,
   EventDefinition,
@@ -17,16 +12,22 @@ import type {
   RecordedData,
 } from "eventstore-less/definitions.ts";
 import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
-import { faultOfPetCounts, petCount } from "./pet_counts.ts";
+import { faultOfPetCounts, petsIn } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";
 import { PET_LISTS, petKey, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
+
+/** What releases have added to the data of each event: fields and statuses. */
+const ADDED = Object.fromEntries(
+  PET_RELEASES.map((release) => [release, (data: Pet & { previous?: PetPatch }) => {
+    return needsRelease(release, data) || needsRelease(release, data.previous ?? {});
+  }]),
+);
 
 /** What the events have in common whose data is a pet. */
 const OF_PET = {
   data: Pet,
-  added: PET_RELEASES,
-  versionsOf: releasesOf,
-  encode: encodePet,
+  release: "1",
+  added: ADDED,
   id: ({ id }) => id,
   shown: ({ status }) => ({ status: [status] }),
 } satisfies Partial<EventDefinition<Pet>>;
@@ -40,9 +41,8 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
   },
   PetUpdated: {
     data: PetUpdatedData,
-    added: PET_RELEASES,
-    versionsOf: releasesOfChange,
-    encode: encodePetUpdated,
+    release: "1",
+    added: ADDED,
     id: ({ id }) => id,
     isFirst: false,
     project(recorded) {
@@ -98,5 +98,5 @@ export const PETS: Collection<PetEventBody> = {
   kinds: PET_KINDS,
   newHistory: () => new PetHistory(),
   faultOfHead: faultOfPetCounts,
-  summaryOf: (head) => ({ pets: petCount(head) }),
+  summaryOf: (counts) => ({ pets: petsIn(counts) }),
 };

@@ -52,11 +52,14 @@ export interface Head {
   lastHash: string;
   /** The events of each type, without the types that have none. */
   types: Partial<Record<EventType, TypeSummary>>;
-  /** The numbers that the events add to by `tally()`, without those that are 0. */
-  counts: Record<string, number>;
+  /** The counts of each collection to which its events add by `tally()`, without empty ones. */
+  counts: Partial<Record<string, Counts>>;
   /** Generation of the projections that requests read. */
   generation: number;
 }
+
+/** The counts of a collection by their names, without those that are 0. */
+export type Counts = Record<string, number>;
 
 /** The events of one type. */
 export interface TypeSummary {
@@ -84,8 +87,8 @@ export interface Collection<CollectionBody extends Body = Body> {
   newHistory(): History;
   /** What is wrong with a head, as far as the last event of each type tells. */
   faultOfHead?(head: Head, lastEvents: ReadonlyMap<EventType, RecordedEvent>): string | undefined;
-  /** The numbers that the report of an audit names, by names that end in s: `{ pets: 3 }`. */
-  summaryOf?(head: Head): Record<string, number>;
+  /** The numbers that the report of an audit names, by names that end in s: `{ pets: 3 }`. `counts` are its own. */
+  summaryOf?(counts: Counts): Record<string, number>;
 }
 
 export type EventDefinitions<CollectionBody extends Body> = {
@@ -94,19 +97,23 @@ export type EventDefinitions<CollectionBody extends Body> = {
   >;
 };
 
+/** The name of a release, without its last number: 6.1. */
+export type Release = `${number}.${number}`;
+
 /** A type of events: the one place that says all about it. */
 export interface EventDefinition<Data extends object = object> {
   /**
-   * The schema of the data. Its integers are `bigint`, as `parseExactJson()` gives them: an event whose schema asks for a
-   * `number` could be appended, but not read.
+   * The schema of the data. The only text of the data has the members in the order of the schema, and a line with another
+   * text is malformed. Integers are `bigint`, as `parseExactJson()` gives them.
    */
   data: z.ZodObject;
-  /** The versions of the schema after version 1: the releases that have added to the data. */
-  added: readonly string[];
-  /** The versions that have added what the data has. */
-  versionsOf(data: Data): readonly string[];
-  /** The only text of the data, in JSON. A line with another text is malformed. */
-  encode(data: Data): string;
+  /** The release that added the type, which is the first version of its schema. It is 1 only if the log had it before format 6. */
+  release: Release | "1";
+  /**
+   * The later versions of the schema: the releases that have added to the data, each with a function that says whether the
+   * data has what the release added.
+   */
+  added?: Readonly<Record<string, Addition<Data>["isIn"]>>;
   /** The id of the subject. A number is at most the position of the event. */
   id(data: Data): number | string;
   /** Whether an event of this type is the first one of its subject, so that its records replace none. */
@@ -116,10 +123,15 @@ export interface EventDefinition<Data extends object = object> {
    * else, and those of two subjects are never the same.
    */
   project(recorded: RecordedData<Data>): ProjectionRecord[];
-  /** What an event adds to the counts of the head. All collections share these names. */
+  /** What an event adds to the counts of its collection in the head. */
   tally?(data: Data): readonly (readonly [name: string, change: 1 | -1])[];
   /** The values by which a follower can select an event, by the name of the filter. The feed shows no type without it. */
   shown?(data: Data): Record<string, readonly unknown[]>;
+}
+
+/** What a release has added to the data of a type. */
+export interface Addition<Data extends object> {
+  isIn(data: Data): boolean;
 }
 
 /** An event with that data, and its line. */

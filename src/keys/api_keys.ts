@@ -12,9 +12,8 @@ import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
 const API_KEY_EVENTS: EventDefinitions<ApiKeyEventBody> = {
   ApiKeyIssued: {
     data: ApiKeyIssuedData,
-    added: ["2"],
-    versionsOf: ({ readOnly }) => readOnly === undefined ? [] : ["2"],
-    encode: (data) => JSON.stringify(data, Object.keys(ApiKeyIssuedData.shape)),
+    release: "1",
+    added: { 2: ({ readOnly }) => readOnly !== undefined },
     id: ({ keyId }) => keyId,
     isFirst: true,
     project({ event: { data: { tokenHash, ...terms }, position, time } }) {
@@ -28,9 +27,7 @@ const API_KEY_EVENTS: EventDefinitions<ApiKeyEventBody> = {
   },
   ApiKeyRevoked: {
     data: ApiKeyRevokedData,
-    added: [],
-    versionsOf: () => [],
-    encode: (data) => JSON.stringify(data, Object.keys(ApiKeyRevokedData.shape)),
+    release: "1",
     id: ({ keyId }) => keyId,
     isFirst: false,
     project({ event }) {

@@ -310,7 +310,7 @@ function manyPets(
     return [status ?? "none", Math.floor((count - index) / 4) + (index === 0 ? 0 : 1)];
   }));
   const types = { PetCreated: { version: "1", count, last: count } };
-  const head = { ...EMPTY_HEAD, position: count, types, counts };
+  const head = { ...EMPTY_HEAD, position: count, types, counts: { pets: counts } };
   const readWith: HeadReader["readWith"] = (_keys, ranges = [], { limit } = { limit: 0 }) => {
     const lists = ranges.map(({ start, end }) => {
       const [, list, first] = start;

@@ -217,14 +217,14 @@ export class Oracle {
     states.push({ ...line, id, petText, isRemoved, before, endStep: Infinity });
   }
 
-  #counts(): Record<string, number> {
+  #counts(): Record<string, Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const states of this.pets) {
       const { isRemoved, event } = states.at(-1)!;
       const list = event.data.status ?? "none";
       if (!isRemoved) counts[list] = (counts[list] ?? 0) + 1;
     }
-    return counts;
+    return Object.keys(counts).length === 0 ? {} : { pets: counts };
   }
 
   #checkHead(head: StoredHead): void {

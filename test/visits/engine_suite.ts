@@ -104,7 +104,7 @@ test("append() stores events in order, and a rule refuses by the counts of the h
   assertEquals(members[0].source, "urn:vet-visits");
   assertEquals(members[0].dataschema, "urn:vet-visits:visit-booked:1");
   const { head } = await instance.heads.fresh();
-  assertEquals(head.counts, { "2026-12-01": 1, "2026-12-02": 1 });
+  assertEquals(head.counts, { visits: { "2026-12-01": 1, "2026-12-02": 1 } });
   const report = await auditOf(parts);
   assertEquals([report.sound, report.summary], [true, { visits: 2 }]);
 });
@@ -195,7 +195,7 @@ test("an audit finds each damage to a record, a line and the head", async (parts
     ["record_extra", set(keyOf("visit_by_day", 1, 1), visit)],
     ["foreign_record", set(["visit", 1], visit)],
     ["line", { type: "set", key: logKey(2), value: line.slice(0, -2) }],
-    ["head", changed({ counts: { "2026-12-02": 2 } })],
+    ["head", changed({ counts: { visits: { "2026-12-02": 2 } } })],
   ];
   for (const [kind, mutation] of damages) {
     const before = await store.get(mutation.key);

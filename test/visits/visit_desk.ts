@@ -100,6 +100,6 @@ function expectBooked(before: RecordedEvent | undefined): Visit {
 }
 
 function expectRoom({ counts }: Head, day: string): void {
-  if ((counts[day] ?? 0) < DAY_LIMIT) return;
+  if ((counts.visits?.[day] ?? 0) < DAY_LIMIT) return;
   throw new ServiceError("day_is_full", `There are ${DAY_LIMIT} visits on ${day}`);
 }

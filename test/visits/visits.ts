@@ -68,16 +68,11 @@ export function visitIn(content: Uint8Array): Visit | undefined {
   return data === "cancelled" ? undefined : JSON.parse(data);
 }
 
-const COMMON = { added: [], versionsOf: () => [], id: ({ id }: Visit) => id };
-
-function encoderOf({ shape }: z.ZodObject): (data: object) => string {
-  return (data) => JSON.stringify(data, Object.keys(shape));
-}
+const COMMON = { release: "1", id: ({ id }: Visit) => id } as const;
 
 const OF_VISIT = {
   ...COMMON,
   data: Visit,
-  encode: encoderOf(Visit),
   shown: ({ day }) => ({ day: [day] }),
 } satisfies Partial<EventDefinition<Visit>>;
 
@@ -95,7 +90,6 @@ const VISIT_EVENTS: EventDefinitions<EventBody> = {
   VisitMoved: {
     ...COMMON,
     data: MovedVisit,
-    encode: encoderOf(MovedVisit),
     isFirst: false,
     project(recorded) {
       const { id, day, from } = recorded.event.data;
@@ -174,7 +168,7 @@ const VISITS: Collection<EventBody> = {
     const newest = lastEvents.get("VisitBooked")?.data.id ?? 0;
     return newest === bookedCount(head) ? undefined : `its newest visit is ${newest}`;
   },
-  summaryOf: ({ counts }) => ({ visits: Object.values(counts).reduce((sum, it) => sum + it, 0) }),
+  summaryOf: (counts) => ({ visits: Object.values(counts).reduce((sum, it) => sum + it, 0) }),
 };
 
 export const COLLECTIONS = [VISITS];

@@ -21,9 +21,15 @@ export const EVENT_SOURCE = `urn:${DASHED_NAME}`;
 const decoder = new TextDecoder();
 
 /** The versions of the schema of each type, in order. Since format 6, a version is named after a release. */
-const VERSIONS = Object.fromEntries(
-  EVENT_TYPES.map((type) => [type, ["1", ...EVENTS[type].added].sort(compareVersions)]),
-) as Record<string, readonly string[]>;
+export const SCHEMA_VERSIONS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, versionsOf(EVENTS[type])]),
+);
+
+/** The release of the type, and then those that have added to it since. */
+function versionsOf({ release, added = {} }: EventDefinition): string[] {
+  const later = Object.keys(added).filter((version) => compareVersions(version, release) > 0);
+  return [release, ...later.sort(compareVersions)];
+}
 
 function compareVersions(one: string, other: string): number {
   return one.localeCompare(other, "en", { numeric: true });
@@ -201,18 +207,18 @@ function dataschemaOf(body: EventBody): string {
 
 /** The lowest version of the schema of the event's type that has all that its data has. */
 export function schemaVersionOf({ type, data }: EventBody): string {
-  const versions = VERSIONS[type];
-  if (versions.length === 1) return versions[0];
-  return ["1", ...EVENTS[type].versionsOf(data)].sort(compareVersions).at(-1)!;
+  const [release, ...later] = SCHEMA_VERSIONS[type];
+  const { added } = EVENTS[type];
+  return later.findLast((version) => added![version](data)) ?? release;
 }
 
 export function isKnownSchema(type: string, version: string): boolean {
-  return Object.hasOwn(VERSIONS, type) && VERSIONS[type].includes(version);
+  return Object.hasOwn(SCHEMA_VERSIONS, type) && SCHEMA_VERSIONS[type].includes(version);
 }
 
 /** Whether one version of the schema of a type comes after another. Both are known. */
 export function isLaterSchema(type: EventType, version: string, other: string): boolean {
-  const versions = VERSIONS[type];
+  const versions = SCHEMA_VERSIONS[type];
   return versions.indexOf(version) > versions.indexOf(other);
 }
 

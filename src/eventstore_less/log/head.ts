@@ -1,6 +1,6 @@
 /** The head of the log: the record that every append checks and replaces. */
 
-import type { EventType, Head, RecordedEvent } from "../definitions.ts";
+import type { Counts, EventType, Head, RecordedEvent } from "../definitions.ts";
 import { z } from "zod";
 import { NAME } from "eventstore-less/application";
 import { bytesEqual } from "../../encoding/bytes_equal.ts";
@@ -8,7 +8,7 @@ import { assertNever } from "../../encoding/assert_never.ts";
 import { decodeJson, encodeJson } from "../../encoding/json.ts";
 import { Sha256Hex, Ulid } from "../../encoding/text_forms.ts";
 import { HEAD_KEY } from "../keyspace.ts";
-import { EVENT_TYPES, EVENTS } from "../tables.ts";
+import { COLLECTIONS, EVENT_TYPES, EVENTS } from "../tables.ts";
 import { ServiceError } from "../service_error.ts";
 import { checkedContent, withChecksum } from "../store/checksum.ts";
 import type { Store, StoreEntry } from "../store/store.ts";
@@ -31,7 +31,7 @@ const HeadRecord = z.strictObject({
   position: Count,
   lastHash: Sha256Hex,
   types: z.partialRecord(z.enum(EVENT_TYPES), TypeSummary),
-  counts: z.record(z.string(), z.int()),
+  counts: z.record(z.string(), z.record(z.string(), z.int())),
   generation: Count,
 }) satisfies z.ZodType<Head>;
 
@@ -100,10 +100,11 @@ export function isAsWritten(value: unknown): boolean {
   const content = checkedContent({ key: HEAD_KEY, value });
   if (content === undefined) return false;
   const record = decodeJson(content);
-  const head = HeadRecord.safeParse(withoutFormerMembers(record));
+  const head = HeadRecord.safeParse(fromEarlier(record));
   if (!head.success) return false;
   const former = Object.entries(record).filter(([name]) => FORMER_MEMBERS.includes(name));
-  return bytesEqual(content, encodeJson({ ...head.data, ...Object.fromEntries(former) }));
+  const written = { ...head.data, counts: record.counts, ...Object.fromEntries(former) };
+  return bytesEqual(content, encodeJson(written));
 }
 
 /** A copy of a head, to which {@linkcode addEvent} adds events. */
@@ -112,7 +113,9 @@ export function draftOf(head: Head): Head {
   for (const [type, summary] of Object.entries(head.types)) {
     types[type as EventType] = { ...summary };
   }
-  return { ...head, types, counts: { ...head.counts } };
+  const counts: Head["counts"] = {};
+  for (const [collection, its] of Object.entries(head.counts)) counts[collection] = { ...its };
+  return { ...head, types, counts };
 }
 
 /** Adds an event, whose line has that SHA-256 (hex), to a draft. In place, because a log has many events. */
@@ -129,12 +132,15 @@ export function addEvent(draft: Head, event: RecordedEvent, lastHash: string): v
   if (isLaterSchema(type, version, summary.version)) summary.version = version;
   summary.count++;
   summary.last = position;
-  const { tally } = EVENTS[type];
+  const { collection, tally } = EVENTS[type];
   if (tally === undefined) return;
-  for (const [name, change] of tally(event.data)) addTo(draft.counts, name, change);
+  const counts = draft.counts[collection] ?? {};
+  for (const [name, change] of tally(event.data)) addTo(counts, name, change);
+  if (Object.keys(counts).length === 0) delete draft.counts[collection];
+  else draft.counts[collection] = counts;
 }
 
-function addTo(counts: Head["counts"], name: string, change: number): void {
+function addTo(counts: Counts, name: string, change: number): void {
   const count = (counts[name] ?? 0) + change;
   if (count === 0) delete counts[name];
   else counts[name] = count;
@@ -159,15 +165,22 @@ export function decodeHeadRecord(value: unknown): DecodedRecord {
     }
     const newerMessage = newerSchemaReason(record);
     if (newerMessage !== undefined) return { kind: "other_format", message: newerMessage };
-    return { kind: "head", head: HeadRecord.parse(withoutFormerMembers(record)) };
+    return { kind: "head", head: HeadRecord.parse(fromEarlier(record)) };
   } catch {
     return { kind: "foreign" };
   }
 }
 
-function withoutFormerMembers(record: Record<string, unknown>): Record<string, unknown> {
+/** The record as this version writes it, if an earlier version of the same format wrote it. */
+function fromEarlier(record: Record<string, unknown>): Record<string, unknown> {
   const members = Object.entries(record).filter(([name]) => !FORMER_MEMBERS.includes(name));
-  return Object.fromEntries(members);
+  return { ...Object.fromEntries(members), counts: countsFromEarlier(record.counts as object) };
+}
+
+/** Earlier versions counted only for the first collection, and did not name it. */
+function countsFromEarlier(counts: object): object {
+  const isEarlier = Object.values(counts).some((count) => typeof count === "number");
+  return isEarlier ? { [COLLECTIONS[0].name]: counts } : counts;
 }
 
 /** Decodes a record without a checksum, as stores of another format have it, to find the number of that format. */

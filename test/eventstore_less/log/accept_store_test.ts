@@ -32,7 +32,10 @@ const WRONG: [change: (head: Head) => Partial<Head>, reason: string][] = [
     ({ types }) => ({ types: { ...types, PetUpdated: { ...types.PetUpdated!, last: 25 } } }),
     "it does not have the type of the last line",
   ],
-  [({ counts }) => ({ counts: { ...counts, sold: 1 } }), "its lists have 13 pets instead of 18"],
+  [
+    ({ counts }) => ({ counts: { pets: { ...counts.pets, sold: 1 } } }),
+    "its lists have 13 pets instead of 18",
+  ],
 ];
 
 Deno.test("acceptAppends() refuses a head that does not follow from the end of the log", async () => {

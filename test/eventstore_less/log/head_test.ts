@@ -22,7 +22,7 @@ const HEAD: Head = {
     PetCreated: { version: "1", count: 12_345, last: 12_345_678_901 },
     PetUpdated: { version: "1", count: 9, last: 99 },
   },
-  counts: { available: 12_340, pending: 5 },
+  counts: { pets: { available: 12_340, pending: 5 } },
   generation: 3,
 };
 
@@ -55,6 +55,16 @@ Deno.test("decodeHeadRecord() ignores the members of a head that earlier version
   }
 });
 
+Deno.test("decodeHeadRecord() reads the counts of the first collection, which earlier versions of the format did not name", () => {
+  const { counts, ...others } = HEAD;
+  const cases: [written: object, read: Head["counts"]][] = [[counts.pets!, counts], [{}, {}]];
+  for (const [written, read] of cases) {
+    const value = withChecksum(HEAD_KEY, encodeJson({ ...EMPTY_HEAD, ...others, counts: written }));
+    assertEquals(decodeHeadRecord(value), { kind: "head", head: { ...HEAD, counts: read } });
+    assertEquals(isAsWritten(value), true);
+  }
+});
+
 function assertOther(value: unknown, advice: RegExp) {
   const decoded = decodeHeadRecord(value);
   assert(decoded.kind === "other_format");
@@ -84,7 +94,7 @@ Deno.test("decodeHeadRecord() says what to do with a store of another format", (
   ];
   for (const [index, types] of unknown.entries()) {
     // Whatever else that version has added to the head.
-    const newer = { ...HEAD, types, counts: { reserved: 1 }, more: 1 };
+    const newer = { ...HEAD, types, counts: { visits: { reserved: 1 } }, more: 1 };
     assertOther(withChecksum(HEAD_KEY, encodeJson(newer)), messages[index]);
   }
 });
@@ -93,7 +103,8 @@ Deno.test("headEntryOf() refuses a value that this service did not write", () =>
   const foreign = [undefined, 1, "", "{", "{}", "null", "[]", '"restore"', new Uint8Array(3)];
   const almost = [
     ...[{ ...HEAD, more: 1 }, { ...HEAD, position: -1 }, { ...HEAD, lastHash: "x" }],
-    { ...HEAD, counts: { sold: "1" } },
+    { ...HEAD, counts: { pets: { sold: "1" } } },
+    { ...HEAD, counts: { pets: 1, keys: { live: 1 } } },
     { ...MARK, restored: -1 },
   ];
   const unchecked = [HEAD, MARK].map((it) => encodeJson(it));

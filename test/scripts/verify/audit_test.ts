@@ -560,7 +560,7 @@ for (const { name, content, list, kind } of BESIDE_CHANGES) {
 Deno.test("audit() reports a head that does not follow from the log", async () => {
   using sample = await openSampleStore(30);
   const { counts, types } = sample.head;
-  const wrongCounts = { ...counts, pending: 6 };
+  const wrongCounts = { pets: { ...counts.pets, pending: 6 } };
   const wrongTypes = { ...types, PetUpdated: { version: "1", count: 4, last: 25 } };
   const cases: [head: Partial<Head>, what: string][] = [
     [

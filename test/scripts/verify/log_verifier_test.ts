@@ -33,7 +33,7 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
   assertEquals(verifier.head, {
     format: 6,
     position: 45,
-    counts: { available: 7, none: 4, pending: 8, sold: 6 },
+    counts: { pets: { available: 7, none: 4, pending: 8, sold: 6 } },
     lastHash: sha256Hex(LINES[44]),
     types: {
       ApiKeyIssued: { version: "1", count: 5, last: 41 },
