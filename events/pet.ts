@@ -1,4 +1,4 @@
-/** An animal as clients send it (NewPet) and as the service returns it (Pet). See section 2 of the interface. */
+/** An animal: its fields, and what follows from them. */
 
 import { z } from "zod";
 import { INT64_MAX, INT64_MIN } from "../src/encoding/int64.ts";
@@ -6,15 +6,6 @@ import { objectEncoder } from "../src/encoding/object_encoder.ts";
 
 /** Longest `name`, in Unicode code points. */
 export const NAME_MAX_LENGTH = 1_000;
-
-/** The release that added a field, by the schema of the field. The fields of version 1 have none. */
-const RELEASE_OF_FIELD = new Map<z.ZodType, string>();
-
-/** Declares that a release, for example 6.1, has added the field. A line with the field names that release. */
-export function addedIn<Schema extends z.ZodType>(release: string, field: Schema): Schema {
-  RELEASE_OF_FIELD.set(field, release);
-  return field;
-}
 
 export const PET_STATUSES = ["available", "pending", "sold"] as const;
 
@@ -26,16 +17,50 @@ export const PetStatus = z.enum(PET_STATUSES, {
 }).meta({ description: "The availability of the animal" });
 export type PetStatus = z.infer<typeof PetStatus>;
 
+interface PetField {
+  /** The only check of the field: in requests, and in the lines of the log. Integers are those of `parseExactJson()`. */
+  schema: z.ZodType<string | bigint | boolean | undefined>;
+  /** The release that added the field, for example 6.1; absent in version 1. A line with the field names that release. */
+  release?: string;
+  /** If only events set the field, clients read it, and a request that names it is refused. */
+  setBy?: "events";
+  /** Whether people write the field, so that it can hold personal data, which `restore --redact` replaces. */
+  isPersonal?: true;
+}
+
 /**
- * The only definition of a pet's fields, in the order of their JSON text, and their only check: of requests, and of the
- * lines of the log. Integers are those of `parseExactJson()`. A new field comes last and must be optional, because the
+ * The only list of a pet's fields, in the order of their JSON text. A new field comes last and must be optional, because the
  * lines of the log do not change.
  */
-export const NewPet = z.strictObject({
-  name: text(NAME_MAX_LENGTH, "The animal's name"),
-  categoryId: int64("The category that the animal belongs to"),
-  status: PetStatus.optional(),
-});
+const FIELDS = {
+  name: { schema: text(NAME_MAX_LENGTH, "The animal's name"), isPersonal: true },
+  categoryId: { schema: int64("The category that the animal belongs to") },
+  status: { schema: PetStatus.optional() },
+} satisfies Record<string, PetField>;
+
+type Fields = typeof FIELDS;
+
+/** The schemas of all fields. */
+type Shape = { [Name in keyof Fields]: Fields[Name]["schema"] };
+
+/** The schemas of the fields that clients set. */
+type NewShape = {
+  [Name in keyof Fields as Fields[Name] extends { setBy: "events" } ? never : Name]: Shape[Name];
+};
+
+const ENTRIES = Object.entries<PetField>(FIELDS);
+
+export const PET_FIELDS = Object.keys(FIELDS) as (keyof Fields)[];
+
+/** The fields that can hold personal data. */
+export const PERSONAL_PET_FIELDS = PET_FIELDS.filter((name) =>
+  (FIELDS[name] as PetField).isPersonal
+);
+
+/** An animal as clients send it. See section 2 of the interface. */
+export const NewPet = z.strictObject(
+  shapeOf(ENTRIES.filter(([, { setBy }]) => setBy === undefined)) as NewShape,
+);
 export type NewPet = z.infer<typeof NewPet>;
 
 /** An animal with the identifier given by the service: 1, 2, 3 …, always a safe integer in JSON. */
@@ -43,50 +68,60 @@ export const Pet = z.strictObject({
   id: z.bigint().min(1n).max(BigInt(Number.MAX_SAFE_INTEGER))
     .meta({ description: "The animal's identifier, given by the service" })
     .transform(Number),
-  ...NewPet.shape,
+  ...shapeOf(ENTRIES) as Shape,
 });
 export type Pet = z.infer<typeof Pet>;
 
-const FIELDS = Object.keys(NewPet.shape) as (keyof NewPet)[];
-
-/** A JSON Merge Patch (RFC 7396) of a pet. `null` removes a field that NewPet need not have. */
-export const PetPatch = z.strictObject(
-  Object.fromEntries(
-    Object.entries(NewPet.shape).map(([name, field]) => [
-      name,
-      // Not unwrapped, because a refinement may belong to what is optional.
-      (field instanceof z.ZodOptional ? field.nullable() : field).optional(),
-    ]),
-  ),
-) as unknown as z.ZodObject<PatchShape, z.core.$strict>;
+/** A JSON Merge Patch (RFC 7396) of a pet by a client. `null` removes a field that a pet need not have. */
+export const PetPatch = patchOf(NewPet);
 export type PetPatch = z.infer<typeof PetPatch>;
 
-type PatchShape = {
-  [Name in keyof NewPet]-?: z.ZodOptional<z.ZodNullable<z.ZodType<NewPet[Name]>>>;
+/** The former values of the fields that a change of a pet has changed; `null` if the pet did not have the field. */
+export const FormerValues = patchOf(Pet.omit({ id: true }));
+export type FormerValues = z.infer<typeof FormerValues>;
+
+function shapeOf(entries: [name: string, PetField][]): z.ZodRawShape {
+  return Object.fromEntries(entries.map(([name, { schema }]) => [name, schema]));
+}
+
+type PatchShape<Values> = {
+  [Name in keyof Values]-?: z.ZodOptional<z.ZodNullable<z.ZodType<Values[Name]>>>;
 };
 
-export function patchPet(pet: Pet, patch: PetPatch): Pet {
+function patchOf<Of extends z.ZodObject>({ shape }: Of) {
+  const patched = Object.entries<z.ZodType>(shape).map(([name, field]) => {
+    // Not unwrapped, because a refinement may belong to what is optional.
+    const nullable = field instanceof z.ZodOptional ? field.nullable() : field;
+    return [name, nullable.optional()];
+  });
+  return z.strictObject(Object.fromEntries(patched) as PatchShape<z.infer<Of>>);
+}
+
+export function patchPet(pet: Pet, patch: FormerValues): Pet {
   const fields = Object.entries({ ...pet, ...patch });
   return Object.fromEntries(fields.filter(([, value]) => (value ?? null) !== null)) as Pet;
 }
 
-/** The patch that leads from the pet `after` back to `before`: the former values of the fields that differ. */
-export function reversePatch(before: Pet, after: Pet): PetPatch {
-  const changed = FIELDS.filter((name) => before[name] !== after[name]);
+/** The former values of the fields that differ, with which `patchPet()` leads from the pet `after` back to `before`. */
+export function formerValuesOf(before: Pet, after: Pet): FormerValues {
+  const changed = PET_FIELDS.filter((name) => before[name] !== after[name]);
   return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
 }
 
 /** The releases that have added a field or a status. */
 export const PET_RELEASES: readonly string[] = [
-  ...new Set([...RELEASE_OF_FIELD.values(), ...Object.values(RELEASE_OF_STATUS)]),
+  ...new Set([
+    ...ENTRIES.flatMap(([, { release }]) => release ?? []),
+    ...Object.values(RELEASE_OF_STATUS),
+  ]),
 ];
 
-/** Whether a pet or a patch has what a release added: one of its fields, or its status. */
-export function needsRelease(release: string, fields: NewPet | PetPatch): boolean {
-  const hasField = FIELDS.some((name) => {
-    return fields[name] !== undefined && RELEASE_OF_FIELD.get(NewPet.shape[name]) === release;
+/** Whether a pet, or former values of it, have what a release added: one of its fields, or its status. */
+export function needsRelease(release: string, values: Pet | FormerValues): boolean {
+  const hasField = PET_FIELDS.some((name) => {
+    return values[name] !== undefined && (FIELDS[name] as PetField).release === release;
   });
-  return hasField || RELEASE_OF_STATUS[fields.status!] === release;
+  return hasField || RELEASE_OF_STATUS[values.status!] === release;
 }
 
 /** The only JSON text of a pet, in the log, the projections and responses. Equal pets have equal text. */

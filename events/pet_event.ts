@@ -1,34 +1,53 @@
-/** The events of animals: their types and their data. */
+/**
+ * The events of animals. The data of each one has the whole animal, because the records of an animal, the caches and its
+ * history depend on nothing but its last event. An event that changes an animal also has the former values of what changed.
+ */
 
 import type { z } from "zod";
-import { assertNever } from "../src/encoding/assert_never.ts";
-import { Pet, PetPatch } from "./pet.ts";
+import { FormerValues, patchPet, Pet } from "./pet.ts";
 
-/** The pet after a change, and the patch that leads back to the pet before it. */
-export const PetUpdatedData = Pet.extend({
-  previous: PetPatch.refine((patch) => Object.keys(patch).length > 0, "must name what changed"),
+/** The pet after a change, and the former values that lead back to the pet before it. */
+export const PetChange = Pet.extend({
+  previous: FormerValues.refine((it) => Object.keys(it).length > 0, "must name what changed"),
 });
-export type PetUpdatedData = z.infer<typeof PetUpdatedData>;
+export type PetChange = z.infer<typeof PetChange>;
 
-export type PetEventBody =
-  | { type: "PetCreated"; data: Pet }
-  | { type: "PetUpdated"; data: PetUpdatedData }
-  | { type: "PetRemoved"; data: Pet };
+/** The data of each type. A type can have members of its own: `PetChange.extend({ … })`. */
+export const PET_EVENT_DATA = {
+  PetCreated: Pet,
+  PetUpdated: PetChange,
+  PetRemoved: Pet,
+};
 
-export const PET_EVENT_TYPES = ["PetCreated", "PetUpdated", "PetRemoved"] as const;
+type DataOfTypes = typeof PET_EVENT_DATA;
+
+export type PetEventBody = {
+  [Type in keyof DataOfTypes]: { type: Type; data: z.infer<DataOfTypes[Type]> };
+}[keyof DataOfTypes];
+
+export const PET_EVENT_TYPES = Object.keys(PET_EVENT_DATA) as PetEventBody["type"][];
+
+/** The pet before an event of it; `undefined` if the event added the pet. */
+export function petBefore({ type, data }: PetEventBody): Pet | undefined {
+  switch (type) {
+    case "PetCreated":
+      return undefined;
+    case "PetRemoved":
+      return petIn(data);
+    default:
+      return patchPet(petIn(data), data.previous);
+  }
+}
 
 /** The pet after an event of it; `undefined` if the event removed the pet. */
-export function petAfter(event: PetEventBody): Pet | undefined {
-  switch (event.type) {
-    case "PetCreated":
-      return event.data;
-    case "PetUpdated": {
-      const { previous: _, ...pet } = event.data;
-      return pet;
-    }
-    case "PetRemoved":
-      return undefined;
-    default:
-      return assertNever(event);
-  }
+export function petAfter({ type, data }: PetEventBody): Pet | undefined {
+  return type === "PetRemoved" ? undefined : petIn(data);
+}
+
+const MEMBERS = Object.keys(Pet.shape) as (keyof Pet)[];
+
+/** The pet without what else an event says of it. */
+function petIn(data: Pet): Pet {
+  const members = MEMBERS.filter((name) => data[name] !== undefined);
+  return Object.fromEntries(members.map((name) => [name, data[name]])) as Pet;
 }

@@ -1,22 +1,28 @@
 /** The events in CSV, for people with a spreadsheet: an accountant, or the next owner of the catalogue. */
 
+import { z } from "zod";
 import type { RecordedEvent } from "eventstore-less/definitions.ts";
 import { subjectOf } from "eventstore-less/log/event.ts";
 import type { StoredLine } from "eventstore-less/log/read_log.ts";
-import { NewPet } from "../../events/pet.ts";
+import { EVENT_TYPES, EVENTS } from "eventstore-less/tables.ts";
 import { csvLine, withoutFormula } from "../../src/http/window/csv.js";
 
-const PET_FIELDS = Object.keys(NewPet.shape);
+/** The members without a column: the subject says the ids, and the hash of a token says nothing to people. */
+const WITHOUT_COLUMN = ["id", "keyId", "tokenHash"];
 
-/** The members of the events of keys, without the hash of the token, which says nothing to people. */
-const KEY_FIELDS = ["label", "expiresAt", "readOnly", "effectiveAt"];
+/** The members of the data of all events. A member of an object in it has both names: `previous.name`. */
+const DATA_COLUMNS = [...new Set(EVENT_TYPES.flatMap((type) => columnsOf(EVENTS[type].data)))];
 
-const COLUMNS = [
-  ...["position", "time", "type", "subject", "actor", "actorLabel"],
-  ...PET_FIELDS,
-  ...PET_FIELDS.map((name) => `previous.${name}`),
-  ...KEY_FIELDS,
-];
+const COLUMNS = ["position", "time", "type", "subject", "actor", "actorLabel", ...DATA_COLUMNS];
+
+function columnsOf({ shape }: z.ZodObject): string[] {
+  const names = Object.keys(shape).filter((name) => !WITHOUT_COLUMN.includes(name));
+  return names.flatMap((name) => {
+    const member = shape[name];
+    if (!(member instanceof z.ZodObject)) return [name];
+    return columnsOf(member).map((inner) => `${name}.${inner}`);
+  });
+}
 
 /** Without a byte order mark, spreadsheets take UTF-8 for another encoding. */
 export const CSV_HEADER = `\ufeff${csvLine(COLUMNS)}`;
@@ -28,9 +34,6 @@ export function csvEvent(
   labels: ReadonlyMap<string, string>,
 ): string {
   if (event === undefined) return csvLine([String(position), "", "not an event"]);
-  const data: Record<string, unknown> = { ...event.data };
-  const previous = event.type === "PetUpdated" ? event.data.previous : {};
-  const before: Record<string, unknown> = { ...previous };
   return csvLine([
     String(position),
     event.time,
@@ -38,10 +41,14 @@ export function csvEvent(
     subjectOf(event),
     event.actor,
     cellOf(labels.get(event.actor)),
-    ...PET_FIELDS.map((name) => cellOf(data[name])),
-    ...PET_FIELDS.map((name) => cellOf(before[name])),
-    ...KEY_FIELDS.map((name) => cellOf(data[name])),
+    ...DATA_COLUMNS.map((column) => cellOf(valueIn(event.data, column))),
   ]);
+}
+
+function valueIn(data: object, column: string): unknown {
+  return column.split(".").reduce((value: unknown, name) => {
+    return (value as Record<string, unknown> | undefined)?.[name];
+  }, data);
 }
 
 /** A spreadsheet that separates by semicolons begins a cell after each of these, also within a quoted text. */

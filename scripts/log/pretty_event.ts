@@ -2,6 +2,7 @@ import type { EventType, RecordedEvent } from "eventstore-less/definitions.ts";
 import { dataOf } from "eventstore-less/log/line_text.ts";
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
 import { subjectOf } from "eventstore-less/log/event.ts";
+import { Pet } from "../../events/pet.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import type { StoredLine } from "eventstore-less/log/read_log.ts";
 
@@ -39,21 +40,21 @@ export function prettyEvent(
   ].join(" ");
 }
 
-/** JSON; of a change, only what changed. */
-function shownData(event: RecordedEvent, line: Uint8Array): string {
-  if (event.type === "PetCreated" || event.type === "PetRemoved") {
-    return new TextDecoder().decode(dataOf(line));
+/** JSON; of a change, only what changed, and what else the event says. */
+function shownData({ data }: RecordedEvent, line: Uint8Array): string {
+  if ("tokenHash" in data) {
+    // The hash of a key says nothing to people, and its id is the subject.
+    const { keyId: _, tokenHash: __, ...others } = data;
+    return JSON.stringify(others);
   }
-  if (event.type === "PetUpdated") {
-    const { previous, ...pet } = event.data;
-    const after: Record<string, unknown> = pet;
-    return Object.entries(previous)
-      .map(([name, before]) => `${name} ${shown(name, before)} -> ${shown(name, after[name])}`)
-      .join(", ");
-  }
-  // The hash of a key says nothing to people, and its id is the subject.
-  const { keyId: _, tokenHash: __, ...data } = event.data;
-  return JSON.stringify(data);
+  if (!("previous" in data)) return new TextDecoder().decode(dataOf(line));
+  const { previous, ...others } = data;
+  const after: Record<string, unknown> = others;
+  const changes = Object.entries(previous).map(([name, before]) => {
+    return `${name} ${shown(name, before)} -> ${shown(name, after[name])}`;
+  });
+  const own = Object.entries(after).filter(([name]) => !Object.hasOwn(Pet.shape, name));
+  return [...changes, ...own.map(([name, value]) => `${name} ${shown(name, value)}`)].join(", ");
 }
 
 /** A status is a word, and every other text is quoted. */

@@ -1,12 +1,9 @@
 import type { History, RecordedLine, SubjectState } from "eventstore-less/definitions.ts";
-import { assertNever } from "../encoding/assert_never.ts";
-import { encodePet, patchPet, type Pet } from "../../events/pet.ts";
-import type { PetUpdatedData } from "../../events/pet_event.ts";
+import type { FormerValues, Pet } from "../../events/pet.ts";
+import { petAfter, petBefore, type PetChange } from "../../events/pet_event.ts";
 import { isPetEvent } from "./pet_event.ts";
-import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
+import { petContentOf, removalContentOf } from "./pet_content.ts";
 import { petKey, petListOf, removedPetKey } from "./pet_keys.ts";
-
-const encoder = new TextEncoder();
 
 /** The rules of the history of animals: each addition has the next id, and each other event continues from its animal. */
 export class PetHistory implements History {
@@ -15,19 +12,14 @@ export class PetHistory implements History {
   /** Whether every line so far could be read. Only then was an unknown pet not added. */
   #isComplete = true;
 
-  check(recorded: RecordedLine, subject: SubjectState): string[] {
-    const { event } = recorded;
+  check({ event }: RecordedLine, subject: SubjectState): string[] {
     if (!isPetEvent(event)) return [];
-    switch (event.type) {
-      case "PetCreated":
-        return this.#checkAddition(event.data);
-      case "PetUpdated":
-        return this.#checkChange(event.data, subject);
-      case "PetRemoved":
-        return this.#checkBefore("removes", event.data, petTextOf(recorded), subject);
-      default:
-        return assertNever(event);
-    }
+    const before = petBefore(event);
+    if (before === undefined) return this.#checkAddition(event.data);
+    const after = petAfter(event);
+    if (after === undefined) return this.#checkBefore("removes", before, subject);
+    const faults = this.#checkBefore("changes", before, subject);
+    return [...faults, ...faultsOfFormerValues(event.data as PetChange)];
   }
 
   lose(): void {
@@ -50,25 +42,13 @@ export class PetHistory implements History {
     return id === expected ? [] : [`it adds pet ${id}, but pet ${expected} was expected`];
   }
 
-  /** Checks that the pet was before as the change says, and differs from it now in each former value. */
-  #checkChange(pet: PetUpdatedData, subject: SubjectState): string[] {
-    const { previous } = pet;
-    const before = patchPet(pet, previous);
-    const textBefore = encoder.encode(encodePet(before));
-    const faults = this.#checkBefore("changes", before, textBefore, subject);
-    const names = Object.keys(previous) as (keyof Pet)[];
-    const unchanged = names.filter((name) => before[name] === pet[name]);
-    if (unchanged.length === 0) return faults;
-    return [...faults, `its previous names ${unchanged.join(", ")}, but did not change it`];
-  }
-
-  /** Checks that the pet is there after the lines so far, as it was before, with that text. */
+  /** Checks that the pet is there after the lines so far, as it was before the event. */
   #checkBefore(
     does: "changes" | "removes",
-    { id, status }: Pet,
-    textBefore: Uint8Array,
+    before: Pet,
     { position, hasRecord }: SubjectState,
   ): string[] {
+    const { id, status } = before;
     if (position === 0) {
       return this.#isComplete ? [`it ${does} pet ${id}, which was not added before`] : [];
     }
@@ -76,8 +56,16 @@ export class PetHistory implements History {
       return [`it ${does} pet ${id}, which was removed before`];
     }
     const keyBefore = petKey(petListOf(status), id);
-    if (hasRecord(keyBefore, petContentOf(position, textBefore))) return [];
+    if (hasRecord(keyBefore, petContentOf(position, before))) return [];
     const member = does === "changes" ? "previous" : "data";
     return [`its ${member} does not match pet ${id} as it was before`];
   }
+}
+
+/** Checks that the pet differs from each former value that a change names. */
+function faultsOfFormerValues(pet: PetChange): string[] {
+  const names = Object.keys(pet.previous) as (keyof FormerValues)[];
+  const unchanged = names.filter((name) => (pet[name] ?? null) === pet.previous[name]);
+  if (unchanged.length === 0) return [];
+  return [`its previous names ${unchanged.join(", ")}, but did not change it`];
 }

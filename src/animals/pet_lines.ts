@@ -1,13 +1,12 @@
 /** The lines of the events of one pet, newest first, along the predecessors that they name: one read of the log for each. */
 
 import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
-import { encodePet, patchPet } from "../../events/pet.ts";
-import { petAfter, type PetUpdatedData } from "../../events/pet_event.ts";
+import { encodePet, type Pet } from "../../events/pet.ts";
+import { petAfter, petBefore } from "../../events/pet_event.ts";
 import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
 import { readProof } from "eventstore-less/projections/project.ts";
 import { ServiceError } from "eventstore-less/service_error.ts";
 import type { Store } from "eventstore-less/store/store.ts";
-import { assertNever } from "../encoding/assert_never.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { commandName } from "../runtime/command_name.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
@@ -23,7 +22,7 @@ export interface PetLine extends RecordedLine {
 /** The line that the record of a pet names. Rejects with `projection_damaged` unless it made the pet as it is. */
 export async function lastLineOf(store: Store, head: Head, pet: PetRecord): Promise<PetLine> {
   const line = petLineOf(await readProof(store, pet.position), pet.id);
-  if (line !== undefined && textAfter(line.event) === pet.text) return line;
+  if (line !== undefined && textOf(petAfter(line.event)) === pet.text) return line;
   throw damagedPetError(pet.id, head, "does not follow from its event");
 }
 
@@ -35,7 +34,9 @@ export async function lineBefore(store: Store, later: PetLine): Promise<PetLine 
   const { data, position, predecessor } = later.event;
   if (predecessor === undefined) return undefined;
   const line = petLineOf(await readProof(store, predecessor), data.id);
-  const isBefore = line !== undefined && textAfter(line.event) === textBefore(later.event);
+  const before = textOf(petBefore(later.event));
+  const isBefore = line !== undefined && before !== undefined &&
+    textOf(petAfter(line.event)) === before;
   if (isBefore) return line;
   const message = `The event at position ${position} does not follow from the one at position ` +
     `${predecessor}, which it names`;
@@ -62,22 +63,7 @@ function petLineOf({ event, line }: RecordedLine, petId: number): PetLine | unde
   return { event, line, id };
 }
 
-/** The text of the pet after an event; `undefined` if the event removed the pet. */
-function textAfter(event: PetEvent): string | undefined {
-  const pet = petAfter(event);
+/** The text of a pet; `undefined` if there is none. */
+function textOf(pet: Pet | undefined): string | undefined {
   return pet && encodePet(pet);
-}
-
-/** The text of the pet before an event. No text if the event is an addition, which has no predecessor. */
-function textBefore({ type, data }: PetEvent): string {
-  switch (type) {
-    case "PetCreated":
-      return "";
-    case "PetUpdated":
-      return encodePet(patchPet(data, (data as PetUpdatedData).previous));
-    case "PetRemoved":
-      return encodePet(data);
-    default:
-      return assertNever(type);
-  }
 }

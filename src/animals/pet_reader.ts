@@ -1,7 +1,6 @@
 import type { Head } from "eventstore-less/definitions.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
 import type { Committed } from "eventstore-less/append/appender.ts";
-import { assertNever } from "../encoding/assert_never.ts";
 import { changePositionOf, lastPetIdOf } from "./pet_counts.ts";
 import { damagedPetError, keysOfPet, onlyPetOf, type PetRecord } from "./pet_records.ts";
 import { encodePet } from "../../events/pet.ts";
@@ -209,18 +208,8 @@ function isCurrent({ generation, changePosition }: Caches, head: Head): boolean 
 /** Replaces what is cached of a pet by its last event. An addition does not need a place in the caches. */
 function noteEvent(event: PetEvent, pets: Caches["pets"]): void {
   const { type, data: { id }, position } = event;
-  switch (type) {
-    case "PetCreated":
-      return;
-    case "PetUpdated": {
-      const proven = petAfter(event)!;
-      pets.replace(id, { id, text: encodePet(proven), position, proven });
-      return;
-    }
-    case "PetRemoved":
-      pets.delete(id);
-      return;
-    default:
-      assertNever(type);
-  }
+  if (type === "PetCreated") return;
+  const proven = petAfter(event);
+  if (proven === undefined) pets.delete(id);
+  else pets.replace(id, { id, text: encodePet(proven), position, proven });
 }

@@ -1,8 +1,7 @@
 /** All that the engine must know of animals: their events, the records that these make, and the numbers of the head. */
 
-import { PERSONAL_DATA } from "../../events/personal_data.ts";
-import { needsRelease, Pet, PET_RELEASES, type PetPatch } from "../../events/pet.ts";
-import { type PetEventBody, PetUpdatedData } from "../../events/pet_event.ts";
+import { needsRelease, PERSONAL_PET_FIELDS, type Pet, PET_RELEASES } from "../../events/pet.ts";
+import { PET_EVENT_DATA, type PetChange, type PetEventBody } from "../../events/pet_event.ts";
 import type {
   Collection,
   EventDefinition,
@@ -11,56 +10,56 @@ import type {
   ProjectionRecord,
   RecordedData,
 } from "eventstore-less/definitions.ts";
-import { petContentOf, petTextOf, removalContentOf } from "./pet_content.ts";
+import { petContentOf, removalContentOf } from "./pet_content.ts";
 import { faultOfPetCounts, petsIn } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";
 import { PET_LISTS, petKey, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
 
 /** What releases have added to the data of each event: fields and statuses. */
 const ADDED = Object.fromEntries(
-  PET_RELEASES.map((release) => [release, (data: Pet & { previous?: PetPatch }) => {
+  PET_RELEASES.map((release) => [release, (data: Pet & Partial<PetChange>) => {
     return needsRelease(release, data) || needsRelease(release, data.previous ?? {});
   }]),
 );
 
-/** What the events have in common whose data is a pet. */
+/** The parts of the definition of each event of a pet. */
 const OF_PET = {
-  data: Pet,
-  release: "1",
   added: ADDED,
   id: ({ id }) => id,
+  isFirst: false,
   shown: ({ status }) => ({ status: [status] }),
 } satisfies Partial<EventDefinition<Pet>>;
+
+/** An event after which a pet is another one. */
+const CHANGE = {
+  ...OF_PET,
+  project(recorded) {
+    const { id, previous: { status } } = recorded.event.data;
+    const written = recordOf(recorded);
+    if (status === undefined) return [written];
+    return [{ key: petKey(petListOf(status), id) }, written];
+  },
+  tally({ status, previous }) {
+    if (previous.status === undefined) return [];
+    return [[petListOf(previous.status), -1], [petListOf(status), 1]];
+  },
+  shown: ({ status, previous }) => ({ status: [status, previous.status] }),
+} satisfies Partial<EventDefinition<PetChange>>;
 
 const PET_EVENTS: EventDefinitions<PetEventBody> = {
   PetCreated: {
     ...OF_PET,
+    release: "1",
+    data: PET_EVENT_DATA.PetCreated,
     isFirst: true,
     project: (recorded) => [recordOf(recorded)],
     tally: ({ status }) => [[petListOf(status), 1]],
   },
-  PetUpdated: {
-    data: PetUpdatedData,
-    release: "1",
-    added: ADDED,
-    id: ({ id }) => id,
-    isFirst: false,
-    project(recorded) {
-      const { data } = recorded.event;
-      const { status } = data.previous;
-      const written = recordOf(recorded);
-      if (status === undefined) return [written];
-      return [{ key: petKey(petListOf(status), data.id) }, written];
-    },
-    tally({ status, previous }) {
-      if (previous.status === undefined) return [];
-      return [[petListOf(previous.status), -1], [petListOf(status), 1]];
-    },
-    shown: ({ status, previous }) => ({ status: [status, previous.status] }),
-  },
+  PetUpdated: { ...CHANGE, release: "1", data: PET_EVENT_DATA.PetUpdated },
   PetRemoved: {
     ...OF_PET,
-    isFirst: false,
+    release: "1",
+    data: PET_EVENT_DATA.PetRemoved,
     /** The record of a removal tells a removed pet from one whose record is lost. Nothing deletes it. */
     project({ event: { data, position } }) {
       const removal = { key: removedPetKey(data.id), content: removalContentOf(position) };
@@ -70,10 +69,9 @@ const PET_EVENTS: EventDefinitions<PetEventBody> = {
   },
 };
 
-function recordOf(recorded: RecordedData<Pet>): ProjectionRecord {
-  const { data, position } = recorded.event;
+function recordOf({ event: { data, position } }: RecordedData<Pet>): ProjectionRecord {
   const key = petKey(petListOf(data.status), data.id);
-  return { key, content: petContentOf(position, petTextOf(recorded)) };
+  return { key, content: petContentOf(position, data) };
 }
 
 const PET_KINDS: Record<string, KindDefinition> = {
@@ -94,7 +92,7 @@ export const PETS: Collection<PetEventBody> = {
   isId: (text) => /^[1-9]\d{0,14}$/.test(text),
   exampleId: "7",
   events: PET_EVENTS,
-  personal: PERSONAL_DATA.pets,
+  personal: PERSONAL_PET_FIELDS,
   kinds: PET_KINDS,
   newHistory: () => new PetHistory(),
   faultOfHead: faultOfPetCounts,

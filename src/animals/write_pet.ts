@@ -7,11 +7,11 @@ import { petSubject } from "./pet_keys.ts";
 import { lastPetIdOf } from "./pet_counts.ts";
 import {
   encodePet,
+  formerValuesOf,
   type NewPet,
   patchPet,
   type Pet,
   type PetPatch,
-  reversePatch,
 } from "../../events/pet.ts";
 import type { Appender } from "eventstore-less/append/appender.ts";
 import type { Command } from "eventstore-less/append/command.ts";
@@ -105,7 +105,7 @@ export function changeRule(
     decide(_head, before) {
       const { pet, position } = expectPet(before, isExpected);
       const after = patchPet(pet, patch);
-      const previous = reversePatch(pet, after);
+      const previous = formerValuesOf(pet, after);
       if (Object.keys(previous).length === 0) return undefined;
       return { type: "PetUpdated", data: { ...after, previous }, predecessor: position };
     },

@@ -1,7 +1,6 @@
 /** All that the engine must know of API keys: their events, and the records that these make. */
 
 import { type ApiKeyEventBody, ApiKeyIssuedData, ApiKeyRevokedData } from "../../events/api_key.ts";
-import { PERSONAL_DATA } from "../../events/personal_data.ts";
 import { encodeJson } from "../encoding/json.ts";
 import { Ulid } from "../encoding/text_forms.ts";
 import type { Collection, EventDefinitions, KindDefinition } from "eventstore-less/definitions.ts";
@@ -44,7 +43,7 @@ export const API_KEYS: Collection<ApiKeyEventBody> = {
   isId: (text) => Ulid.safeParse(text).success,
   exampleId: "ID",
   events: API_KEY_EVENTS,
-  personal: PERSONAL_DATA.keys,
+  personal: ["label"] satisfies (keyof ApiKeyIssuedData)[],
   kinds: { issued_key: OF_API_KEY, key_state: OF_API_KEY },
   newHistory: () => new ApiKeyHistory(),
 };

@@ -8,12 +8,12 @@ import type { Committed } from "eventstore-less/append/appender.ts";
 import { encodeEvent } from "eventstore-less/log/event.ts";
 import {
   encodePet,
+  formerValuesOf,
   patchPet,
   type Pet,
   PET_STATUSES,
   type PetPatch,
   type PetStatus,
-  reversePatch,
 } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
@@ -86,7 +86,7 @@ class History {
         ? { type: "PetRemoved", data: after }
         : before === undefined
         ? { type: "PetCreated", data: after }
-        : { type: "PetUpdated", data: { ...after, previous: reversePatch(before, after) } };
+        : { type: "PetUpdated", data: { ...after, previous: formerValuesOf(before, after) } };
       const position = next.position + 1;
       const metadata = { id: sampleId(position), time: TIME, actor: sampleId(0) };
       const event = { ...body, ...metadata, position, previousHash: next.lastHash };
@@ -225,7 +225,7 @@ Deno.test("list() and get() show every change, with caches of any age, and at an
         const patch = patches[random(3)];
         if (before === undefined) return { patch };
         if (random(4) === 0) return { id };
-        const isChange = reversePatch(before, patchPet(before, patch));
+        const isChange = formerValuesOf(before, patchPet(before, patch));
         return Object.keys(isChange).length > 0 ? { id, patch } : { patch: { status } };
       });
       const ids = steps.map(({ id }) => id);

@@ -13,6 +13,7 @@ import { petReaderOf } from "../support/pet_reader_of.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { readLogLines } from "../support/sound_log.ts";
+import { sampleValuesOf } from "../support/sample_values.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 const FIELDS = Object.entries<z.ZodType>(NewPet.shape);
@@ -23,16 +24,9 @@ const PETS = [[], ...OPTIONAL.map((field) => [field]), OPTIONAL].map(samplePet);
 
 function samplePet(optional: [string, z.ZodType][]): Record<string, unknown> {
   const fields = FIELDS.filter((field) => !OPTIONAL.includes(field) || optional.includes(field));
-  return Object.fromEntries(fields.map(([name, schema]) => [name, sampleValue(name, schema)]));
-}
-
-/** A value of a field that is hard to keep. */
-function sampleValue(name: string, schema: z.ZodType): unknown {
-  if (schema instanceof z.ZodOptional) return sampleValue(name, schema.unwrap() as z.ZodType);
-  if (schema instanceof z.ZodString) return `"${name}",\\ 🐈`;
-  if (schema instanceof z.ZodBigInt) return 2n ** 62n + 1n;
-  if (schema instanceof z.ZodEnum) return schema.options.at(-1);
-  throw new Error(`Field ${name} has a type without a sample value; add one here`);
+  return Object.fromEntries(fields.map(([name, schema]) => {
+    return [name, sampleValuesOf(schema, name)[0]];
+  }));
 }
 
 Deno.test("every field of NewPet is returned, changed, removed, listed, logged, audited, replayed and restored", async () => {

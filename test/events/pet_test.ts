@@ -2,10 +2,10 @@ import { assertEquals } from "@std/assert";
 import {
   categoryIdIn,
   encodePet,
+  formerValuesOf,
   patchPet,
   type Pet,
   type PetPatch,
-  reversePatch,
   statusIn,
 } from "../../events/pet.ts";
 
@@ -22,7 +22,7 @@ Deno.test("categoryIdIn() and statusIn() find both in a text, and nothing that l
   }
 });
 
-Deno.test("patchPet() and reversePatch() lead from a pet to another and back", () => {
+Deno.test("patchPet() and formerValuesOf() lead from a pet to another and back", () => {
   const before: Pet = { id: 7, name: "Rex", categoryId: 1n, status: "available" };
   const patches: [patch: PetPatch, after: Omit<Pet, "id">, previous: PetPatch][] = [
     [{ status: "sold" }, { ...before, status: "sold" }, { status: "available" }],
@@ -34,9 +34,9 @@ Deno.test("patchPet() and reversePatch() lead from a pet to another and back", (
   for (const [patch, after, previous] of patches) {
     const patched = patchPet(before, patch);
     assertEquals(patched, { id: 7, ...after });
-    assertEquals(reversePatch(before, patched), previous);
+    assertEquals(formerValuesOf(before, patched), previous);
     assertEquals(patchPet(patched, previous), before);
   }
   const { status: _, ...without } = before;
-  assertEquals(reversePatch(without, before), { status: null });
+  assertEquals(formerValuesOf(without, before), { status: null });
 });

@@ -5,6 +5,7 @@
 
 import { fetchFrom } from "../support/fetch_from.ts";
 import { assertEquals, assertRejects } from "@std/assert";
+import { addFields } from "../support/add_fields.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
@@ -68,13 +69,12 @@ const RIGHT = Object.fromEntries(FIELDS.map(({ name, right }) => [name, right]))
 /** Calls `use` with the folder of a version whose pets have the fields, too. */
 function withFields(isRefined: boolean, use: (project: string) => Promise<void>): Promise<void> {
   return withProjectCopy(async (project) => {
-    const path = `${project}/events/pet.ts`;
-    const source = await Deno.readTextFile(path);
-    const [definition] = /export const NewPet = [^]*?(?=}\);)/.exec(source)!;
-    const added = FIELDS.map(({ name, definition, refinement }) => {
-      return `  ${name}: ${definition.replace("REFINEMENT", isRefined ? refinement : "")},\n`;
+    const entries = FIELDS.map(({ name, definition, refinement }) => {
+      return `${name}: { schema: ${
+        definition.replace("REFINEMENT", isRefined ? refinement : "")
+      } },`;
     });
-    await Deno.writeTextFile(path, source.replace(definition, () => definition + added.join("")));
+    await addFields(project, entries.join("\n"));
     await use(project);
   });
 }

@@ -268,7 +268,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
   },
   "src/animals/pets.ts": {
     "a pet that was sold still counts under its former status": {
-      PetUpdated: ["[petListOf(previous.status), -1],", ""],
+      CHANGE: ["[petListOf(previous.status), -1],", ""],
     },
     "a removed pet still counts": { PetRemoved: ["[[petListOf(status), -1]]", "[]"] },
     "a removed pet comes back": {
@@ -276,7 +276,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "a removed pet leaves no record": { PetRemoved: [", removal]", "]"] },
     "a changed pet stays in the list of its former status": {
-      PetUpdated: ["{ key: petKey(petListOf(status), data.id) },", ""],
+      CHANGE: ["{ key: petKey(petListOf(status), id) },", ""],
     },
   },
   "src/animals/pet_counts.ts": {

@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import { END_OF_FIELDS } from "../support/add_fields.ts";
 import { ROOT, withProjectCopy } from "../support/with_project_copy.ts";
 import * as code from "./code_under_test.ts";
 import { type Mutant, MUTANT_SEEDS } from "./mutants.ts";
@@ -70,12 +71,10 @@ async function importPatched(patch: Patch): Promise<code.Code> {
   }
 }
 
-/** Imports the code with a fourth field, `color`, added as the guide in test/README.md says. */
+/** Imports the code with one more field, `color`. */
 export async function importWithColor(): Promise<typeof code> {
-  const readme = await Deno.readTextFile(`${ROOT}test/README.md`);
-  const [, field] = /`(color: .+?)`/.exec(readme)!;
-  const status = "status: PetStatus.optional(),";
-  const edits: Patch["edits"] = { NewPet: [status, `${status} ${field},`] };
+  const field = 'color: { schema: text(50, "The colour").optional(), release: "99.1" }';
+  const edits: Patch["edits"] = { FIELDS: [END_OF_FIELDS, `${field}, ${END_OF_FIELDS}`] };
   return await importPatched({ name: "color", file: "events/pet.ts", edits });
 }
 

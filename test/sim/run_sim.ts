@@ -11,7 +11,7 @@ Runs the real service on simulated nodes and a simulated store. A seed decides t
 
   deno task sim [--seeds N] [--from S]   run N seeds (default: 1000), starting with S (default: 1)
   deno task sim --seed S [--trace]       repeat one seed exactly; --trace prints every event
-  deno task sim --color …                with a fourth field, added as test/README.md says
+  deno task sim --color …                with one more field of a pet
   deno task sim --mutants [NAME]         check that the simulator finds known faults in the code, and
                                          keep the seeds that find them
 

@@ -99,7 +99,7 @@ export async function simulate(
   { onTrace, stopsAtViolation = false, hasColor = false }: {
     onTrace?: (line: string) => void;
     stopsAtViolation?: boolean;
-    /** Whether the code has a fourth field, `color`. */
+    /** Whether the code has one more field, `color`. */
     hasColor?: boolean;
   } = {},
 ): Promise<SimulationResult> {

@@ -18,7 +18,7 @@ export interface Workload {
   code: Code;
   /** Whether the faults of the round include jumps of clocks. */
   clocksJump: boolean;
-  /** Whether the code under test has a fourth field, `color`. */
+  /** Whether the code under test has one more field, `color`. */
   hasColor: boolean;
   keys: KeyInUse[];
   /** The newest pet id that a client has received. */

@@ -2,7 +2,13 @@ import type { EventMetadata } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { encodeEvent, GENESIS_HASH, subjectOf } from "eventstore-less/log/event.ts";
-import { patchPet, type Pet, PET_STATUSES, type PetPatch, reversePatch } from "../../events/pet.ts";
+import {
+  formerValuesOf,
+  patchPet,
+  type Pet,
+  PET_STATUSES,
+  type PetPatch,
+} from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { utf8 } from "./utf8.ts";
 
@@ -42,7 +48,7 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
         : patchPet(before, patchOf(before, position));
       body = after === undefined
         ? { type: "PetRemoved", data: before }
-        : { type: "PetUpdated", data: { ...after, previous: reversePatch(before, after) } };
+        : { type: "PetUpdated", data: { ...after, previous: formerValuesOf(before, after) } };
     } else {
       const petId = pets.length + 1;
       const status = [...PET_STATUSES, undefined][petId % 4];

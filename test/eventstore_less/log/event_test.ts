@@ -1,6 +1,5 @@
 import type { RecordedEvent } from "eventstore-less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
-import { petTextOf } from "../../../src/animals/pet_content.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   decodeEvent,
@@ -9,7 +8,7 @@ import {
   MalformedEventError,
 } from "eventstore-less/log/event.ts";
 import { INT64_MAX, INT64_MIN } from "../../../src/encoding/int64.ts";
-import { encodePet, NAME_MAX_LENGTH, type Pet } from "../../../events/pet.ts";
+import { NAME_MAX_LENGTH, type Pet } from "../../../events/pet.ts";
 
 const METADATA = {
   id: "01HZZZZZZZ0000000000000001",
@@ -146,14 +145,5 @@ Deno.test("decodeEvent() refuses any other line, with a message of one line", ()
       const { message } = assertThrows(() => decodeEvent(line), MalformedEventError);
       assert(message.length > 0 && !message.includes("\n"), message);
     }
-  }
-});
-
-Deno.test("petTextOf() is the text of the pet after an addition and after a change", () => {
-  for (const data of [...PETS, ...CHANGES]) {
-    const type = "previous" in data ? "PetUpdated" : "PetCreated";
-    const event = recorded({ type, data } as EventBody);
-    const line = new TextEncoder().encode(encodeEvent(event));
-    assertEquals(new TextDecoder().decode(petTextOf({ event, line })), encodePet(data));
   }
 });

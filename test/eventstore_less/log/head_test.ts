@@ -87,10 +87,10 @@ Deno.test("decodeHeadRecord() says what to do with a store of another format", (
       assertOther(value, advice);
     }
   }
-  const unknown = [{ PetSold: { version: "6.2" } }, { PetCreated: { version: "6.10" } }];
+  const unknown = [{ PetSold: { version: "99.2" } }, { PetCreated: { version: "99.10" } }];
   const messages = [
-    /schema urn:animal-store:pet-sold:6\.2, of the newer version 6\.2; use that/,
-    /schema urn:animal-store:pet-created:6\.10, of the newer version 6\.10; use that/,
+    /schema urn:animal-store:pet-sold:99\.2, of the newer version 99\.2; use that/,
+    /schema urn:animal-store:pet-created:99\.10, of the newer version 99\.10; use that/,
   ];
   for (const [index, types] of unknown.entries()) {
     // Whatever else that version has added to the head.

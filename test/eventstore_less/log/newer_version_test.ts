@@ -1,7 +1,6 @@
 /**
- * Adds a field of a pet, or a status, as test/README.md says, in a copy of the project, which is the newer version. This
- * checkout is the older one: it must refuse what it does not know, name the version that does, and never advise to
- * throw it away.
+ * Adds a field of a pet, or a status, in a copy of the project, which is the newer version. This checkout is the older one:
+ * it must refuse what it does not know, name the version that does, and never advise to throw it away.
  */
 
 import { fetchFrom } from "../../support/fetch_from.ts";
@@ -15,6 +14,8 @@ import { acceptLog } from "eventstore-less/log/accept_store.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../../src/service.ts";
 import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { addFields } from "../../support/add_fields.ts";
+import { editFile } from "../../support/edit_file.ts";
 import { type FaultyStore, faultyStore, hold } from "../../support/faulty_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, runTask } from "../../support/run_task.ts";
@@ -24,11 +25,11 @@ import { commit } from "../../support/store_contract.ts";
 
 const testProcess = testNeeding(PROCESSES);
 
-/** A name that no field and no status has, because those of the guide may have been added to this checkout. */
+/** A name that no field and no status has. */
 const ADDED = "nameOfTest";
 
-/** The release of the examples of the guide, which is the schema version of a line with what it adds. */
-const NEWER = "6.1";
+/** The release of what is added, which is the schema version of a line with it. No other release is later. */
+const NEWER = "99.1";
 
 const REX = { name: "Rex", categoryId: 1 };
 const MAX = { name: "Max", categoryId: 2 };
@@ -39,17 +40,16 @@ type Request = [method: string, path: string, body: unknown, schema?: string];
 
 interface Addition {
   what: "field" | "status";
-  /** Edits events/pet.ts as the guide says. */
-  edit: (source: string, readme: string) => string;
+  /** Adds it to a copy of the project. */
+  add: (project: string) => Promise<void>;
   requests: Request[];
 }
 
 const FIELD: Addition = {
   what: "field",
-  edit(source, readme) {
-    const [, field] = /`color(: .+?)`/.exec(readme)!;
-    const [definition] = /export const NewPet = [^]*?(?=}\);)/.exec(source)!;
-    return source.replace(definition, `${definition}  ${ADDED}${field},\n`);
+  add(project) {
+    const schema = 'text(50, "A field of a test").optional()';
+    return addFields(project, `${ADDED}: { schema: ${schema}, release: "${NEWER}" },`);
   },
   requests: [
     ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
@@ -65,13 +65,11 @@ const FIELD: Addition = {
 
 const STATUS: Addition = {
   what: "status",
-  edit(source, readme) {
-    const [, release] = /`(\{ reserved: .+?)`/.exec(readme)!;
-    return source
-      .replace('"sold"] as const', `"sold", "${ADDED}"] as const`)
-      .replace("Record<PetStatus, string>> = {}", (text) => {
-        return text.replace("{}", release.replace("reserved", ADDED));
-      });
+  add(project) {
+    return editFile(`${project}/events/pet.ts`, [
+      ["] as const", `, "${ADDED}"] as const`],
+      ["Record<PetStatus, string>> = {", `Record<PetStatus, string>> = { ${ADDED}: "${NEWER}",`],
+    ]);
   },
   requests: [
     ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
@@ -105,16 +103,13 @@ type Send = (method: string, path: string, body?: unknown) => Promise<Response>;
 
 /** Declares a test with a store in which the newer version has stored what was added. */
 function test(
-  { what, edit, requests }: Addition,
+  { what, add, requests }: Addition,
   name: string,
   use: (newer: Newer) => Promise<void> | void,
 ): void {
-  testProcess(`A ${what} is added as the manual says: ${name}`, () => {
+  testProcess(`A newer version adds a ${what}: ${name}`, () => {
     return withProjectCopy(async (project) => {
-      const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
-      const path = `${project}/events/pet.ts`;
-      const source = await Deno.readTextFile(path);
-      await Deno.writeTextFile(path, edit(source, readme));
+      await add(project);
       await withNewer(project, requests, use);
     });
   });
@@ -206,8 +201,8 @@ for (const addition of [FIELD, STATUS]) {
         const words = args[0] === "restore"
           ? `Line 4: A newer version wrote the line: its schema ${
             newer.schemas[3]
-          } needs version 6.1`
-          : "of the newer version 6.1; use that version or a later one";
+          } needs version ${NEWER}`
+          : `of the newer version ${NEWER}; use that version or a later one`;
         assertStringIncludes(stderr, words, command);
       }
       assertEquals(await store.get(HEAD_KEY), before);

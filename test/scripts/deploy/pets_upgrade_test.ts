@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { VERSION } from "../../../src/settings/version.ts";
+import { END_OF_FIELDS } from "../../support/add_fields.ts";
 import { freePort } from "../../support/free_port.ts";
 import { BUILT, BUILT_PROGRAM, ON_DENO } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
@@ -39,8 +40,8 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
         // Only this version knows the field.
         [
           "events/pet.ts",
-          "export const NewPet = z.strictObject({\n",
-          `export const NewPet = z.strictObject({\n  colour: addedIn("${FORMAT}.99", text(50, "Its colour").optional()),\n`,
+          END_OF_FIELDS,
+          `colour: { schema: text(50, "Its colour").optional(), release: "${FORMAT}.99" },\n${END_OF_FIELDS}`,
         ],
       ]);
       await edit(nextFormat, TO_NEXT_FORMAT);

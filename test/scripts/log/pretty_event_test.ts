@@ -3,7 +3,7 @@ import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { assertEquals } from "@std/assert";
 import { setColorEnabled } from "@std/fmt/colors";
 import { encodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
-import { type NewPet, reversePatch } from "../../../events/pet.ts";
+import { formerValuesOf, type NewPet } from "../../../events/pet.ts";
 import { prettyEvent } from "../../../scripts/log/pretty_event.ts";
 
 const REX: NewPet = { name: "Rex", categoryId: 2n ** 62n };
@@ -31,7 +31,7 @@ Deno.test("prettyEvent() shows of a change only what changed, without characters
     const pet = { id: 7, ...after };
     const event: RecordedEvent = {
       type: "PetUpdated",
-      data: { ...pet, previous: reversePatch({ id: 7, ...before }, pet) },
+      data: { ...pet, previous: formerValuesOf({ id: 7, ...before }, pet) },
       id: "01HZZZZZZZ0000000000000001",
       time: "2026-11-20T08:00:00.000Z",
       actor: OPERATOR,

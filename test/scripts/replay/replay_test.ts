@@ -3,7 +3,7 @@ import { lastPetIdOf } from "../../../src/animals/pet_counts.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { parseExactJson } from "../../../src/encoding/int64.ts";
-import { patchPet, Pet, PET_STATUSES, reversePatch } from "../../../events/pet.ts";
+import { formerValuesOf, patchPet, Pet, PET_STATUSES } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import type { Fault as AuditFault } from "../../../scripts/verify/findings.ts";
 import { readHead } from "eventstore-less/log/head.ts";
@@ -358,7 +358,7 @@ async function write(sample: Sample, rounds: number): Promise<number> {
     const { pet: before, at } = await petFrom(position);
     const status = PET_STATUSES[(PET_STATUSES.indexOf(before.status!) + 1) % PET_STATUSES.length];
     const after = patchPet(before, { status });
-    const previous = reversePatch(before, after);
+    const previous = formerValuesOf(before, after);
     await append({ type: "PetUpdated", data: { ...after, previous } }, at);
     const removed = await petFrom(3 * position);
     await append({ type: "PetRemoved", data: removed.pet }, removed.at);

@@ -1,7 +1,7 @@
 /** Damages each record of a store in every way, one at a time, and groups the same content into other records. */
 
 import { isPetEvent } from "../../../src/animals/pet_event.ts";
-import { petTextOf } from "../../../src/animals/pet_content.ts";
+import { petContentOf } from "../../../src/animals/pet_content.ts";
 import { PET_LISTS, petKey, petListOf, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertGreater } from "@std/assert";
 import { decodeEvent } from "eventstore-less/log/event.ts";
@@ -156,8 +156,7 @@ function* damagesToPet(entry: StoreEntry, entries: StoreEntry[]): Generator<Dama
   for (const line of logOf(entries).flatMap(({ lines }) => lines)) {
     const event = decodeEvent(decoder.decode(line));
     if (!isPetEvent(event) || event.data.id !== id) continue;
-    const text = petTextOf({ event, line });
-    const content = joined(encoder.encode(String(event.position)), text);
+    const content = petContentOf(event.position, event.data);
     if (!bytesEqual(content, own)) yield [`former state of ${name}`, [key, content]];
   }
 }

@@ -1,0 +1,20 @@
+import { assertEquals } from "@std/assert";
+import { z } from "zod";
+import { parseExactJson } from "../../src/encoding/int64.ts";
+import { objectEncoder } from "../../src/encoding/object_encoder.ts";
+import { sampleValuesOf } from "./sample_values.ts";
+
+/**
+ * Expects that a schema reads each object back from its text, and that it only refuses values and changes none. Resolves to
+ * the objects. Otherwise, what a request has stored could not be read.
+ */
+export function expectReadable(schema: z.ZodObject, place: string): object[] {
+  return sampleValuesOf(schema, place).map((sample) => {
+    const object = schema.parse(sample);
+    const text = objectEncoder(schema)(object);
+    const read = parseExactJson(text);
+    assertEquals(read, sample, `${place} is stored as ${text}`);
+    assertEquals(schema.parse(read), object, `${place} is stored as ${text}`);
+    return object;
+  });
+}
