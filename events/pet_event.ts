@@ -8,7 +8,8 @@ import { FormerValues, patchPet, Pet } from "./pet.ts";
 
 /** The pet after a change, and the former values that lead back to the pet before it. */
 export const PetChange = Pet.extend({
-  previous: FormerValues.refine((it) => Object.keys(it).length > 0, "must name what changed"),
+  previous: FormerValues.refine((it) => Object.keys(it).length > 0, "must name what changed")
+    .meta({ minProperties: 1 }),
 });
 export type PetChange = z.infer<typeof PetChange>;
 

@@ -1,7 +1,7 @@
 /** What the operations of animals have in common in the description: schemas, examples and the tag. */
 
 import { z } from "zod";
-import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
+import { PET_EVENT_DATA, PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { NewPet, Pet, PET_STATUSES, PetPatch, PetStatus } from "../../events/pet.ts";
 import { schemaComponent } from "../api/component.ts";
 import { eventSchema, exampleEvent } from "../api/described_event.ts";
@@ -34,21 +34,28 @@ export const PET_INPUT = schemaComponent(
   NewPet.meta({ title: "NewPet", description: "The body of a request to add an animal" }),
 );
 
-const PatchBody = PetPatch.meta({
-  title: "PetPatch",
-  description: "The fields to change, with their new values; `null` removes a field",
-  minProperties: 1,
-});
+export const PET_PATCH = schemaComponent(
+  "PetPatch",
+  PetPatch.meta({
+    title: "PetPatch",
+    description: "The fields to change, with their new values; `null` removes a field",
+    minProperties: 1,
+  }),
+);
 
-export const PET_PATCH = schemaComponent("PetPatch", PatchBody);
+/** The members of the data of any event. Each event has those of an animal. */
+const EVENT_DATA = z.strictObject({
+  ...Object.assign({}, ...Object.values(PET_EVENT_DATA).map((data) => data.partial().shape)),
+  ...Pet.shape,
+});
 
 export const PET_EVENT = schemaComponent(
   "PetEvent",
   eventSchema({
     types: PET_EVENT_TYPES,
     subject: { pattern: /^pets\/[1-9]\d*$/, maxLength: 21 },
-    data: Pet.extend({ previous: PatchBody.optional() }).describe(
-      "The animal as it is after the event, or was before a `PetRemoved`, and in `previous` of a `PetUpdated` the " +
+    data: EVENT_DATA.describe(
+      "The animal as it is after the event, or was before a `PetRemoved`, and in `previous` of a change the " +
         "former values of what changed (`null` for an absent one)",
     ),
     resource: "animal",

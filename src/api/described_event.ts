@@ -24,7 +24,7 @@ const EXAMPLE_POSITION = 2;
 export const EXAMPLE_EVENT_ID = `${sequenceOf(EXAMPLE_POSITION)}-9c1f04a6d2e87b35`;
 
 interface EventForm {
-  types: readonly [string, ...string[]];
+  types: readonly string[];
   /** The subject of the events. */
   subject: { pattern: RegExp; maxLength: number };
   data: z.ZodType;
