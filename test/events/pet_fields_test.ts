@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { parseExactJson } from "../../src/encoding/int64.ts";
-import { NewPet } from "../../events/pet.ts";
+import { NewPet, Pet } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
@@ -14,6 +14,7 @@ import { DESCRIPTION } from "../support/assert_described.ts";
 import { linesToBytes } from "../support/sample_log.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { sampleValuesOf } from "../support/sample_values.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 
 const FIELDS = Object.entries<z.ZodType>(NewPet.shape);
@@ -79,10 +80,26 @@ Deno.test("every field of NewPet is described, in NewPet, PetPatch and Pet", () 
   const { PetInput: newPet, PetPatch: patch, Pet: pet } = DESCRIPTION.components.schemas;
   const names = FIELDS.map(([name]) => name);
   for (const { properties } of [newPet, patch]) assertEquals(Object.keys(properties), names);
-  assertEquals(Object.keys(pet.properties).toSorted(), [...names, "id"].toSorted());
+  assertEquals(Object.keys(pet.properties), Object.keys(Pet.shape));
   for (const [name, schema] of Object.entries({ ...newPet.properties, ...pet.properties })) {
     assert("description" in schema || "$ref" in schema, `Field ${name} has no description`);
   }
+});
+
+testNeeding(permissions("read"))("section 2 of src/http/README.md lists every field", async () => {
+  const readme = await Deno.readTextFile(new URL("../../src/http/README.md", import.meta.url));
+  const [section] = /## 2\. [^]*?(?=\n## 3\.)/.exec(readme)!;
+  const rows = section.matchAll(
+    /^\| `(\w+)` +\|.*?\| (–|required|optional) +\| (always|if set) +\|/gm,
+  );
+  const presence = (schema: z.ZodType, whenRequired: string, whenOptional: string) => {
+    return schema instanceof z.ZodOptional ? whenOptional : whenRequired;
+  };
+  const expected = Object.entries<z.ZodType>(Pet.shape).map(([name, schema]) => {
+    const sent = Object.hasOwn(NewPet.shape, name) ? presence(schema, "required", "optional") : "–";
+    return [name, sent, presence(schema, "always", "if set")];
+  });
+  assertEquals(Array.from(rows, ([, ...cells]) => cells), expected);
 });
 
 async function assertServed({ send }: TestService, pets: { id: bigint }[]): Promise<void> {

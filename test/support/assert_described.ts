@@ -36,6 +36,7 @@ export const DESCRIPTION: Description = JSON.parse(
 
 /** The formats of the description. The bounds of an integer say more than its format. */
 const FORMATS = {
+  date: /^\d{4}-\d{2}-\d{2}$/,
   "date-time": /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
   int32: true,
   int64: true,
