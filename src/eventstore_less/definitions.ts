@@ -120,7 +120,7 @@ export interface EventDefinition<Data extends object = object> {
   isFirst: boolean;
   /**
    * The records that an event removes, and then those that it writes, at most one of each kind. They depend on nothing
-   * else, and those of two subjects are never the same.
+   * but the event, so its data must have all that its subject's records say. Those of two subjects are never the same.
    */
   project(recorded: RecordedData<Data>): ProjectionRecord[];
   /** What an event adds to the counts of its collection in the head. */

@@ -1,4 +1,5 @@
 import { URL_WITHOUT_HOST } from "../support/fetch_from.ts";
+import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals } from "@std/assert";
@@ -286,7 +287,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ['Query parameter "limit" must be an integer from 1 to 1000', ...follow("limit=1001")],
     ['Query parameter "timeout" must be an integer from 0 to 30000', ...follow("timeout=30001")],
     [
-      'Query parameter "type" must be one of PetCreated, PetUpdated, PetRemoved',
+      `Query parameter "type" must be one of ${PET_EVENT_TYPES.join(", ")}`,
       ...follow("type=ApiKeyIssued", "type=secret"),
     ],
   ],

@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Pet } from "../../events/pet.ts";
-import { petAfter, petBefore, type PetEventBody } from "../../events/pet_event.ts";
+import { PET_EVENT_TYPES, petAfter, petBefore, type PetEventBody } from "../../events/pet_event.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
 
 const REX: Pet = { id: 7, name: "Rex", categoryId: 1n, status: "sold" };
 
@@ -17,3 +18,16 @@ Deno.test("petBefore() and petAfter() are the whole pet, without what else an ev
     assertEquals([petBefore(event), petAfter(event)], pets, event.type);
   }
 });
+
+testNeeding(permissions("read"))(
+  "the manual and the guide of the feed name each type",
+  async () => {
+    const manual = await Deno.readTextFile(new URL("../../src/http/README.md", import.meta.url));
+    const guides = await Deno.readTextFile(
+      new URL("../../src/http/docs/guides.md", import.meta.url),
+    );
+    for (const type of PET_EVENT_TYPES) assertStringIncludes(manual, `\`${type}\``);
+    const types = PET_EVENT_TYPES.map((type) => `"${type}"`).join(", ");
+    assertStringIncludes(guides, `for (const type of [${types}]) {`);
+  },
+);

@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { decodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
+import { petAfter } from "../../events/pet_event.ts";
+import { isPetEvent } from "../../src/animals/pet_event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { projectionKey } from "eventstore-less/keyspace.ts";
@@ -18,12 +20,8 @@ export function assertSoundLog(lines: string[]): Pet[] {
     assertEquals(previoushash, hash);
     assertEquals(sequence, String(index + 1).padStart(16, "0"));
     const event = decodeEvent(line);
-    if (event.type === "PetCreated") assertEquals(event.data.id, pets.push(event.data));
-    if (event.type === "PetUpdated") {
-      const { previous: _, ...pet } = event.data;
-      pets[pet.id - 1] = pet;
-    }
-    if (event.type === "PetRemoved") pets[event.data.id - 1] = undefined;
+    if (event.type === "PetCreated") assertEquals(event.data.id, pets.length + 1);
+    if (isPetEvent(event)) pets[event.data.id - 1] = petAfter(event);
     hash = sha256Hex(line);
   }
   return pets.filter((pet) => pet !== undefined);

@@ -3,12 +3,21 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Runs `use` with a copy of what an installation and its type check need, which it may change, in a temporary folder. */
-export async function withProjectCopy<T>(use: (project: string) => Promise<T>): Promise<T> {
+/** What an installation and its type check need. */
+const INSTALLED = ["events", "scripts", "src", "test/std.d.ts", "deno.json", "deno.lock"];
+
+/** What the tests need, too. */
+export const WITH_TESTS = [...INSTALLED, "test", "README.md"];
+
+/** Runs `use` with a copy of some files and folders, which it may change, in a temporary folder. */
+export async function withProjectCopy<T>(
+  use: (project: string) => Promise<T>,
+  names = INSTALLED,
+): Promise<T> {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   const project = `${folder}/project`;
   try {
-    for (const name of ["events", "scripts", "src", "test/std.d.ts", "deno.json", "deno.lock"]) {
+    for (const name of names) {
       await cp(ROOT + name, `${project}/${name}`, { recursive: true });
     }
     return await use(project);
