@@ -18,9 +18,9 @@ export const PetStatus = z.enum(PET_STATUSES, {
 export type PetStatus = z.infer<typeof PetStatus>;
 
 interface PetField {
-  /** The only check of the field: in requests, and in the lines of the log. Integers are those of `parseExactJson()`. */
+  /** The only check of the field, in requests and in lines of the log. Integers are those of `parseExactJson()`. */
   schema: z.ZodType<string | bigint | boolean | undefined>;
-  /** The release that added the field, for example 6.1; absent in version 1. A line with the field names that release. */
+  /** The release that added the field; absent if version 1 had it. A line with the field names that release. */
   release?: string;
   /** If only events set the field, clients read it, and a request that names it is refused. */
   setBy?: "events";
@@ -29,8 +29,8 @@ interface PetField {
 }
 
 /**
- * The only list of a pet's fields, in the order of their JSON text. A new field comes last and must be optional, because the
- * lines of the log do not change.
+ * The only list of a pet's fields, in the order of their JSON text. A new field comes last and must be optional, because
+ * the lines of the log do not change.
  */
 const FIELDS = {
   name: { schema: text(NAME_MAX_LENGTH, "The animal's name"), isPersonal: true },

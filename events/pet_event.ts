@@ -1,6 +1,6 @@
 /**
- * The events of animals. The data of each one has the whole animal, because the records of an animal, the caches and its
- * history depend on nothing but its last event. An event that changes an animal also has the former values of what changed.
+ * The events of animals. The data of each one has the whole animal, because its records, the caches and its history depend
+ * on nothing but its last event. An event that changes an animal also has the former values of what changed.
  */
 
 import type { z } from "zod";

@@ -103,15 +103,15 @@ export type Release = `${number}.${number}`;
 /** A type of events: the one place that says all about it. */
 export interface EventDefinition<Data extends object = object> {
   /**
-   * The schema of the data. The only text of the data has the members in the order of the schema, and a line with another
+   * The schema of the data. The only text of the data has the members in the order of the schema, so a line with another
    * text is malformed. Integers are `bigint`, as `parseExactJson()` gives them.
    */
   data: z.ZodObject;
-  /** The release that added the type, which is the first version of its schema. It is 1 only if the log had it before format 6. */
+  /** The release that added the type: the first version of its schema. Only types from before format 6 have 1. */
   release: Release | "1";
   /**
-   * The later versions of the schema: the releases that have added to the data, each with a function that says whether the
-   * data has what the release added.
+   * The later versions of the schema: the releases that have added to the data. Each function says whether the data has
+   * what the release added.
    */
   added?: Readonly<Record<string, Addition<Data>["isIn"]>>;
   /** The id of the subject. A number is at most the position of the event. */
