@@ -70,14 +70,23 @@ console.error(`Wrote ${PROGRAM.slice(ROOT.length)}, ${size} MB`);
 
 /** Puts the packages of deno.lock into a folder as Node and esbuild expect them. */
 function installPackages(): void {
-  for (const file of ["deno.json", "deno.lock"]) cpSync(ROOT + file, `${PACKAGES}/${file}`);
+  const members = config.workspace.map((member) => `${member}/deno.json`);
+  for (const file of ["deno.json", "deno.lock", ...members]) {
+    cpSync(ROOT + file, `${PACKAGES}/${file}`);
+  }
   const args = ["install", "--quiet", "--frozen", "--node-modules-dir=auto"];
   const { status } = spawnSync(process.execPath, args, { cwd: PACKAGES, stdio: "inherit" });
   if (status !== 0) throw new Error("The packages of deno.lock could not be installed");
 }
 
 function setup(build: Build): void {
-  const imports: Record<string, string> = config.imports;
+  const imports: Record<string, string> = { ...config.imports };
+  for (const member of config.workspace) {
+    const { name, exports } = JSON.parse(readFileSync(`${ROOT}${member}/deno.json`, "utf8"));
+    for (const [door, path] of Object.entries<string>(exports)) {
+      imports[name + door.slice(".".length)] = member + path.slice(".".length);
+    }
+  }
   // The longest names come first, because a name that ends in a slash matches all that begin with it.
   const names = Object.keys(imports).sort((one, other) => other.length - one.length);
   build.onResolve({ filter: /^[^./]/ }, ({ path, kind, pluginData }) => {

@@ -1,0 +1,5 @@
+/** Puts the engine on a store. */
+
+export { createInstance, type Instance } from "../instance.ts";
+export { IdempotencyKeySweep } from "../idempotency/idempotency_key_sweep.ts";
+export { DASHED_NAME, SQL_NAME } from "../names.ts";
