@@ -1,10 +1,9 @@
 /** The operation `listPetEvents`: what happened to one animal, as CloudEvents, newest first. */
 
-import { encodePublicEvent } from "eventstore-less/log/event.ts";
-import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
-import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { encodePublicEvent } from "eventstore-less/log";
+import { type BackgroundWork, FEED_ID_PATTERN } from "eventstore-less/feed";
+import type { HeadEntry } from "eventstore-less/head";
+import type { Store } from "eventstore-less/store";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";

@@ -1,12 +1,12 @@
 /** The lines of the events of one pet, newest first, along the predecessors that they name: one read of the log for each. */
 
-import type { Head, RecordedLine } from "eventstore-less/definitions.ts";
+import type { Head, RecordedLine } from "eventstore-less/definitions";
 import { encodePet, type Pet } from "../../events/pet.ts";
 import { petAfter, petBefore } from "../../events/pet_event.ts";
-import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
-import { readProof } from "eventstore-less/projections/project.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { feedPositionOf } from "eventstore-less/feed";
+import { readProof } from "eventstore-less/projections";
+import { ServiceError } from "eventstore-less/errors";
+import type { Store } from "eventstore-less/store";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { commandName } from "../runtime/command_name.ts";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";

@@ -1,6 +1,6 @@
 /** The commands of clients: they add, change or remove a pet, on behalf of an API key, once for each Idempotency-Key. */
 
-import type { EventMetadata, Head, RecordedEvent } from "eventstore-less/definitions.ts";
+import type { EventMetadata, Head, RecordedEvent } from "eventstore-less/definitions";
 import { petAfter, type PetEventBody } from "../../events/pet_event.ts";
 import type { PetEvent } from "./pet_event.ts";
 import { petSubject } from "./pet_keys.ts";
@@ -13,16 +13,14 @@ import {
   type Pet,
   type PetPatch,
 } from "../../events/pet.ts";
-import type { Appender } from "eventstore-less/append/appender.ts";
-import type { Command } from "eventstore-less/append/command.ts";
+import { type Appender, type Command, findEarlierEvent } from "eventstore-less/append";
 import { hmacSha256Hex } from "../encoding/sha256.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadEntry } from "eventstore-less/head";
 import { type ApiKeyReader, expectMayWrite } from "../keys/api_key_reader.ts";
-import { findEarlierEvent } from "eventstore-less/idempotency/earlier_event.ts";
 import type { PetReader, ProvenPet } from "./pet_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { ServiceError } from "eventstore-less/errors";
+import type { Store } from "eventstore-less/store";
 
 export interface WritePetDeps {
   appender: Appender;

@@ -4,7 +4,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { VERSION } from "../../src/settings/version.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
+import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { addFields, END_OF_RESOURCES } from "../support/add_fields.ts";
 import { editFile } from "../support/edit_file.ts";
 import { fetchFrom } from "../support/fetch_from.ts";

@@ -1,8 +1,8 @@
 /** Adds the event of the guide "Add an event" (src/README.md) to a copy of the project, with a member of its own. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import type { Store } from "../../src/eventstore_less/store/store.ts";
 import type { Pet } from "../../events/pet.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
@@ -121,7 +121,7 @@ testCopy(
         restore: typeof import("../../scripts/restore/restore.ts");
         csv: typeof import("../../scripts/log/csv_event.ts");
         pretty: typeof import("../../scripts/log/pretty_event.ts");
-        lines: typeof import("eventstore-less/log/lines.ts");
+        lines: typeof import("../../src/eventstore_less/log/lines.ts");
       };
       const { createService } = await load<Modules["service"]>("src/service.ts");
       const { audit, linesOfRecords } = await load<Modules["audit"]>("scripts/verify/audit.ts");

@@ -6,6 +6,7 @@
 export type {
   Body,
   Collection,
+  Counts,
   DecidedEvent,
   EventDefinition,
   EventDefinitions,

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { redacted } from "../../../scripts/restore/redact.ts";
 import { verifyExport } from "../../../scripts/restore/restore.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
-import { splitLines } from "eventstore-less/log/lines.ts";
+import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 
 const LINES = sampleLog(600);
