@@ -1,7 +1,6 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
-import { type EventMetadata, OPERATOR } from "eventstore-less/definitions";
-import type { EventBody } from "eventstore-less/application";
+import { type DecidedEvent, OPERATOR } from "eventstore-less/definitions";
 import type { ApiKeyIssuedData } from "../../events/api_key.ts";
 import type { Appender, Command } from "eventstore-less/append";
 import { sha256Hex } from "../encoding/sha256.ts";
@@ -156,7 +155,7 @@ function issuedEvent(
   { id, token }: IssuedApiKey,
   now: number,
   { label, expiresAt, isReadOnly }: ApiKeyTerms,
-): EventBody & EventMetadata {
+): DecidedEvent {
   const data: ApiKeyIssuedData = { keyId: id, label, tokenHash: sha256Hex(token) };
   if (expiresAt !== undefined) data.expiresAt = instantOf(expiresAt);
   if (isReadOnly) data.readOnly = true;
