@@ -1,6 +1,6 @@
 /**
- * What an application says about its events and records, for `eventstore-less/application`. It loads nothing that needs the
- * application, so the modules that `eventstore-less/application` imports use no other door at run time.
+ * The definitions of events and records that an application gives to the engine. This door loads nothing that imports
+ * `eventstore-less/application`, so it is the only one that the modules of that import use at run time.
  */
 
 export type {

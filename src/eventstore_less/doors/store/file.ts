@@ -1,4 +1,4 @@
-/** Store files of SQLite, for what the port does not show. */
+/** Store files of SQLite: their tables, their damage, and the records in them that expire. */
 
 export { checkFile } from "../../store/sqlite/check_file.ts";
 export { expectSoundTables } from "../../store/sqlite/expect_sound_tables.ts";
