@@ -1,3 +1,4 @@
+import { COLLECTIONS } from "eventstore-less/tables.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { redacted } from "../../../scripts/restore/redact.ts";
 import { verifyExport } from "../../../scripts/restore/restore.ts";
@@ -21,11 +22,13 @@ async function redact(lines: string[], subjects: string[]) {
   return { source, replaced, lines: batches.flat().map((line) => decoder.decode(line)) };
 }
 
-/** The members of a line, with another text for each name and label, and without the hash. */
+const PERSONAL = COLLECTIONS.flatMap(({ personal = [] }) => personal);
+
+/** The members of a line, with another text for each personal one, and without the hash. */
 function membersOf(line: string, textOf: (text: string) => string) {
   const { previoushash: _, data, ...members } = JSON.parse(line);
   return JSON.stringify({ ...members, data }, (name, value) => {
-    return ["name", "label"].includes(name) && value !== null ? textOf(value) : value;
+    return PERSONAL.includes(name) && value !== null ? textOf(value) : value;
   });
 }
 
