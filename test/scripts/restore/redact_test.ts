@@ -1,4 +1,4 @@
-import { COLLECTIONS } from "eventstore-less/tables.ts";
+import { COLLECTIONS } from "../../../src/eventstore_less/tables.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { redacted } from "../../../scripts/restore/redact.ts";
 import { verifyExport } from "../../../scripts/restore/restore.ts";
