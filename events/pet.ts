@@ -145,7 +145,8 @@ export function nameIn(petText: string): string {
   return JSON.parse(petText).name;
 }
 
-function text(maxLength: number, description: string): z.ZodString {
+/** A text of 1 to so many code points, in well-formed Unicode. */
+export function text(maxLength: number, description: string): z.ZodString {
   const hasLength = (value: string) => {
     if (value.length <= maxLength) return value.length > 0;
     return value.length <= 2 * maxLength && [...value].length <= maxLength;
@@ -158,7 +159,7 @@ function text(maxLength: number, description: string): z.ZodString {
     .meta({ minLength: 1, maxLength, description });
 }
 
-function int64(description: string): z.ZodBigInt {
+export function int64(description: string): z.ZodBigInt {
   return z.bigint({ error: `must be an integer from ${INT64_MIN} to ${INT64_MAX}` })
     .min(INT64_MIN)
     .max(INT64_MAX)

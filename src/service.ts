@@ -12,6 +12,7 @@ import type { Appender } from "eventstore-less/append";
 import type { HeadReader } from "eventstore-less/head";
 import { secondsSinceEvent } from "eventstore-less/log";
 import { ApiKeyReader } from "./keys/api_key_reader.ts";
+import { CategoryReader } from "./categories/category_reader.ts";
 import { NextApiKeyExpiry } from "./keys/next_api_key_expiry.ts";
 import { PetIndexReader } from "./animals/pet_index_reader.ts";
 import { PetReader } from "./animals/pet_reader.ts";
@@ -92,6 +93,7 @@ export function createService(options: ServiceOptions): Service {
     isRestDue: () => background.isRestDue,
     storeDamage,
   });
+  const categories = new CategoryReader({ heads, runtime, store, storeDamage });
   const feed = new EventFeed(store, background);
   const apiKeys = new ApiKeyReader(store, runtime);
   const followers = new Followers({
@@ -119,6 +121,7 @@ export function createService(options: ServiceOptions): Service {
     appender,
     background,
     bodies,
+    categories,
     corsOrigins,
     feed,
     followers,

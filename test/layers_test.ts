@@ -39,7 +39,7 @@ const LAYERS: RegExp[][] = [
   [/^src\/eventstore_less\/doors\//],
   [/^src\/telemetry\//, /^src\/keys\//],
   [/^src\/api\//],
-  [/^src\/animals\//],
+  [/^src\/animals\//, /^src\/categories\//],
   [/^src\/application\.ts$/],
   [/^src\/http\//],
   [/^src\/settings\//, /^src\/server\//],

@@ -16,7 +16,8 @@ const COLUMNS = ["position", "time", "type", "subject", "actor", "actorLabel", .
 function columnsOf({ shape }: z.ZodObject): string[] {
   const names = Object.keys(shape).filter((name) => !WITHOUT_COLUMN.includes(name));
   return names.flatMap((name) => {
-    const member = shape[name];
+    const optional = shape[name];
+    const member = optional instanceof z.ZodOptional ? optional.unwrap() : optional;
     if (!(member instanceof z.ZodObject)) return [name];
     return columnsOf(member).map((inner) => `${name}.${inner}`);
   });

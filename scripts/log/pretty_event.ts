@@ -10,10 +10,12 @@ const COLORS: Record<EventType, (text: string) => string> = {
   PetRemoved: red,
   ApiKeyIssued: cyan,
   ApiKeyRevoked: yellow,
+  CategoryNamed: green,
+  CategoryRemoved: red,
 };
 
 const POSITION_WIDTH = 8;
-const TYPE_WIDTH = 13;
+const TYPE_WIDTH = 15;
 const SUBJECT_WIDTH = "keys/".length + 26;
 
 /** Formats a stored line for people. `event` is that of the line, if it has one. `labels` are those of the keys by id. */
@@ -45,8 +47,8 @@ function shownData({ data }: RecordedEvent, line: Uint8Array): string {
     const { keyId: _, tokenHash: __, ...others } = data;
     return JSON.stringify(others);
   }
-  if (!("previous" in data)) return new TextDecoder().decode(dataOf(line));
-  const { previous, ...others } = data;
+  const { previous, ...others } = { previous: undefined, ...data };
+  if (previous === undefined) return new TextDecoder().decode(dataOf(line));
   const after: Record<string, unknown> = others;
   const changes = Object.entries(previous).map(([name, before]) => {
     return `${name} ${shown(name, before)} -> ${shown(name, after[name])}`;

@@ -1,6 +1,7 @@
 /** Erases personal data in an export: replaces the texts of subjects, and chains the lines after them again. */
 
 import type { Head, RecordedEvent } from "eventstore-less/definitions";
+import { ERASED } from "../../events/erased.ts";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import {
@@ -71,9 +72,6 @@ function redactData(data: object, personal: readonly string[], replacements: Rep
   return isSame ? data : Object.fromEntries(members);
 }
 
-/** Replaces the first text of a subject. The others also have a number. */
-const REPLACEMENT = "(removed)";
-
 /** The replacements of the texts of a subject. Different texts have different ones, so that a change remains one. */
 class Replacements {
   #known = new Map<string, string>();
@@ -82,7 +80,7 @@ class Replacements {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const number = this.#known.size + 1;
-    const replacement = number === 1 ? REPLACEMENT : `${REPLACEMENT} ${number}`;
+    const replacement = number === 1 ? ERASED : `${ERASED} ${number}`;
     this.#known.set(text, replacement);
     return replacement;
   }

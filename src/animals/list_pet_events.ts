@@ -1,55 +1,34 @@
 /** The operation `listPetEvents`: what happened to one animal, as CloudEvents, newest first. */
 
-import { encodePublicEvent } from "eventstore-less/log";
-import { type BackgroundWork, FEED_ID_PATTERN } from "eventstore-less/feed";
+import type { RecordedEvent } from "eventstore-less/definitions";
 import type { HeadEntry } from "eventstore-less/head";
-import type { Store } from "eventstore-less/store";
+import { encodePet, type Pet } from "../../events/pet.ts";
+import { petAfter, petBefore } from "../../events/pet_event.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";
-import { compressed } from "../api/compression.ts";
-import { entityTag } from "../api/conditional_read.ts";
 import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EVENTS_TAG, EXAMPLE_EVENT_ID, EXAMPLE_ULID } from "../api/described_event.ts";
 import { HEADERS_OF_READS, linkPattern, sometimes } from "../api/described_headers.ts";
-import { EVENT_BATCH_HEADERS, type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
+import { EVENT_BATCH_HEADERS, type HttpResponse } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
+import { LIMIT_MAX } from "../api/requests/page_limit.ts";
+import { queryParameters } from "../api/requests/query.ts";
 import {
-  parameterError,
-  type Parameters,
-  parseQuery,
-  queryOf,
-  queryParameters,
-} from "../api/requests/query.ts";
+  listSubjectEvents,
+  parseSubjectEventsQuery,
+  SUBJECT_EVENTS_PARAMETERS,
+  type SubjectEventsDeps,
+} from "../api/subject_events.ts";
 import { EXAMPLE_PET, EXAMPLE_PET_EVENT, PET_EVENT, PET_ID } from "./described_pets.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, NOT_A_CURSOR, PAGE_PARAMETERS } from "./page_query.ts";
+import type { PetEvent } from "./pet_event.ts";
 import { petIdOf, petNotFoundError } from "./pet_id.ts";
-import { lastLineOf, lineBefore, type PetLine, petLineAt } from "./pet_lines.ts";
+import { petSubject } from "./pet_keys.ts";
 import type { PetReader } from "./pet_reader.ts";
-import type { PetRecord } from "./pet_records.ts";
+import { damagedPetError } from "./pet_records.ts";
 
-/** A page ends after so many bytes of lines, because slow clients keep them in memory. */
-const PAGE_BYTES = 1024 * 1024;
-
-interface PetEventsQuery {
-  limit: number;
-  /** The id of the last event on the page before. */
-  cursor: string;
-}
-
-const PARAMETERS: Parameters<PetEventsQuery> = {
-  limit: PAGE_PARAMETERS.limit,
-  cursor: {
-    description: PAGE_PARAMETERS.cursor.description,
-    schema: { type: "string", pattern: FEED_ID_PATTERN.source, maxLength: 33 },
-    parse: (value, refuse) => FEED_ID_PATTERN.test(value) ? value : refuse(NOT_A_CURSOR),
-  },
-};
-
-export interface ListPetEventsDeps {
-  background: BackgroundWork;
+export interface ListPetEventsDeps extends SubjectEventsDeps {
   pets: PetReader;
-  store: Store;
 }
 
 const LINK = sometimes(
@@ -69,7 +48,7 @@ export const listPetEvents: Operation<ListPetEventsDeps> = {
     "Lists what happened to one animal, newest first, one page at a time. The service finds an event by the one " +
     "after it. Events that it stored before version 6 do not name the one before, so the list ends with the newest " +
     "of these. A page with a megabyte has no more events.",
-  parameters: [PET_ID, ...queryParameters(PARAMETERS)],
+  parameters: [PET_ID, ...queryParameters(SUBJECT_EVENTS_PARAMETERS)],
   responses: {
     200: {
       description: "A page of events; the `Link` header names the next page, if there is one",
@@ -89,61 +68,33 @@ export const listPetEvents: Operation<ListPetEventsDeps> = {
 /** Rejects with `invalid_parameter`, `pet_not_found` and `projection_damaged`. */
 async function respond(
   deps: ListPetEventsDeps,
-  { request, baseUrl }: ApiRequest,
+  exchange: ApiRequest,
   entry: HeadEntry,
 ): Promise<HttpResponse> {
-  const query = { limit: LIMIT_DEFAULT, ...parseQuery(request.search, PARAMETERS) };
-  const pet = await deps.pets.get(petIdOf(request.path), entry);
+  const { path, search } = exchange.request;
+  const query = parseSubjectEventsQuery(search);
+  const pet = await deps.pets.get(petIdOf(path), entry);
   if (pet === undefined) throw petNotFoundError();
-  const lines = await readPage(deps.store, entry, pet, query);
-  const body = `[${lines.map(encodeLine).join(",")}]`;
-  const headers: HttpResponse["headers"] = { ...READ_HEADERS, vary: "accept-encoding" };
-  const last = lines.at(-1);
-  if (last?.event.predecessor !== undefined) {
-    const next = `${baseUrl}/pets/${pet.id}/events?${queryOf({ ...query, cursor: last.id })}`;
-    headers.link = `<${next}>; rel="next"`;
-  }
-  headers.etag = entityTag(body);
-  const response = { status: 200, body, headers, contentHeaders: EVENT_BATCH_HEADERS };
-  return await compressed(response, request.headers, () => deps.background.turn("pages"));
+  return await listSubjectEvents(deps, exchange, entry, query, {
+    subject: petSubject(pet.id),
+    state: pet.text,
+    position: pet.position,
+    stateAfter,
+    stateBefore,
+    damagedError: () => damagedPetError(pet.id, entry.head, "does not follow from its event"),
+  });
 }
 
-/** The lines on a page. The log does not change, so they are those of one moment. */
-async function readPage(
-  store: Store,
-  { head }: HeadEntry,
-  pet: PetRecord,
-  { limit, cursor }: { limit: number; cursor?: string },
-): Promise<PetLine[]> {
-  const page: PetLine[] = [];
-  let bytes = 0;
-  let line = cursor === undefined
-    ? await lastLineOf(store, head, pet)
-    : await lineAfterCursor(store, head, pet, cursor);
-  while (line !== undefined) {
-    page.push(line);
-    bytes += line.line.length;
-    const isFull = page.length === limit || bytes >= PAGE_BYTES;
-    line = isFull ? undefined : await lineBefore(store, line);
-  }
-  return page;
+/** The text of the pet after an event. */
+function stateAfter(event: RecordedEvent): string | undefined {
+  return textOf(petAfter(event as PetEvent));
 }
 
-/**
- * The first line on the page with that cursor. Rejects with `invalid_parameter` unless the cursor is the id of an event of
- * the pet.
- */
-async function lineAfterCursor(
-  store: Store,
-  head: HeadEntry["head"],
-  { id }: PetRecord,
-  cursor: string,
-): Promise<PetLine | undefined> {
-  const shown = await petLineAt(store, head, cursor, id);
-  if (shown === undefined) throw parameterError("cursor", NOT_A_CURSOR);
-  return await lineBefore(store, shown);
+/** The text of the pet before an event. No pet has the text before an addition, which has no predecessor. */
+function stateBefore(event: RecordedEvent): string {
+  return textOf(petBefore(event as PetEvent)) ?? "";
 }
 
-function encodeLine(line: PetLine): string {
-  return encodePublicEvent(line, line.id, line.event.actor);
+function textOf(pet: Pet | undefined): string | undefined {
+  return pet && encodePet(pet);
 }

@@ -15,13 +15,14 @@ import {
 } from "../api/described_headers.ts";
 import { type HttpResponse, READ_HEADERS } from "../api/http_response.ts";
 import type { Operation } from "../api/operation.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX } from "../api/requests/page_limit.ts";
 import { integerSchema, queryOf, queryParameters } from "../api/requests/query.ts";
 import { INT64_MAX } from "../encoding/int64.ts";
 import type { ApiKey } from "../keys/api_key.ts";
 import { EXAMPLE_PET, PET, PETS_TAG } from "./described_pets.ts";
 import { SCAN_LIMIT, SCAN_MS } from "./name_search.ts";
 import { headOf, type Page, type PageQuery, totalOf } from "./page.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX, PAGE_PARAMETERS, parsePageQuery } from "./page_query.ts";
+import { PAGE_PARAMETERS, parsePageQuery } from "./page_query.ts";
 import type { PetReader } from "./pet_reader.ts";
 
 export interface ListPetsDeps {

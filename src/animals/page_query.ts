@@ -2,9 +2,14 @@
 
 import { INT64_MAX, INT64_MIN, int64Of } from "../encoding/int64.ts";
 import {
+  CURSOR_DESCRIPTION,
+  LIMIT,
+  LIMIT_DEFAULT,
+  NOT_A_CURSOR,
+} from "../api/requests/page_limit.ts";
+import {
   combinedError,
   INTEGER,
-  integer,
   integerSchema,
   oneOf,
   type Parameters,
@@ -14,14 +19,6 @@ import {
 import type { PageQuery } from "./page.ts";
 import { STATUS_FILTER, STATUS_FILTERS } from "./described_pets.ts";
 
-/** Section 8 of the interface. */
-export const LIMIT_MIN = 1;
-export const LIMIT_MAX = 100;
-export const LIMIT_DEFAULT = 20;
-
-/** The fault of a cursor that comes from no page. */
-export const NOT_A_CURSOR = "must be taken from the Link header of another page";
-
 /** Longest part of a name to search for, in Unicode code points. The `Link` header repeats it. */
 export const NAME_PART_MAX = 100;
 
@@ -29,12 +26,7 @@ export const NAME_PART_MAX = 100;
 export const IDS_MAX = 100;
 
 export const PAGE_PARAMETERS: Parameters<PageQuery> = {
-  limit: integer(
-    "The maximum number on a page, which has fewer if its text is long",
-    LIMIT_MIN,
-    LIMIT_MAX,
-    LIMIT_DEFAULT,
-  ),
+  limit: LIMIT,
   status: oneOf(
     "Lists only animals of this status, or those without one (`none`); by default all",
     STATUS_FILTERS,
@@ -49,7 +41,7 @@ export const PAGE_PARAMETERS: Parameters<PageQuery> = {
     },
   },
   cursor: {
-    description: "The start of the page, taken from the `Link` header of the previous page",
+    description: CURSOR_DESCRIPTION,
     schema: { type: "string", pattern: "^[1-9][0-9]{0,18}$", minLength: 1, maxLength: 19 },
     parse(value, refuse) {
       const cursor = parseDigits(value);

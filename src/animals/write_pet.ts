@@ -1,8 +1,8 @@
-/** The commands of clients: they add, change or remove a pet, on behalf of an API key, once for each Idempotency-Key. */
+/** The commands of clients that add, change or remove a pet. */
 
 import type { EventMetadata, Head, RecordedEvent } from "eventstore-less/definitions";
 import { petAfter, type PetEventBody } from "../../events/pet_event.ts";
-import type { PetEvent } from "./pet_event.ts";
+import { isPetEvent, type PetEvent } from "./pet_event.ts";
 import { petSubject } from "./pet_keys.ts";
 import { lastPetIdOf } from "./pet_counts.ts";
 import {
@@ -13,29 +13,15 @@ import {
   type Pet,
   type PetPatch,
 } from "../../events/pet.ts";
-import { type Appender, type Command, findEarlierEvent } from "eventstore-less/append";
-import { hmacSha256Hex } from "../encoding/sha256.ts";
-import type { HeadEntry } from "eventstore-less/head";
-import { type ApiKeyReader, expectMayWrite } from "../keys/api_key_reader.ts";
+import { type WriteDeps, type WriteRequest, writeWithKey } from "../keys/write_with_key.ts";
 import type { PetReader, ProvenPet } from "./pet_reader.ts";
-import type { Runtime } from "../runtime/runtime.ts";
 import { ServiceError } from "eventstore-less/errors";
-import type { Store } from "eventstore-less/store";
 
-export interface WritePetDeps {
-  appender: Appender;
-  runtime: Runtime;
-  apiKeys: ApiKeyReader;
+export interface WritePetDeps extends WriteDeps {
   pets: PetReader;
-  store: Store;
 }
 
-interface WritePetRequest {
-  token: string;
-  idempotencyKey?: string;
-}
-
-export interface RemovePetRequest extends WritePetRequest {
+export interface RemovePetRequest extends WriteRequest {
   petId: number;
   /** Whether the pet with that JSON text is one that the client expects to change or to remove. */
   isExpected?: (petText: string) => boolean;
@@ -73,10 +59,10 @@ interface PetState {
 
 type DecidedPetEvent = PetEventBody & Pick<EventMetadata, "predecessor">;
 
-/** Rejects as {@linkcode Appender.append}, or with `invalid_credentials`, `read_only_key`, `idempotency_key_reused`. */
+/** Rejects as {@linkcode writeWithKey}. */
 export function createPet(
   deps: WritePetDeps,
-  request: WritePetRequest & { pet: NewPet },
+  request: WriteRequest & { pet: NewPet },
 ): Promise<WrittenPet> {
   return writePet(deps, request, additionRule(request.pet));
 }
@@ -144,55 +130,27 @@ function expectPet(
   throw new ServiceError("precondition_failed", message);
 }
 
-/** The data that a request reads before it decides. */
-interface PreparedWrite {
-  /** The id of the API key. */
-  actor: string;
-  /** The event that the Idempotency-Key has caused before; then nothing is decided. */
-  earlier?: PetEvent;
-  before?: ProvenPet;
-}
-
-/**
- * Carries out a request: reads, decides, appends, and returns the pet. The key and the rule are checked as of exactly
- * the head that the commit replaces, so a revoked key never writes. If the Idempotency-Key has caused an event before,
- * nothing is appended: the outcome is the pet as it was after that.
- */
+/** Carries out a request, and returns the pet after it, or the one that it has removed. */
 async function writePet(
   deps: WritePetDeps,
-  { token, idempotencyKey }: WritePetRequest,
+  request: WriteRequest,
   rule: PetRule,
 ): Promise<WrittenPet> {
-  const { appender, runtime } = deps;
-  const eventTimeMs = runtime.now();
-  const id = runtime.newId();
-  const time = new Date(eventTimeMs).toISOString();
-  // Nobody can guess it from a published log, because the token is secret.
-  const logged = idempotencyKey === undefined ? undefined : hmacSha256Hex(token, idempotencyKey);
-  const inputs = { token, logged, petId: rule.petId, eventTimeMs };
-  const command: Command<PreparedWrite> = {
-    subject: rule.petId === undefined ? undefined : petSubject(rule.petId),
-    idempotencyKey: logged,
-    prepare: (base) => prepareWrite(deps, base, inputs),
-    decide(head, { actor, earlier, before }, last) {
-      if (earlier !== undefined) return [];
-      const decided = rule.decide(head, last === undefined ? stateOf(before) : stateAfter(last));
-      if (decided === undefined) return [];
-      const metadata: EventMetadata = { id, time, actor };
-      if (logged !== undefined) metadata.idempotencyKey = logged;
-      return [{ ...metadata, ...decided }];
-    },
-  };
-  const { events, prepared: { earlier, before } } = await appender.append(command);
-  if (earlier !== undefined) {
-    expectOutcome(rule, earlier);
-    return writtenPet(earlier, true);
+  const { petId } = rule;
+  const { event, before, isDuplicate } = await writeWithKey(deps, request, {
+    subject: petId === undefined ? undefined : petSubject(petId),
+    read: async (base) => petId === undefined ? undefined : await deps.pets.getProven(petId, base),
+    decide: (head, before: ProvenPet | undefined, last) =>
+      rule.decide(head, last === undefined ? stateOf(before) : stateAfter(last)),
+    isOutcome: (event) => isPetEvent(event) && rule.isOutcome(event),
+  });
+  if (event !== undefined) {
+    const { data } = event as PetEvent;
+    return { id: data.id, text: encodePet(data), isDuplicate };
   }
-  const appended = events.at(0) as PetEvent | undefined;
-  if (appended !== undefined) return writtenPet(appended, false);
-  // A request without an event changes nothing, so it leaves the pet as prepare() has read it.
-  const { id: petId, text } = before!;
-  return { id: petId, text, isDuplicate: false };
+  // A request without an event changes nothing, so it leaves the pet as it has read it.
+  const { id, text } = before!;
+  return { id, text, isDuplicate };
 }
 
 function stateOf(before: ProvenPet | undefined): PetState | undefined {
@@ -203,48 +161,4 @@ function stateOf(before: ProvenPet | undefined): PetState | undefined {
 export function stateAfter(last: RecordedEvent): PetState | undefined {
   const pet = petAfter(last as PetEvent);
   return pet && { pet, position: last.position };
-}
-
-function expectOutcome(rule: PetRule, earlier: PetEvent): void {
-  if (rule.isOutcome(earlier)) return;
-  const message = "The Idempotency-Key was sent with another request before; nothing was stored";
-  throw new ServiceError("idempotency_key_reused", message);
-}
-
-function writtenPet({ data }: PetEvent, isDuplicate: boolean): WrittenPet {
-  return { id: data.id, text: encodePet(data), isDuplicate };
-}
-
-interface WriteInputs {
-  token: string;
-  /** The HMAC of the Idempotency-Key. */
-  logged: string | undefined;
-  petId: number | undefined;
-  eventTimeMs: number;
-}
-
-/** If an event of this Idempotency-Key is stored after the look-up, the head moves, so the commit fails. */
-async function prepareWrite(
-  { apiKeys, pets, runtime, store }: WritePetDeps,
-  base: HeadEntry,
-  inputs: WriteInputs,
-): Promise<PreparedWrite> {
-  const { head } = base;
-  const { token, logged, petId, eventTimeMs } = inputs;
-  // The API key must be valid now and at the time of the event, because the clock may have been set back.
-  const apiKey = await apiKeys.authorize(token, head, Math.max(runtime.now(), eventTimeMs));
-  expectMayWrite(apiKey);
-  const actor = apiKey.id;
-  const readPet = async () => petId === undefined ? undefined : await pets.getProven(petId, base);
-  if (logged === undefined) return { actor, before: await readPet() };
-  // 1. The pet is read first: if it shows that this very request has landed, the look-up finds the event.
-  const [read] = await Promise.allSettled([readPet()]);
-  // 2. An earlier event is the outcome, even if the pet cannot be read now. The age is measured at the time of the event,
-  // so two events of one Idempotency-Key are a day apart.
-  const use = { actor, idempotencyKey: logged, timeMs: eventTimeMs };
-  const earlier = await findEarlierEvent(store, head, use);
-  if (earlier !== undefined) return { actor, earlier: earlier as PetEvent };
-  // 3. Only a request without an earlier event fails because of the pet.
-  if (read.status === "rejected") throw read.reason;
-  return { actor, before: read.value };
 }

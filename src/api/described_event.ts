@@ -8,7 +8,7 @@ import type { Tag } from "./operation.ts";
 
 export const EVENTS_TAG: Tag = {
   name: "Events",
-  description: "How the animals came to be as they are",
+  description: "How the animals and categories came to be as they are",
 };
 
 /** The schemas of the id of an API key, and of a time in UTC with milliseconds. */

@@ -47,7 +47,7 @@ const TABLE = {
   ),
   read_only_key: entry(
     403,
-    "The API key may read animals, but not add, change or remove any",
+    "The API key may read animals and categories, but not add, change or remove any",
     "Use another key, or ask the operator for one that may write",
     'Bearer error="insufficient_scope"',
   ),
@@ -55,6 +55,11 @@ const TABLE = {
     404,
     "An animal with this identifier does not exist",
     "Use the identifier of an animal in a list",
+  ),
+  category_not_found: entry(
+    404,
+    "A category with this identifier has no name",
+    "Use the identifier of a category in the list, or name the category",
   ),
   not_found: entry(404, "The path does not exist", "Use a path of the interface"),
   method_not_allowed: entry(
@@ -68,6 +73,16 @@ const TABLE = {
     "The Idempotency-Key was sent with another request within the last 24 hours",
     "Send a new key for a new request, or repeat the request of the key",
   ),
+  category_name_taken: entry(
+    409,
+    "Another category has this name, without regard to case",
+    "Send another name, or use the category that the message names",
+  ),
+  too_many_categories: entry(
+    409,
+    "A category without a name was to get one, but 1,000 categories have names",
+    "Remove the name of a category first",
+  ),
   feed_reset: entry(
     410,
     "The log has no event with this id: it is another log, or was restored to an earlier state",
@@ -75,8 +90,8 @@ const TABLE = {
   ),
   precondition_failed: entry(
     412,
-    "The animal has changed since you read the ETag in If-Match, or never had it; nothing was stored",
-    "Read the animal again, and decide again with its new ETag",
+    "The animal or category has changed since you read the ETag in If-Match, or never had it; nothing was stored",
+    "Read it again, and decide again with its new ETag",
   ),
   body_too_large: entry(413, "The body is larger than 64 KiB", "Send a smaller body"),
   unsupported_media_type: entry(
@@ -102,8 +117,8 @@ const TABLE = {
   ),
   outcome_unknown: entry(
     503,
-    "The store did not confirm the request in time: the animal may or may not have been added, changed or removed",
-    `${RETRY} with the same Idempotency-Key; without a key, first check the animal`,
+    "The store did not confirm the request in time: the animal or category may or may not have been added, changed or removed",
+    `${RETRY} with the same Idempotency-Key; without a key, first check the animal or category`,
   ),
   overloaded: entry(
     503,

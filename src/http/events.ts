@@ -1,6 +1,7 @@
-/** The operation `listEvents`: events of pets as a batch, or as a stream (https://html.spec.whatwg.org/#server-sent-events). */
+/** The operation `listEvents`: events of animals and categories as a batch, or as a stream (https://html.spec.whatwg.org/#server-sent-events). */
 
 import { Buffer } from "node:buffer";
+import { z } from "zod";
 import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/head";
 import {
   type BackgroundWork,
@@ -23,7 +24,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import type { RequestHeaders, ServiceRequest } from "../runtime/service_request.ts";
 import { serviceErrorCode, StoreError } from "eventstore-less/errors";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
-import { arrayOf, content } from "../api/component.ts";
+import { arrayOf, content, schemaComponent } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
 import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EVENTS_TAG, EXAMPLE_EVENT_ID } from "../api/described_event.ts";
@@ -32,6 +33,7 @@ import { codeOf } from "../api/errors.ts";
 import type { Operation } from "../api/operation.ts";
 import { queryParameters } from "../api/requests/query.ts";
 import { EXAMPLE_PET_EVENT, PET_EVENT } from "../animals/described_pets.ts";
+import { CATEGORY_EVENT } from "../categories/described_categories.ts";
 import { EVENT_BATCH_HEADERS, type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import {
@@ -93,6 +95,12 @@ const LINK = sometimes(
   `<${EXAMPLE_BASE}/events?lastEventId=${EXAMPLE_EVENT_ID}&limit=100&timeout=0>; rel="next"`,
 );
 
+/** An event of the feed. Its type says which. */
+const EVENT = schemaComponent(
+  "Event",
+  z.union([PET_EVENT.value, CATEGORY_EVENT.value] as z.ZodType[]),
+);
+
 const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT_ID}\nevent: ${EXAMPLE_PET_EVENT.type}\n` +
   `data: ${JSON.stringify(EXAMPLE_PET_EVENT)}\n\n`;
 
@@ -103,7 +111,7 @@ export const listEvents: Operation<EventsDeps> = {
   tag: EVENTS_TAG,
   summary: "List events",
   description:
-    "Lists additions, changes and removals of animals, oldest first: as a batch, or with " +
+    "Lists additions, changes and removals of animals, and those of the names of categories, oldest first: as a batch, or with " +
     `\`Accept: ${STREAM_TYPE}\` as a stream, which stays open. See the guides "Follow the store" and "Follow by a stream".`,
   parameters: [...queryParameters(EVENTS_PARAMETERS), LAST_EVENT_ID],
   responses: {
@@ -113,7 +121,7 @@ export const listEvents: Operation<EventsDeps> = {
       headers: [LINK, NO_STORE],
       content: {
         ...content(
-          arrayOf(PET_EVENT, EVENTS_LIMIT_MAX),
+          arrayOf(EVENT, EVENTS_LIMIT_MAX),
           [EXAMPLE_PET_EVENT],
           [EVENT_BATCH_HEADERS["content-type"]],
         ),

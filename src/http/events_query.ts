@@ -1,6 +1,7 @@
 /** The query of the feed: each parameter with its description and its parser. */
 
 import { z } from "zod";
+import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed";
@@ -63,7 +64,7 @@ export const EVENTS_PARAMETERS = {
     EVENTS_TIMEOUT_MAX,
     0,
   ),
-  type: oneOf("Lists only events of this type", PET_EVENT_TYPES),
+  type: oneOf("Lists only events of this type", [...PET_EVENT_TYPES, ...CATEGORY_EVENT_TYPES]),
   status: oneOf(
     "Lists only events by which an animal enters, keeps or leaves this status",
     PET_STATUSES,

@@ -6,6 +6,8 @@ import { assert, assertEquals } from "@std/assert";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/eventstore_less/append/appender.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
+import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
+import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
 import { newToken } from "../../src/keys/token.ts";
 import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
@@ -15,6 +17,7 @@ import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { BODY_LIMIT_BYTES } from "../../src/runtime/service_request.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
+import { nameManyCategories } from "../support/name_many_categories.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { assertError } from "../support/test_each_way.ts";
 
@@ -68,6 +71,14 @@ const forPet = (id: string): Send[] => [
   ({ change }) => change(id, SOLD),
   ({ remove }) => remove(id),
 ];
+const name = (id: string, body: unknown, headers: HeadersInit = {}): Send => ({ nameCategory }) =>
+  nameCategory(id, body as string, headers);
+/** Reads and a removal of a category. */
+const forCategory = (id: string): Send[] => [
+  get(`/v1/categories/${id}`),
+  get(`/v1/categories/${id}/events`),
+  ({ removeCategory }) => removeCategory(id),
+];
 const bare = (path: string): Send => ({ sendBare }) => sendBare(path);
 
 /** A read with these headers, which may have the token. */
@@ -102,7 +113,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ],
     ["Content-Length must be one whole number", post(REX, { "content-length": "1, 2" })],
     [
-      'Header If-Match must be the ETag of an animal, such as "1f2e", or *',
+      'Header If-Match must be the ETag of an animal or a category, such as "1f2e", or *',
       ...patchWith("if-match", ["", ",", "secret", '"a', 'a"', '"a""b"', '"a" "b"', '"a", secret']),
       ...patchWith("if-match", ['w/"a"', 'W/ "a"', "W/", '*, "a"', '"a", *', '"a b"']),
     ],
@@ -187,6 +198,19 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
           send(path, { method })
         )
       ),
+    ],
+  ],
+  "404 category_not_found": [
+    [
+      "A category with this identifier has no name",
+      ...["0", "-1", "9223372036854775807", "-9223372036854775808"].flatMap(forCategory),
+      ({ removeCategory }) => removeCategory(1n, { "if-match": "*" }),
+    ],
+    [
+      "The identifier of a category is an int64 without leading zeros, such as 7",
+      ...["secret", "1.0", "1e0", "01", "+1", "-0", "0x1", "%31", "1%20", "%00", "1;a=b", "NaN"]
+        .concat("9223372036854775808", "-9223372036854775809", "9".repeat(1_000))
+        .flatMap((id) => [...forCategory(id), name(id, "Dogs")]),
     ],
   ],
   "404 pet_not_found": [
@@ -287,7 +311,9 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ['Query parameter "limit" must be an integer from 1 to 1000', ...follow("limit=1001")],
     ['Query parameter "timeout" must be an integer from 0 to 30000', ...follow("timeout=30001")],
     [
-      `Query parameter "type" must be one of ${PET_EVENT_TYPES.join(", ")}`,
+      `Query parameter "type" must be one of ${
+        [...PET_EVENT_TYPES, ...CATEGORY_EVENT_TYPES].join(", ")
+      }`,
       ...follow("type=ApiKeyIssued", "type=secret"),
     ],
   ],
@@ -437,6 +463,14 @@ const SCENARIOS: Record<string, (service: TestService, store: FaultyStore) => Pr
   idempotency_key_reused: async ({ add }) => {
     await add(REX, { "idempotency-key": "one" });
     return await add({ ...REX, name: "Mia" }, { "idempotency-key": "one" });
+  },
+  category_name_taken: async ({ nameCategory }) => {
+    await nameCategory(1n, "Dogs");
+    return await nameCategory(2n, "dogs");
+  },
+  too_many_categories: async (service) => {
+    await nameManyCategories(service, CATEGORIES_LIMIT);
+    return await service.nameCategory(-1n, "Dogs");
   },
   precondition_failed: async ({ add, change }) => {
     await add(REX);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PET_STATUSES } from "../../events/pet.ts";
 import type { audit } from "../../scripts/verify/audit.ts";
 import { entityTag } from "../../src/api/conditional_read.ts";
-import { LIMIT_MAX } from "../../src/animals/page_query.ts";
+import { LIMIT_MAX } from "../../src/api/requests/page_limit.ts";
 import { pick } from "../support/load_client.ts";
 import type { ServiceProcess } from "../support/service_process.ts";
 import { expectDone, run } from "../support/third_party_tools.ts";

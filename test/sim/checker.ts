@@ -1,24 +1,26 @@
 import {
   type Exchange,
   type GetOperation,
+  isOfCategory,
   isWrite,
   type ListOperation,
   nextCursor,
 } from "./history.ts";
 import { type CommittedLine, feedIdOf, type Oracle, type PetState, shortened } from "./oracle.ts";
+import { checkCategories, checkCategoryEvents } from "./category_checker.ts";
 import { checkAttempts, checkWrite, isCurrent, isWriteExchange } from "./write_checker.ts";
 
 /**
  * Maximum time to a response, in milliseconds.
- * - A read takes two reads of the head (the one in flight and the next), one of the key and one of the pets,
- *   each up to 2 seconds. A list takes another read of the head, and a second for further attempts.
- * - A create or an update takes two reads of the head, one of the key, and 3.5 seconds for the outcome.
+ * - A read takes two reads of the head (the one in flight and the next), one of the key, one of the lines that prove it,
+ *   and one of the pets, each up to 2 seconds. A list takes another read of the head, and a second for further attempts.
+ * - A write takes two reads of the head, one of the key, one of its lines, and 3.5 seconds for the outcome.
  * - With an Idempotency-Key, it may also share the outcome of an earlier request, which takes another
  *   3.5 seconds, and ends with a read.
  */
-const READ_LIMIT_MS = 8_000 + 100;
+const READ_LIMIT_MS = 10_000 + 100;
 const LIST_LIMIT_MS = READ_LIMIT_MS + 3_000;
-const WRITE_LIMIT_MS = 9_500 + 100;
+const WRITE_LIMIT_MS = 11_500 + 100;
 /** A request of the feed waits for events in addition, and a stream has a limit of its own. */
 const STREAM_LIMIT_MS = 360_000 + 1_000 + READ_LIMIT_MS;
 const IDEMPOTENT_WRITE_LIMIT_MS = WRITE_LIMIT_MS + 3_500 + READ_LIMIT_MS;
@@ -37,7 +39,11 @@ export function checkExchanges(exchanges: readonly Exchange[], oracle: Oracle): 
       }`
     );
   });
-  return [...violations, ...checkAttempts(exchanges.filter(isWriteExchange), oracle)];
+  return [
+    ...violations,
+    ...checkAttempts(exchanges.filter(isWriteExchange), oracle),
+    ...checkCategoryEvents(exchanges, oracle),
+  ];
 }
 
 function* check(exchange: Exchange, oracle: Oracle, keys: Map<string, KeyLifetime>) {
@@ -50,6 +56,10 @@ function* check(exchange: Exchange, oracle: Oracle, keys: Map<string, KeyLifetim
   if (status !== 503) yield* checkCredentials(exchange, keys.get(exchange.key.keyId));
   if (operation.kind === "list") yield* checkList(exchange, operation, oracle);
   else if (operation.kind === "get") yield* checkGet(exchange, operation, oracle);
+  if (isOfCategory(operation)) {
+    yield* checkCategories(exchange, operation, oracle);
+    return;
+  }
   if (operation.kind !== "list" && status === 404) yield* checkNotFound(exchange, oracle);
   if (isWriteExchange(exchange)) yield* checkWrite(exchange, oracle);
 }
@@ -168,7 +178,7 @@ function* checkNotFound({ operation, startStep, endStep }: Exchange, oracle: Ora
 }
 
 /** The content that a client has after a response: the body of a 200 or 201, or after a 304 the cached content. */
-function contentOf({ response, operation }: Exchange) {
+export function contentOf({ response, operation }: Exchange) {
   const { status, body, headers } = response!;
   if (status === 200 || status === 201) return { body, link: headers.get("link") };
   return status === 304 ? operation.cached : undefined;

@@ -3,7 +3,7 @@ import {
   type CreateOperation,
   type Exchange,
   FIRST_TAG,
-  isWrite,
+  isPetWrite,
   type KeyInUse,
   type ListOperation,
   type Operation,
@@ -106,7 +106,7 @@ class Client {
     // One instance that gets them together puts several events of a pet into one commit.
     const sharedSlot = random.chance(0.5) ? drawSlot() : undefined;
     await Promise.all(operations.map(async (operation) => {
-      const isTogether = sharedSlot !== undefined && isWrite(operation);
+      const isTogether = sharedSlot !== undefined && isPetWrite(operation);
       const isLater = !isTogether && random.chance(0.5);
       if (isLater) await cluster.simulation.sleep(random.between(0, 20));
       await this.#send(operation, this.#drawKey(), sharedSlot ?? drawSlot());

@@ -4,8 +4,11 @@ import type { Service } from "../../src/service.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
+  type CategoryOperation,
   type Exchange,
-  isWrite,
+  isCategoryWrite,
+  isOfCategory,
+  isPetWrite,
   type KeyInUse,
   type Operation,
   type ReceivedResponse,
@@ -252,7 +255,34 @@ function died(node: Node): Promise<undefined> {
 const QUERY_NAMES = ["lastEventId", "limit", "timeout", "cursor"]
   .concat("type", "status", "categoryId", "order", "ids", "name");
 
-function requestOf(operation: Operation, { token }: KeyInUse): Request {
+function requestOf(operation: Operation, key: KeyInUse): Request {
+  return isOfCategory(operation) ? categoryRequestOf(operation, key) : petRequestOf(operation, key);
+}
+
+function categoryRequestOf(
+  operation: CategoryOperation & Pick<Operation, "cached">,
+  { token }: KeyInUse,
+): Request {
+  const { categoryId, cached } = operation;
+  const url = new URL("http://localhost/v1/categories");
+  if (categoryId !== undefined) url.pathname += `/${categoryId}`;
+  const headers = new Headers({ authorization: `Bearer ${token}` });
+  if (!isCategoryWrite(operation)) {
+    if (cached !== undefined) headers.set("if-none-match", cached.etag);
+    return new Request(url, { headers });
+  }
+  const { idempotencyKey, ifMatch, name } = operation;
+  if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
+  if (ifMatch !== undefined) headers.set("if-match", ifMatch);
+  if (operation.kind === "removeCategory") return new Request(url, { method: "DELETE", headers });
+  headers.set("content-type", "application/json");
+  return new Request(url, { method: "PUT", headers, body: JSON.stringify({ name }) });
+}
+
+function petRequestOf(
+  operation: Exclude<Operation, CategoryOperation>,
+  { token }: KeyInUse,
+): Request {
   const isFeed = operation.kind === "events";
   const url = new URL(`http://localhost/v1/${isFeed ? "events" : "pets"}`);
   const headers = new Headers({ authorization: `Bearer ${token}` });
@@ -269,7 +299,7 @@ function requestOf(operation: Operation, { token }: KeyInUse): Request {
     setHeader("accept", operation.isStream ? "text/event-stream" : undefined);
     setHeader("last-event-id", operation.resumes);
   }
-  if (!isWrite(operation)) return new Request(url, { headers });
+  if (!isPetWrite(operation)) return new Request(url, { headers });
   setHeader("idempotency-key", operation.idempotencyKey);
   setHeader("content-type", "application/json");
   if (operation.kind !== "create") setHeader("if-match", operation.ifMatch);

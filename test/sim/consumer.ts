@@ -224,7 +224,7 @@ export class Consumer {
 }
 
 function isWanted({ event: { type, data } }: CommittedLine, filter: Filter): boolean {
-  return /^Pet/.test(type) && type === (filter.type ?? type) &&
+  return /^(Pet|Category)/.test(type) && type === (filter.type ?? type) &&
     [data.status, data.previous?.status, undefined].includes(filter.status);
 }
 

@@ -69,6 +69,24 @@ export interface GetOperation {
   petId: number;
 }
 
+/** A request that names a category or removes it. */
+export interface CategoryWrite {
+  kind: "nameCategory" | "removeCategory";
+  categoryId: number;
+  /** Absent for a removal. */
+  name?: string;
+  ifMatch?: string;
+  /** The text of the category that the ETag of `ifMatch` belongs to; absent if that is any category. */
+  expected?: string;
+  idempotencyKey?: string;
+}
+
+export interface CategoryRead {
+  kind: "listCategories" | "getCategory";
+  /** Absent for the list. */
+  categoryId?: number;
+}
+
 /** A request of the feed: for a batch, which may wait, or for a stream. */
 export interface EventsOperation {
   kind: "events";
@@ -84,12 +102,28 @@ export interface EventsOperation {
 
 export type WriteOperation = CreateOperation | UpdateOperation | RemoveOperation;
 
-export type Operation = (WriteOperation | ListOperation | GetOperation | EventsOperation) & {
-  cached?: CachedResponse;
-};
+export type CategoryOperation = CategoryWrite | CategoryRead;
 
-export function isWrite(operation: Operation): operation is WriteOperation {
+export type Operation =
+  & (WriteOperation | ListOperation | GetOperation | CategoryOperation | EventsOperation)
+  & { cached?: CachedResponse };
+
+/** Whether a request is a write of a pet. */
+export function isPetWrite(operation: Operation): operation is WriteOperation {
   return ["create", "update", "remove"].includes(operation.kind);
+}
+
+export function isCategoryWrite(operation: Operation): operation is CategoryWrite {
+  return ["nameCategory", "removeCategory"].includes(operation.kind);
+}
+
+export function isOfCategory(operation: Operation): operation is CategoryOperation {
+  return isCategoryWrite(operation) ||
+    ["listCategories", "getCategory"].includes(operation.kind);
+}
+
+export function isWrite(operation: Operation): operation is WriteOperation | CategoryWrite {
+  return isPetWrite(operation) || isCategoryWrite(operation);
 }
 
 export interface ReceivedResponse {

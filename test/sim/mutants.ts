@@ -48,6 +48,9 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a request that changes nothing shows the pet from before a change of its commit": {
       decide: ['fate.kind === "adds" || lastOfSubject === undefined', "true"],
     },
+    "two names are decided on the same names in one commit": {
+      firstOfGroups: ["return isFirst;", "return true;"],
+    },
     "a settled command is still appended": {
       decideAll: ["if (queued.isSettled) continue;", ""],
     },
@@ -128,6 +131,25 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "a page of a category lacks pets that the index has before its head": {
       readCategory: ["idsOf(query, Infinity)", "idsOf(query, head.types.PetCreated?.count ?? 0)"],
+    },
+  },
+  "src/categories/category_reader.ts": {
+    "an instance does not follow the names that another one gives": {
+      CategoryReader: ["!isBefore(this.#cached.head, head)", "true"],
+    },
+    "categories that changed during a read are not read again": {
+      "#read": ["!isBefore(asOf, now)", "true"],
+    },
+  },
+  "src/categories/write_category.ts": {
+    "a name is not compared with those of other categories": {
+      expectFreeName: ["other.foldedName !== foldedName", "true"],
+    },
+    "a category that is named again does not name its removal": {
+      namingRule: ["predecessor: removedAt", "predecessor: undefined"],
+    },
+    "the ETag of a category is not checked": {
+      expectCategory: ["isExpected(category.text)", "true"],
     },
   },
   "src/animals/name_search.ts": {
@@ -220,7 +242,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
       ],
     },
   },
-  "src/animals/write_pet.ts": {
+  "src/keys/write_with_key.ts": {
     "an Idempotency-Key is not looked up again after the head changed": {
       prepareWrite: [
         "const earlier =",
@@ -234,10 +256,18 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a duplicate response is given for a different request": {
       expectOutcome: ["if (rule.isOutcome(earlier))", "if (true)"],
     },
+    "a repeated removal is not found": {
+      writeWithKey: [
+        "if (prepared.earlier !== undefined) return [];",
+        'if (prepared.earlier !== undefined && prepared.earlier.type !== "PetRemoved") return [];',
+      ],
+    },
+  },
+  "src/animals/write_pet.ts": {
     "a pet is not read again after the head changed": {
-      prepareWrite: [
-        "pets.getProven(petId, base)",
-        "((inputs as any).read ??= pets.getProven(petId, base))",
+      writePet: [
+        "deps.pets.getProven(petId, base)",
+        "((rule as any).read ??= deps.pets.getProven(petId, base))",
       ],
     },
     "a condition is not checked": { expectPet: ["isExpected(encodePet(before.pet))", "true"] },
@@ -247,12 +277,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     },
     "a repeated removal is taken for one of another pet": {
       removalRule: ["&& data.id === petId", ""],
-    },
-    "a repeated removal is not found": {
-      writePet: [
-        "if (earlier !== undefined) return [];",
-        "if (earlier !== undefined && rule.petId === undefined) return [];",
-      ],
     },
   },
   "src/eventstore_less/projections/project.ts": {

@@ -32,6 +32,18 @@ export interface PetState extends CommittedLine {
   endStep: number;
 }
 
+/** The names of the categories after an event. */
+export interface Names {
+  position: number;
+  step: number;
+  byId: ReadonlyMap<number, string>;
+}
+
+/** Whether one of the categories has the name without regard to case. The names are in ASCII. */
+export function isNameTaken(byId: Names["byId"], name: string): boolean {
+  return [...byId.values()].some((it) => it.toLowerCase() === name.toLowerCase());
+}
+
 interface StoredHead extends Record<string, unknown> {
   generation: number;
 }
@@ -55,6 +67,8 @@ export class Oracle {
   readonly lines: CommittedLine[] = [];
   /** The states of each pet in order, by id: those of pet 1 come first. */
   readonly pets: PetState[][] = [];
+  /** The names of the categories, first those of an empty log, and then after each event of a category. */
+  readonly names: Names[] = [{ position: 0, step: -1, byId: new Map() }];
   /** The positions of the events whose records of Idempotency-Keys a fault has removed at some time. */
   readonly lostPositions = new Set<number>();
   /** Number of records of Idempotency-Keys that were removed because they were over. */
@@ -198,7 +212,8 @@ export class Oracle {
       }
       this.pets.push([]);
     }
-    if ("id" in data) this.#addState(line);
+    if (type.startsWith("Pet")) this.#addState(line);
+    if (type.startsWith("Category")) this.#addNames(line);
   }
 
   #addState(line: CommittedLine): void {
@@ -217,6 +232,23 @@ export class Oracle {
     states.push({ ...line, id, petText, isRemoved, before, endStep: Infinity });
   }
 
+  /** Checks that the event continues from the names before it, and leaves no name twice. */
+  #addNames({ event: { type, data }, position, step, text }: CommittedLine): void {
+    const byId = new Map(this.names.at(-1)!.byId);
+    const former = byId.get(data.id);
+    const isRemoval = type === "CategoryRemoved";
+    const said = isRemoval ? data.name : data.previous?.name;
+    const isSame = !isRemoval && data.name === former;
+    if (said !== former || isSame) {
+      this.#violations.push(`Category ${data.id} was named ${former} before ${shortened(text)}`);
+    }
+    byId.delete(data.id);
+    const isTaken = !isRemoval && isNameTaken(byId, data.name);
+    if (isTaken) this.#violations.push(`Another category has the name of ${shortened(text)}`);
+    if (!isRemoval) byId.set(data.id, data.name);
+    this.names.push({ position, step, byId });
+  }
+
   #counts(): Record<string, Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const states of this.pets) {
@@ -224,7 +256,11 @@ export class Oracle {
       const list = event.data.status ?? "none";
       if (!isRemoved) counts[list] = (counts[list] ?? 0) + 1;
     }
-    return Object.keys(counts).length === 0 ? {} : { pets: counts };
+    const named = this.names.at(-1)!.byId.size;
+    return {
+      ...(Object.keys(counts).length > 0 && { pets: counts }),
+      ...(named > 0 && { categories: { named } }),
+    };
   }
 
   #checkHead(head: StoredHead): void {

@@ -38,6 +38,7 @@
  */
 
 import { checkExchanges } from "./checker.ts";
+import { drawCategoryClients } from "./category_client.ts";
 import { runClient } from "./client.ts";
 import { drawConsumers } from "./consumer.ts";
 import { Cluster } from "./cluster.ts";
@@ -107,7 +108,8 @@ export async function simulate(
   const cluster = new Cluster(simulation, code, simulation.random.integer(1, 4));
   const { exchanges, oracle, violations } = cluster;
   let isOver = false;
-  runPhases(cluster, code, hasColor, new Random(-seed))
+  const randoms = { consumers: new Random(-seed), categories: new Random(seed + 2 ** 30) };
+  runPhases(cluster, code, hasColor, randoms)
     .catch((error) => violations.push(`The simulator failed: ${error.stack}`))
     .finally(() => isOver = true);
   const isStopped = () => stopsAtViolation && violations.length > 0;
@@ -135,7 +137,7 @@ async function runPhases(
   cluster: Cluster,
   code: Code,
   hasColor: boolean,
-  ownRandom: Random,
+  { consumers: ownRandom, categories }: { consumers: Random; categories: Random },
 ): Promise<void> {
   const { simulation } = cluster;
   const { random } = simulation;
@@ -150,11 +152,13 @@ async function runPhases(
     tags: 0,
     knownPets: new Map(),
     consumers: [],
+    categoryClients: [],
     idempotentWrites: [],
   };
   if (await issueApiKey(workload, { isKept: true }) === undefined) return;
   // With randomness of their own, because many seeds have none.
   workload.consumers = drawConsumers(workload, ownRandom);
+  workload.categoryClients = drawCategoryClients(workload, categories);
   const rounds = random.chance(0.2) ? 2 : 1;
   for (let round = 1; round <= rounds; round++) {
     // Continue on the next day, when Idempotency-Keys have expired.
@@ -168,7 +172,7 @@ async function runPhases(
 
 /** Runs clients and operators while faults occur. */
 async function runRound(workload: Workload, round: number): Promise<void> {
-  const { cluster, consumers } = workload;
+  const { cluster, consumers, categoryClients } = workload;
   const { simulation, store } = cluster;
   const { random } = simulation;
   const profile: FaultProfile = { phase: `round ${round}`, store: drawStoreFaultProfile(random) };
@@ -182,6 +186,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   users.push(runOperator(workload, random.integer(0, 12)));
   if (random.chance(0.3)) users.push(runOperator(workload, random.integer(0, 6)));
   const consuming = consumers.map((consumer) => consumer.follow(() => isOver));
+  const naming = categoryClients.map((client) => client.run(() => isOver));
   let injecting: Promise<void> | undefined;
   if (random.chance(0.8)) {
     const ownRandom = random.fork();
@@ -195,7 +200,7 @@ async function runRound(workload: Workload, round: number): Promise<void> {
   store.faultProfile = NO_FAULTS;
   await injecting;
   store.outage.until = simulation.now;
-  await Promise.all(consuming);
+  await Promise.all([...consuming, ...naming]);
 }
 
 /**
@@ -249,6 +254,7 @@ async function expectRecovery(workload: Workload): Promise<void> {
       if (exchange?.response !== undefined) noteResponse(workload, exchange);
     }
   }
+  await Promise.all(workload.categoryClients.map((client) => client.finish()));
   // Instances that write at the same moment conflict with each other, but none may fail.
   await runUpdates(workload, key, 2 * cluster.size, 0);
   await Promise.all(Array.from({ length: 2 * cluster.size }, (_, number) => {

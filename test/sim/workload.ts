@@ -1,3 +1,4 @@
+import type { CategoryClient } from "./category_client.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Code } from "./code_under_test.ts";
 import type { Consumer } from "./consumer.ts";
@@ -30,6 +31,7 @@ export interface Workload {
   /** The newest response with a pet that a client has received, by the pet's id. */
   knownPets: Map<number, { etag: string; text: string }>;
   consumers: Consumer[];
+  categoryClients: CategoryClient[];
   /** Requests with an Idempotency-Key, which may be repeated at any time. */
   idempotentWrites: { operation: WriteOperation; key: KeyInUse }[];
 }

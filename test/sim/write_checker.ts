@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import {
   type Exchange,
   FIRST_TAG,
-  isWrite,
+  isPetWrite,
   type KeyInUse,
   NOTHING_STORED,
   type Target,
@@ -16,7 +16,7 @@ type WriteExchange = Exchange & { operation: WriteOperation };
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export function isWriteExchange(exchange: Exchange): exchange is WriteExchange {
-  return isWrite(exchange.operation);
+  return isPetWrite(exchange.operation);
 }
 
 /** Without an Idempotency-Key, an attempt causes one event at most; some request that was not refused caused each. */
@@ -172,7 +172,10 @@ function isRefused({ response }: Exchange): boolean {
 }
 
 /** The name that the log gives to the Idempotency-Key of a request. */
-function loggedKey({ idempotencyKey }: WriteOperation, { token }: KeyInUse): string | undefined {
+export function loggedKey(
+  { idempotencyKey }: { idempotencyKey?: string },
+  { token }: KeyInUse,
+): string | undefined {
   if (idempotencyKey === undefined) return undefined;
   return createHmac("sha256", token).update(idempotencyKey).digest("hex");
 }

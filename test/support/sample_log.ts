@@ -2,6 +2,7 @@ import type { EventMetadata } from "../../src/eventstore_less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { OPERATOR } from "../../src/eventstore_less/log/actor.ts";
 import { encodeEvent, GENESIS_HASH, subjectOf } from "../../src/eventstore_less/log/event.ts";
+import type { CategoryEventBody } from "../../events/category.ts";
 import {
   formerValuesOf,
   patchPet,
@@ -20,6 +21,9 @@ const KEY_EVERY = 10;
 /** Every so many events, an earlier pet is changed instead of one added. Every fourth time, the last one is removed. */
 const CHANGE_EVERY = 5;
 
+/** Each of these places in ten events has one of a category. */
+const OF_CATEGORY = [7, 9];
+
 /** A valid log of that length with events of all types, one each second after a time in Unix milliseconds. */
 export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
   const events: (EventBody & EventMetadata)[] = [];
@@ -28,6 +32,7 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
   let index = 0;
   let key = { keyId: "", tokenHash: "" };
   let predecessor = key;
+  const ofCategories = categoryEvents();
   for (let position = 1; position <= length; position++) {
     const id = sampleId(position);
     const time = new Date(since + position * 1_000).toISOString();
@@ -49,6 +54,8 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
       body = after === undefined
         ? { type: "PetRemoved", data: before }
         : { type: "PetUpdated", data: { ...after, previous: formerValuesOf(before, after) } };
+    } else if (OF_CATEGORY.includes(position % 10)) {
+      body = ofCategories.next().value!;
     } else {
       const petId = pets.length + 1;
       const status = [...PET_STATUSES, undefined][petId % 4];
@@ -57,11 +64,26 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
       pets.push(pet);
       body = { type: "PetCreated", data: pet };
     }
-    const isPet = "name" in body.data;
-    const once = isPet && position % 3 === 0 && { idempotencyKey: sha256Hex(`once ${position}`) };
-    events.push({ ...body, id, time, actor: isPet ? key.keyId : OPERATOR, ...once });
+    const isOfClient = "name" in body.data;
+    const once = isOfClient && position % 3 === 0 &&
+      { idempotencyKey: sha256Hex(`once ${position}`) };
+    events.push({ ...body, id, time, actor: isOfClient ? key.keyId : OPERATOR, ...once });
   }
   return linesOf(events);
+}
+
+/** Names categories, changes the name of one, removes one, and names it again. */
+function* categoryEvents(): Generator<CategoryEventBody, undefined> {
+  const farId = -(2n ** 63n);
+  yield { type: "CategoryNamed", data: { id: 1n, name: "Dogs" } };
+  yield { type: "CategoryNamed", data: { id: farId, name: "Katzen 🐈" } };
+  yield { type: "CategoryRemoved", data: { id: 1n, name: "Dogs" } };
+  for (let number = 1;; number++) {
+    const [former, name] = [number - 1, number].map((it) => it === 0 ? "Katzen 🐈" : `Cats ${it}`);
+    yield { type: "CategoryNamed", data: { id: farId, name, previous: { name: former } } };
+    yield { type: "CategoryNamed", data: { id: BigInt(number), name: "dogs" } };
+    yield { type: "CategoryRemoved", data: { id: BigInt(number), name: "dogs" } };
+  }
 }
 
 /** A patch that changes the pet: its status, the rest, or both. */

@@ -3,6 +3,7 @@ import type { RequestHandler } from "../../src/runtime/service_request.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import { parseExactJson } from "../../src/encoding/int64.ts";
 import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { describedAnswer } from "./assert_described.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
@@ -33,6 +34,15 @@ export interface Client {
   /** Sends a request to change the pet with an id, with such a body. */
   change(petId: number | string, patch: unknown, headers?: HeadersInit): Promise<Response>;
   remove(petId: number | string, headers?: HeadersInit, body?: string): Promise<Response>;
+  /** Sends a request to name the category with an id. A body that is not the name is sent as it is. */
+  nameCategory(
+    id: bigint | string,
+    name: string | object,
+    headers?: HeadersInit,
+  ): Promise<Response>;
+  removeCategory(id: bigint | string, headers?: HeadersInit): Promise<Response>;
+  /** Lists all categories. Rejects if the response is not a list. */
+  listCategories(): Promise<{ id: bigint; name: string }[]>;
   /** Lists pets, and resolves to their ids. Rejects if the response is not a list. */
   listIds(query?: string): Promise<number[]>;
 }
@@ -105,6 +115,13 @@ export function clientOf(token: string, carry: Client["sendBare"]): Client {
     change: (petId, patch, headers) => sendJson("PATCH", `/v1/pets/${petId}`, patch, headers),
     listIds: async (query = "") =>
       (await (await send(`/v1/pets?${query}`)).json()).map(({ id }: { id: number }) => id),
+    nameCategory: (id, name, headers) => {
+      const body = typeof name === "string" ? { name } : name;
+      return sendJson("PUT", `/v1/categories/${id}`, body, headers);
+    },
+    removeCategory: (id, headers) => send(`/v1/categories/${id}`, { method: "DELETE", headers }),
+    listCategories: async () =>
+      parseExactJson(await (await send("/v1/categories")).text()) as { id: bigint; name: string }[],
     remove: (petId, headers, body) =>
       send(`/v1/pets/${petId}`, { method: "DELETE", headers, body }),
   };

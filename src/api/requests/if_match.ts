@@ -15,9 +15,9 @@ export const IF_MATCH = new Component("parameters", "IfMatch", {
   name: "If-Match",
   in: "header",
   description:
-    "The `ETag` of the animal that you have read, also with `ids=1`, or several; `*` allows any state. If the animal has none " +
+    "The `ETag` of the animal (also with `ids=1`) or category that you have read, or several; `*` allows any state. If it has none " +
     "of them, the status is 412. Unlike in RFC 9110 (13.1.1), an `ETag` also matches as a proxy that compresses left it: with " +
-    "`W/` before it, or with a coding at its end (`-gzip`). This is safe, because it is a hash of the animal",
+    "`W/` before it, or with a coding at its end (`-gzip`). This is safe, because it is a hash of the content",
   schema: { type: "string", pattern: IF_MATCH_PATTERN.source },
 });
 
@@ -31,7 +31,8 @@ export function parseIfMatch(
   const field = headers.get("if-match");
   if (field === null) return undefined;
   if (!IF_MATCH_PATTERN.test(field)) {
-    const message = 'Header If-Match must be the ETag of an animal, such as "1f2e", or *';
+    const message =
+      'Header If-Match must be the ETag of an animal or a category, such as "1f2e", or *';
     throw new HttpError("malformed_request", message);
   }
   if (field === "*") return () => true;

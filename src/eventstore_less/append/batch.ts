@@ -52,12 +52,13 @@ export interface Plan {
   batch?: Batch;
 }
 
-/** Prepares the candidates, and decides them in their order. Changes none of them. */
+/** Prepares the candidates, but for the later ones of a group, and decides them in their order. Changes none of them. */
 export async function planBatch(
   limits: StoreLimits,
   base: HeadEntry,
-  candidates: readonly QueuedCommand[],
+  queued: readonly QueuedCommand[],
 ): Promise<Plan> {
+  const candidates = firstOfGroups(queued);
   const preparations = await Promise.allSettled(
     candidates.map(async ({ command }) => await command.prepare(base)),
   );
@@ -73,6 +74,17 @@ export async function planBatch(
     });
     return { base, planned: refused };
   }
+}
+
+/** The commands without those that wait for an earlier one of their group. */
+function firstOfGroups(queued: readonly QueuedCommand[]): QueuedCommand[] {
+  const groups = new Set<string>();
+  return queued.filter(({ command: { group } }) => {
+    if (group === undefined) return true;
+    const isFirst = !groups.has(group);
+    groups.add(group);
+    return isFirst;
+  });
 }
 
 /** Decides prepared commands in their order, each on the head with the events of the commands before it. */

@@ -8,6 +8,11 @@ export interface Command<Prepared = unknown> {
   readonly subject?: string;
   /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
   readonly idempotencyKey?: string;
+  /**
+   * A step takes one command of a group. Each reads what the events of those before it have changed, for example the names
+   * of all categories.
+   */
+  readonly group?: string;
   /** Nothing follows its events in the same commit: they change an API key, which later commands must read. */
   readonly endsCommit?: true;
   /**

@@ -7,6 +7,8 @@ import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../api/requests/idempotency_key.t
 import * as EVENTS from "../events_query.ts";
 import { SCAN_LIMIT, SCAN_MS, SEARCHES_OF_KEY_LIMIT } from "../../animals/name_search.ts";
 import * as PAGES from "../../animals/page_query.ts";
+import * as LIMITS from "../../api/requests/page_limit.ts";
+import { CATEGORIES_LIMIT } from "../../categories/write_category.ts";
 import { BODY_LIMIT_MS } from "../../api/requests/request_body.ts";
 import { BODY_LIMIT_BYTES } from "../../runtime/service_request.ts";
 import SAMPLES from "./code_samples.md" with { type: "text" };
@@ -17,6 +19,8 @@ export function guides(base: string) {
   const { status, when: message } = ERRORS.pet_not_found;
   const values: Record<string, unknown> = {
     ...PAGES,
+    ...LIMITS,
+    CATEGORIES_LIMIT: CATEGORIES_LIMIT.toLocaleString("en"),
     ...EVENTS,
     base,
     "body-KiB": BODY_LIMIT_BYTES / 1024,

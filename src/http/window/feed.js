@@ -3,7 +3,7 @@
 import { showEventsOfAnimal } from "./animal_history.js";
 import { updateList } from "./animals.js";
 import { parseJson, request, send, wait } from "./api.js";
-import { kindOf } from "./kinds.js";
+import { isOfAnimal, kindOf } from "./kinds.js";
 import { EVENTS_KEPT, setState, state } from "./state.js";
 
 export const HOUR_MS = 3_600_000;
@@ -42,8 +42,9 @@ async function* linesOf(body) {
   }
 }
 
-function showEvents(events) {
-  state.position = events.at(-1)?.id ?? state.position;
+function showEvents(all) {
+  state.position = all.at(-1)?.id ?? state.position;
+  const events = all.filter(isOfAnimal);
   Object.assign(state, remembered(events, state));
   updateList(events);
   showEventsOfAnimal(events);
@@ -57,7 +58,7 @@ export async function loadLastDay() {
     const { body, nextPage } = await request(path);
     const events = body.filter(({ id }) => id <= state.openedAt);
     if (events.length === 0) return;
-    setState(remembered(events, state));
+    setState(remembered(events.filter(isOfAnimal), state));
     path = nextPage;
   }
   setState({ isDayCut: true });

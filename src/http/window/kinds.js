@@ -8,3 +8,8 @@ export const KIND_WORDS = Object.values(WORDS_BY_TYPE);
 export function kindOf({ type }) {
   return TYPES.indexOf(type);
 }
+
+/** Whether the event is of an animal. The page passes over all others, such as the names of categories. */
+export function isOfAnimal({ type }) {
+  return TYPES.includes(type);
+}

@@ -645,3 +645,26 @@ async function assertSound(service: TestService, pets: number): Promise<void> {
   const { sound, faults, summary: { pets: found } } = await audit(service);
   assertEquals({ sound, faults, pets: found }, { sound: true, faults: [], pets });
 }
+
+Deno.test("a step takes one command of a group: each is prepared after the commit of the one before, and others share it", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  const { appender, runtime } = service;
+  const prepared: number[] = [];
+  const ofGroup = (name: string): Command => {
+    const add = addPetCommand(runtime, service.keyId, { name, categoryId: 1n });
+    return {
+      group: "one",
+      prepare: ({ head }) => void prepared.push(head.position),
+      decide: add.decide,
+    };
+  };
+  const commands = ["a", "b", "c"].map(ofGroup);
+  const other = addPetCommand(runtime, service.keyId, { name: "other", categoryId: 1n });
+  const appended = [...commands, other].map((command) => appender.append(command));
+  const positions = (await runtime.settle(Promise.all(appended)))
+    .map(({ events: [{ position }] }) => position);
+  assertEquals(positions, [2, 4, 5, 3]);
+  assertEquals(prepared, [1, 3, 4]);
+  assertEquals(store.commits.length, 3);
+});

@@ -39,6 +39,12 @@ const BODIES: [EventBody, schema: string][] = [
   [{ type: "ApiKeyIssued", data: { ...KEY, expiresAt: METADATA.time } }, "api-key-issued:1"],
   [{ type: "ApiKeyIssued", data: { ...KEY, readOnly: true } }, "api-key-issued:2"],
   [{ type: "ApiKeyRevoked", data: REVOCATION }, "api-key-revoked:1"],
+  [{ type: "CategoryNamed", data: { id: INT64_MIN, name: '"🐈' } }, "category-named:6.0"],
+  [
+    { type: "CategoryNamed", data: { id: 0n, name: "Dogs", previous: { name: "\u2028!" } } },
+    "category-named:6.0",
+  ],
+  [{ type: "CategoryRemoved", data: { id: INT64_MAX, name: "Dogs" } }, "category-removed:6.0"],
 ];
 
 const recorded = (body: EventBody): RecordedEvent => {

@@ -85,9 +85,9 @@ Deno.test("the guides have a value for every placeholder, and only addresses of 
   for (const code of Object.keys(ERRORS)) assertStringIncludes(text, `\`${code}\``);
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 19);
+  assertEquals(addresses.length, 21);
   for (const address of addresses) {
-    assertMatch(address.slice(BASE.length), /^\/(pets|events|\.\.\/openapi\.json)\b/);
+    assertMatch(address.slice(BASE.length), /^\/(pets|categories|events|\.\.\/openapi\.json)\b/);
   }
 });
 
@@ -117,13 +117,22 @@ Deno.test("each operation has a sample in each language; one without samples is 
 });
 
 /** The output of the sample of an operation, if that is not the name of an animal. */
-const PRINTED: Record<string, string> = { removePet: "204", getKey: "test" };
+const PRINTED: Record<string, string> = {
+  removePet: "204",
+  getKey: "test",
+  listCategories: "Dogs",
+  getCategory: "Dogs",
+  nameCategory: "Dogs",
+  removeCategory: "204",
+  listCategoryEvents: "Dogs",
+};
 
 for (const language of LANGUAGES) {
   testNeedingLanguage(language)(`the samples in ${language} run`, async () => {
     await using service = await openTestService();
     await using server = serveFetch(endingStreams(service.fetch));
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    await service.nameCategory(7n, "Dogs");
     const description = describeInterface({ publicUrl: `http://127.0.0.1:${server.port}/v1` });
     const { paths }: typeof DESCRIPTION = JSON.parse(description);
     const operations = Object.values(paths).flatMap((methods) => Object.entries(methods));
@@ -161,6 +170,7 @@ const PROGRAMS: Program[] = [
   ["Paging", "python", "Python", ALL_PETS],
   ["Paging", "javascript", "JavaScript", ALL_PETS],
   ["Retries", "bash", "curl", new RegExp(`^{"id":${PETS + 1},"name":"Rex",`)],
+  ["Names of categories", "bash", "curl", /^(\[?{"id":7,"name":"Dogs"}\]?){2}$/],
   ["Polling", "bash", "curl", new RegExp(`^\\[{"id":${PETS},"name":"Rex"`)],
   ["Change or remove an animal", "bash", "curl", SOLD],
   ["Change or remove an animal", "javascript", "JavaScript", SOLD],
@@ -186,7 +196,10 @@ for (const [name, mark, language, printed, failure] of PROGRAMS) {
             request = new Request(url, request);
           } else if (polls === 4) await revokeApiKey(service, service.keyId);
           else if (polls === 3) await service.send("/v1/pets/1", { method: "DELETE" });
-          else await (await service.change(1, { name: "Max 1" })).body?.cancel();
+          else {
+            await (await service.nameCategory(1n, "Dogs")).body?.cancel();
+            await (await service.change(1, { name: "Max 1" })).body?.cancel();
+          }
         }
         return await service.fetch(request);
       };

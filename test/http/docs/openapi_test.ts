@@ -50,6 +50,7 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
   const writes = idsOf(operations.filter(({ method }) => method !== "get"));
   const bodies = idsOf(operations.filter(({ requestBody }) => requestBody !== undefined));
   const ofPets = idsOf(operations.filter(({ path }) => path.includes("{petId}")));
+  const ofCategories = idsOf(operations.filter(({ path }) => path.includes("{categoryId}")));
   const conditional = idsOf(
     operations.filter(({ parameters }) =>
       parameters.some(({ $ref }) => $ref?.endsWith("/IfMatch"))
@@ -62,6 +63,9 @@ Deno.test("describeInterface() lists the errors of one operation only there", ()
     feed_reset: ["listEvents"],
     overloaded: [...writes, "listEvents", "listPets"].sort(),
     pet_not_found: ofPets,
+    category_not_found: ofCategories,
+    category_name_taken: ["nameCategory"],
+    too_many_categories: ["nameCategory"],
     precondition_failed: conditional,
     ...Object.fromEntries(["method_not_allowed", "not_found", "not_ready"].map((it) => [it, []])),
   };
@@ -115,6 +119,11 @@ Deno.test("the examples of the OpenAPI document are the responses on a new store
   const linkOf = (text: string) =>
     text.replace(/limit=.*>/, ">").replace("localhost:8000", "localhost");
   assertEquals(linkOf(history.headers.get("link")!), linkOf(link));
+  const put = paths["/categories/{categoryId}"].put;
+  const named = await service.nameCategory("7", exampleOf(put.requestBody) as object);
+  assertEquals([named.status, await named.json()], [201, exampleOf(put.responses[201])]);
+  const ofCategories = paths["/categories"].get.responses[200];
+  assertEquals(await (await service.send("/v1/categories")).json(), exampleOf(ofCategories));
   const key = await (await service.send("/v1/key")).json();
   const keyShown = exampleOf(paths["/key"].get.responses[200]) as { expiresAt?: string };
   delete keyShown.expiresAt;

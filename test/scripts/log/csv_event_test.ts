@@ -44,6 +44,9 @@ Deno.test("csvEvent() has the values of an animal and those before, and no hash 
     "previous.categoryId": String(before.categoryId),
     "previous.status": "none",
   });
+  assertEquals(cellsOf(7), { ...commonOf(7), ...label, name: "Dogs" });
+  const renamed = { name: "Cats 1", "previous.name": "Katzen 🐈" };
+  assertEquals(cellsOf(19), { ...commonOf(19), ...renamed });
   assertEquals(cellsOf(1), { ...commonOf(1), label: "key 1" });
   assertEquals(cellsOf(12), { ...commonOf(12), effectiveAt: JSON.parse(LINES[11]).time });
   assertEquals(cellsOf(1, "{}"), { position: "1", type: "not an event" });

@@ -21,8 +21,9 @@ test("eventFilter() selects events by type, subject, actor and time", () => {
   const cases: [flags: Flags, positions: number[]][] = [
     // The addition, the changes and the removal.
     [{ subject: "pets/1" }, [2, 10, 15]],
-    [{ subject: "pets/3" }, [4, 5]],
-    [{ subject: "pets/11" }, [17, 20, 25]],
+    [{ subject: "pets/3" }, [4, 5, 30]],
+    [{ subject: "pets/11" }, [24, 25]],
+    [{ subject: "categories/1" }, [7, 17, 27, 29]],
     [{ type: ["PetUpdated"], until: second(20) }, [5, 10]],
     [{ type: ["PetRemoved"] }, [15]],
     [{ type: ["PetRemoved", "ApiKeyRevoked"] }, [12, 15, 22]],
@@ -50,7 +51,7 @@ test("eventFilter() selects events by type, subject, actor and time", () => {
 test("eventFilter() refuses what no event can have", () => {
   const cases: [flags: Flags, message: string][] = [
     [{ type: ["PetRemoved", "PetSold"] }, "--type takes one of PetCreated"],
-    [{ subject: "pets/0" }, '--subject takes pets/7 or keys/ID, not "pets/0"'],
+    [{ subject: "pets/0" }, '--subject takes pets/7 or keys/ID or categories/7, not "pets/0"'],
     [{ actor: "Ann" }, '--actor takes the id of a key, or operator, not "Ann"'],
     [{ since: "2026-02-30" }, "--since takes a time like "],
     [{ until: "soon" }, "--until takes a time like "],

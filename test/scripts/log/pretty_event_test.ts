@@ -3,6 +3,7 @@ import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { assertEquals } from "@std/assert";
 import { setColorEnabled } from "@std/fmt/colors";
 import { encodeEvent, GENESIS_HASH } from "../../../src/eventstore_less/log/event.ts";
+import type { CategoryEventBody } from "../../../events/category.ts";
 import { formerValuesOf, type NewPet } from "../../../events/pet.ts";
 import { prettyEvent } from "../../../scripts/log/pretty_event.ts";
 
@@ -41,7 +42,37 @@ Deno.test("prettyEvent() shows of a change only what changed, without characters
     const line = new TextEncoder().encode(encodeEvent(event));
     assertEquals(
       prettyEvent({ position: 12, line }, event, new Map()),
-      `2026-11-20T08:00:00.000Z       12 PetUpdated    ${"pets/7".padEnd(31)} operator ${shown}`,
+      `2026-11-20T08:00:00.000Z       12 PetUpdated      ${"pets/7".padEnd(31)} operator ${shown}`,
+    );
+  }
+});
+
+Deno.test("prettyEvent() shows the name of a category, and the former one", () => {
+  setColorEnabled(false);
+  const id = -(2n ** 63n);
+  const cases: [body: CategoryEventBody, shown: string][] = [
+    [{ type: "CategoryNamed", data: { id, name: "Dogs" } }, `{"id":${id},"name":"Dogs"}`],
+    [
+      { type: "CategoryNamed", data: { id, name: "Dogs", previous: { name: "\u202eCats" } } },
+      'name "\\u202eCats" -> "Dogs"',
+    ],
+    [{ type: "CategoryRemoved", data: { id, name: "Dogs" } }, `{"id":${id},"name":"Dogs"}`],
+  ];
+  for (const [body, shown] of cases) {
+    const event: RecordedEvent = {
+      ...body,
+      id: "01HZZZZZZZ0000000000000001",
+      time: "2026-11-20T08:00:00.000Z",
+      actor: OPERATOR,
+      position: 12,
+      previousHash: GENESIS_HASH,
+    };
+    const line = new TextEncoder().encode(encodeEvent(event));
+    assertEquals(
+      prettyEvent({ position: 12, line }, event, new Map()),
+      `2026-11-20T08:00:00.000Z       12 ${
+        body.type.padEnd(15)
+      } categories/${id} operator ${shown}`,
     );
   }
 });

@@ -1,5 +1,5 @@
 import { COLLECTIONS } from "../../../src/eventstore_less/tables.ts";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { redacted } from "../../../scripts/restore/redact.ts";
 import { verifyExport } from "../../../scripts/restore/restore.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
@@ -32,7 +32,7 @@ function membersOf(line: string, textOf: (text: string) => string) {
   });
 }
 
-Deno.test("redacted() replaces the texts of any animal or key, and leaves a sound log with all else", async () => {
+Deno.test("redacted() replaces the texts of any animal, key or category, and leaves a sound log with all else", async () => {
   const subjects = LINES.map((line) => JSON.parse(line).subject);
   for (const subject of new Set(subjects)) {
     const { source, replaced, lines } = await redact(LINES, [subject]);
@@ -48,9 +48,16 @@ Deno.test("redacted() replaces the texts of any animal or key, and leaves a soun
       const isOfSubject = subjects[index] === subject;
       const texts = (text: string) => isOfSubject ? "" : text;
       assertEquals(membersOf(line, texts), membersOf(LINES[index], texts));
-      if (isOfSubject) assert(!/Zoë|key \d/.test(line), line);
+      if (isOfSubject) assert(!/Zoë|key \d|[Dd]ogs|Cats|Katzen/.test(line), line);
     }
   }
+});
+
+Deno.test("redacted() leaves a sound log if it erases the names of several categories", async () => {
+  const { source, lines } = await redact(LINES, ["categories/2", `categories/${-(2n ** 63n)}`]);
+  await verifyExport(() => source());
+  const names = lines.map((line) => JSON.parse(line).data.name);
+  assertGreater(names.filter((name) => name === "(removed)").length, 2);
 });
 
 Deno.test("redacted() keeps a change of a name a change, and one name the same", async () => {

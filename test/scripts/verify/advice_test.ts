@@ -73,22 +73,22 @@ const CASES: FaultCase[] = [
   {
     name: "missing pet",
     kind: "record_missing",
-    change: () => [{ type: "delete", key: projectionKey(1, petKey("pending", 6)) }],
+    change: () => [{ type: "delete", key: projectionKey(1, petKey("available", 4)) }],
   },
   {
     name: "pet that no event adds",
     kind: "record_extra",
-    change: () => [set(projectionKey(1, petKey("sold", 2)), '{"id":2}')],
+    change: () => [set(projectionKey(1, petKey("available", 2)), '{"id":2}')],
   },
   {
     name: "altered pet",
     kind: "record_altered",
-    change: () => [set(projectionKey(1, petKey("pending", 6)), '{"id":6}')],
+    change: () => [set(projectionKey(1, petKey("available", 4)), '{"id":4}')],
   },
   {
     name: "pet that expires",
     kind: "record_expires",
-    change: expiring(projectionKey(1, petKey("pending", 6))),
+    change: expiring(projectionKey(1, petKey("available", 4))),
   },
   {
     name: "log that was cut off",

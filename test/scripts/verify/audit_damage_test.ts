@@ -3,6 +3,7 @@
 import { isPetEvent } from "../../../src/animals/pet_event.ts";
 import { petContentOf } from "../../../src/animals/pet_content.ts";
 import { PET_LISTS, petKey, petListOf, removedPetKey } from "../../../src/animals/pet_keys.ts";
+import { isCategoryEvent } from "../../../src/categories/category_event.ts";
 import { assertEquals, assertGreater } from "@std/assert";
 import { decodeEvent } from "../../../src/eventstore_less/log/event.ts";
 import { encodePet } from "../../../events/pet.ts";
@@ -10,6 +11,7 @@ import { bytesEqual } from "../../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../../src/encoding/pack_lines.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import { isLogKey, logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { project } from "../../../src/eventstore_less/projections/project.ts";
 import {
   checkedContent,
   CHECKSUM_BYTES,
@@ -46,7 +48,7 @@ Deno.test(`audit() finds ${SAMPLE_STEP === 1 ? "every" : `one in ${SAMPLE_STEP}`
   const { runtime } = sample;
   const entries = (await Array.fromAsync(scan(sample.store, { prefix: [] }))).flat();
   const kinds = new Set(entries.map(({ key }) => key[0] === "projection" ? key[2] : key[0]));
-  assertEquals(kinds.size, 7, "the sample has records of all kinds");
+  assertEquals(kinds.size, 9, "the sample has records of all kinds");
   const store = new ModelStore();
   // Small reads, so that the records of a kind come in several of them.
   Object.assign(store, { limits: { ...store.limits, listEntries: 2 } });
@@ -95,6 +97,7 @@ function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damag
     yield* damagesToAny(entry, other);
     if (entry.key[2] === "removed_pet") yield* damagesToRemoval(entry, log);
     else if (isPetKind(entry.key[2])) yield* damagesToPet(entry, entries);
+    else if (isCategoryKind(entry.key[2])) yield* damagesToCategory(entry, log);
   }
   for (const [index, { last }] of log.entries()) {
     for (const [name, ...changes] of damagesToPacked(log, index)) {
@@ -106,6 +109,27 @@ function* damagesTo(entries: StoreEntry[], log: PackedRecord[]): Generator<Damag
 
 function isPetKind(kind: unknown): boolean {
   return kind === "pet" || kind === "removed_pet";
+}
+
+function isCategoryKind(kind: unknown): boolean {
+  return kind === "category" || kind === "removed_category";
+}
+
+/** A record of a category as each event of a category makes one, under each id, beside the right one or in its place. */
+function* damagesToCategory({ key }: StoreEntry, log: PackedRecord[]): Generator<Damage> {
+  const lines = log.flatMap((it) => it.lines);
+  const recorded = lines.map((line) => ({ event: decodeEvent(decoder.decode(line)), line }));
+  const records = recorded.filter(({ event }) => isCategoryEvent(event))
+    .flatMap((it) => project([it]));
+  for (const { key: [kind, id], content } of records) {
+    if (content === undefined) continue;
+    const other = projectionKey(1, [kind, id]);
+    const name = `${formatKey(other)} ${decoder.decode(content)}`;
+    yield [`content of ${name} in ${formatKey(key)}`, [key, content]];
+    yield [`record ${name}`, [other, content]];
+    if (formatKey(other) === formatKey(key)) continue;
+    yield [`record ${name} in place of ${formatKey(key)}`, [key, undefined], [other, content]];
+  }
 }
 
 /** The record of a removal with the position of each event, and also for each other pet. */

@@ -1,3 +1,5 @@
+import { categoryKey, removedCategoryKey } from "../../../src/categories/category_records.ts";
+import { INT64_MIN } from "../../../src/encoding/int64.ts";
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
@@ -57,7 +59,7 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
   assertEquals([cut.counts, cut.firstBadPosition], [{ checkpoint: 1 }, 36]);
   assertMatch(cut.faults[0].message, /newest events were cut off/);
   // All hashes of the other history fit.
-  const forged = rewritten(lines, 12, changed(lines[12], "Zoë", "Zoé"));
+  const forged = rewritten(lines, 13, changed(lines[13], "Zoë", "Zoé"));
   assertEquals((await auditFile(forged)).sound, true);
   const { counts, faults } = await auditFile(forged, { checkpoint: at(20) });
   assertEquals(counts, { checkpoint: 1 });
@@ -161,11 +163,15 @@ const FORMER_PET_3 = '4{"id":3,"name":"Zoë 3 🐈","categoryId":3}';
 /** It was removed. */
 const PET_1 = '10{"id":1,"name":"Zoë, changed at 10","categoryId":10,"status":"pending"}';
 
+const CATEGORY = "Category -9223372036854775808 of generation 1";
+const category = (id: bigint) => projectionKey(1, categoryKey(id));
+const removedCategory = (id: bigint) => projectionKey(1, removedCategoryKey(id));
+
 const NOT_EXACTLY = "The record at position 14 does not hold exactly lines 8 to 14";
 
 /**
  * Lines 8 to 14 are one record of the log. Line 11 issues a key, line 12 revokes one, the others add pets.
- * Pet 19 was only added.
+ * Pet 14 was only added.
  */
 const DAMAGES: Damage[] = [
   {
@@ -253,8 +259,51 @@ const DAMAGES: Damage[] = [
   },
   {
     name: "a pet that is there has a removal",
-    changes: [[removal(19), "33"]],
-    messages: [isExtra("The removal of pet 19 of generation 1")],
+    changes: [[removal(14), "33"]],
+    messages: [isExtra("The removal of pet 14 of generation 1")],
+  },
+  {
+    name: "a category is missing",
+    changes: [[category(INT64_MIN), undefined]],
+    messages: [`${CATEGORY} is missing`],
+  },
+  {
+    name: "a category has another name",
+    changes: [[category(INT64_MIN), '{"position":19,"name":"Cats"}']],
+    messages: [`${CATEGORY} is not what the log says`],
+  },
+  {
+    name: "a category has its former name",
+    changes: [[category(INT64_MIN), '{"position":9,"name":"Katzen 🐈"}']],
+    messages: [`${CATEGORY} is not what the log says`],
+  },
+  {
+    name: "a removed category is back",
+    changes: [[category(1n), '{"position":27,"name":"dogs"}']],
+    messages: [isExtra("Category 1 of generation 1")],
+  },
+  {
+    name: "a category is under the text of another id",
+    changes: [
+      [category(INT64_MIN), undefined],
+      [projectionKey(1, ["category", "-09"]), '{"position":19,"name":"Cats 1"}'],
+    ],
+    messages: [isExtra("Category -09 of generation 1"), `${CATEGORY} is missing`],
+  },
+  {
+    name: "the removal of a category is missing",
+    changes: [[removedCategory(1n), undefined]],
+    messages: ["The removal of category 1 of generation 1 is missing"],
+  },
+  {
+    name: "the removal of a category names an earlier one",
+    changes: [[removedCategory(1n), '{"position":17}']],
+    messages: ["The removal of category 1 of generation 1 is not what the log says"],
+  },
+  {
+    name: "a category that is there has a removal",
+    changes: [[removedCategory(INT64_MIN), '{"position":19}']],
+    messages: [isExtra("The removal of category -9223372036854775808 of generation 1")],
   },
 ];
 

@@ -33,14 +33,16 @@ Deno.test("LogVerifier finds no fault in a sound log, and returns its head", () 
   assertEquals(verifier.head, {
     format: 6,
     position: 45,
-    counts: { pets: { available: 7, none: 4, pending: 8, sold: 6 } },
+    counts: { pets: { available: 3, none: 4, pending: 5, sold: 5 }, categories: { named: 2 } },
     lastHash: sha256Hex(LINES[44]),
     types: {
       ApiKeyIssued: { version: "1", count: 5, last: 41 },
-      PetCreated: { version: "1", count: 27, last: 44 },
+      PetCreated: { version: "1", count: 19, last: 44 },
       PetUpdated: { version: "1", count: 7, last: 45 },
+      CategoryNamed: { version: "6.0", count: 6, last: 39 },
       ApiKeyRevoked: { version: "1", count: 4, last: 42 },
       PetRemoved: { version: "1", count: 2, last: 35 },
+      CategoryRemoved: { version: "6.0", count: 2, last: 29 },
     },
     generation: 1,
   });
@@ -111,6 +113,17 @@ function removal(ms: number, data: Partial<Pet> = {}, idempotencyKey?: string) {
   return { ...removed, type, data: { id: 1, name: "Rex", categoryId: 1n, ...data } };
 }
 
+/** The first key gives category 7 a name; `previous` is its former name. */
+function named(ms: number, name: string, previous?: string, id = 7n) {
+  const data = { id, name, ...(previous !== undefined && { previous: { name: previous } }) };
+  return { ...metadata(ms, FIRST.id), type: "CategoryNamed" as const, data };
+}
+
+/** The first key removes category 7. */
+function unnamed(ms: number, name: string, id = 7n) {
+  return { ...metadata(ms, FIRST.id), type: "CategoryRemoved" as const, data: { id, name } };
+}
+
 const FIRST = key();
 const SECOND = key();
 const BRIEF = key({ expiresAt: at(HOUR_MS) });
@@ -127,6 +140,9 @@ const GONE = removal(3, { status: "sold" });
 const isGone = (does: string) => `it ${does} pet 1, which was removed before`;
 const readsOnly = `its actor ${READER.id} may only read`;
 const wasRevoked = `its actor ${FIRST.id} was revoked before`;
+
+const HAD_NAME = "it has no previous name of category 7, which had one";
+const NOT_CATEGORY = (member: string) => `its ${member} does not match category 7 as it was before`;
 
 /** Events after the keys. The last one cannot have happened. All hashes are correct. */
 const IMPOSSIBLE: [fault: string, ...Event[]][] = [
@@ -160,6 +176,37 @@ const IMPOSSIBLE: [fault: string, ...Event[]][] = [
   [`its id ${FIRST.id} is that of an earlier event`, { ...REX, id: FIRST.id }],
   ["its actor is the operator, but only a key causes PetCreated", {
     ...REX,
+    actor: OPERATOR,
+  }],
+  ["its previous has the name of category 7, which had none", named(1, "Dogs", "Cats")],
+  ["its data has the name of category 7, which had none", unnamed(1, "Dogs")],
+  [HAD_NAME, named(1, "Dogs"), named(2, "Cats")],
+  [NOT_CATEGORY("previous"), named(1, "Dogs"), named(2, "Cats", "dogs")],
+  [NOT_CATEGORY("data"), named(1, "Dogs"), unnamed(2, "dogs")],
+  [NOT_CATEGORY("data"), named(1, "Dogs"), unnamed(2, "Dogs"), unnamed(3, "Dogs")],
+  [
+    NOT_CATEGORY("previous"),
+    named(1, "Dogs"),
+    named(2, "Cats", "Dogs"),
+    named(3, "Owls", "Dogs"),
+  ],
+  ["its previous names name, but did not change it", named(1, "Dogs"), named(2, "Dogs", "Dogs")],
+  ["it gives category 8 the name of category 7", named(1, "Dogs"), named(2, "DOGS", undefined, 8n)],
+  [
+    "it gives category 7 the name of category 8",
+    named(1, "Dogs"),
+    named(2, "Cats", undefined, 8n),
+    named(3, "cats", "Dogs"),
+  ],
+  [
+    "it names no predecessor, but its subject categories/7 had its last event at position 6",
+    named(1, "Dogs"),
+    unnamed(2, "Dogs"),
+    { ...named(3, "Dogs"), predecessor: undefined },
+  ],
+  [readsOnly, { ...named(1, "Dogs"), actor: READER.id }],
+  ["its actor is the operator, but only a key causes CategoryNamed", {
+    ...named(1, "Dogs"),
     actor: OPERATOR,
   }],
   ["it changes pet 1, which was not added before", SOLD],
@@ -279,6 +326,23 @@ const POSSIBLE: Record<string, Event[]> = {
       { ...removal(3, { status: "sold" }, "once"), actor: SECOND.id },
       pet(4, FIRST.id, 2),
     ],
+  "categories that get each other's names, also of another case, and are named again": [
+    named(1, "Dogs"),
+    named(2, "DOGS", "Dogs"),
+    named(3, "Cats", "DOGS"),
+    named(4, "dogs", undefined, 8n),
+    unnamed(5, "dogs", 8n),
+    named(6, "dogs", "Cats"),
+    named(7, "cats", undefined, 8n),
+    unnamed(8, "dogs"),
+    named(9, "dogs"),
+  ],
+  "categories with erased names": [
+    named(1, "(removed)"),
+    named(2, "(removed)", undefined, 8n),
+    named(3, "(removed) 2", "(removed)"),
+    unnamed(4, "(removed)", 8n),
+  ],
   "an Idempotency-Key that two actors use": [
     pet(HOUR_MS, FIRST.id, 1, "once"),
     pet(HOUR_MS, SECOND.id, 2, "once"),
@@ -331,6 +395,20 @@ Deno.test("LogVerifier reports a wrong change once, and none of a pet that an un
     lines.slice(5).map((line) => messageOf(verifier.verify(encoder.encode(line)).faults)),
     ["", "", NOT_BEFORE],
   );
+});
+
+Deno.test("LogVerifier finds no fault in names after lines that cannot be read", () => {
+  const lines = linesOf([
+    ...KEYS,
+    named(1, "Dogs"),
+    named(2, "Cats", "Dogs"),
+    named(3, "Dogs", undefined, 8n),
+    named(4, "Owls", "Cats"),
+    unnamed(5, "Dogs", 8n),
+  ]);
+  // Line 6 frees the name that line 7 gives.
+  const faults = faultsOf(lines.with(5, "{}"));
+  assertEquals(faults.filter((fault) => /[78]: .*(categor|previous does)/.test(fault)), []);
 });
 
 Deno.test("LogVerifier does not remember the pets of a complete log that it cannot have", () => {

@@ -1,0 +1,8 @@
+import { int64Of } from "../encoding/int64.ts";
+
+const CANONICAL = /^(?:0|-?[1-9]\d*)$/;
+
+/** The id of a category in its only text; `undefined` if the text is another one, or no int64. */
+export function parseCategoryId(text: string): bigint | undefined {
+  return CANONICAL.test(text) ? int64Of(text) : undefined;
+}

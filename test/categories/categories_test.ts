@@ -1,0 +1,243 @@
+/** The operations of categories, as a client sees them. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
+import { assertRefused, testEachWay as test } from "../support/test_each_way.ts";
+import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
+
+const INT64 = ["-9223372036854775808", "-1", "0", "7", "9007199254740993", "9223372036854775807"];
+
+/** What a response says. Its body stays exact. */
+async function answer(responding: Promise<Response>): Promise<[status: number, text: string]> {
+  const response = await responding;
+  return [response.status, await response.text()];
+}
+
+async function etagOf({ send }: Pick<TestService, "send">, id: string): Promise<string> {
+  const response = await send(`/v1/categories/${id}`);
+  await response.body?.cancel();
+  return response.headers.get("etag")!;
+}
+
+test("PUT names a category of any int64 with 201, and renames it with 200; GET shows it exactly", async (service) => {
+  const { nameCategory, send } = service;
+  for (const id of INT64.toReversed()) {
+    const text = `{"id":${id},"name":"Name of ${id}"}`;
+    const named = await nameCategory(id, `Name of ${id}`);
+    assertEquals([named.status, await named.text()], [201, text]);
+    assertMatch(named.headers.get("location")!, new RegExp(`/v1/categories/${id}$`));
+    assertEquals(named.headers.get("etag"), await etagOf(service, id));
+    assertEquals(await answer(send(`/v1/categories/${id}`)), [200, text]);
+    assertEquals(await answer(nameCategory(id, `Name of ${id}`)), [200, text]);
+  }
+  const texts = INT64.map((id) => `{"id":${id},"name":"Name of ${id}"}`);
+  assertEquals(await answer(send("/v1/categories")), [200, `[${texts.join(",")}]`]);
+  const renamed = await nameCategory("7", "Dogs");
+  assertEquals([renamed.status, await renamed.text()], [200, '{"id":7,"name":"Dogs"}']);
+  assertEquals(renamed.headers.get("location"), null);
+});
+
+test("a name has 1 to 100 code points, is well-formed, and not only blanks", async (service) => {
+  const { nameCategory } = service;
+  const names = ["a", "🐈".repeat(100), " a ", '"\\\n\u2028'];
+  for (const [index, name] of names.entries()) {
+    const [status, text] = await answer(nameCategory(BigInt(index), name));
+    assertEquals([status, JSON.parse(text).name], [201, name]);
+  }
+  const refused = ["", " ", "\t\u2003\n", "a".repeat(101), "🐈".repeat(101)]
+    .map((name) => JSON.stringify({ name }))
+    .concat('{"name":"\\ud800"}', '{"name":7}', '{"name":null}', "{}", '{"name":"a","id":7}');
+  for (const body of refused) {
+    const send = () =>
+      service.send("/v1/categories/7", {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body,
+      });
+    await assertRefused(service, send, { status: 400, code: "invalid_body" });
+  }
+});
+
+test("no two categories have one name without regard to case; a name that was left is free", async (service) => {
+  const { nameCategory, removeCategory } = service;
+  const taken = { status: 409, code: "category_name_taken", message: /^Category 1 has this name/ };
+  await nameCategory("1", "Straße");
+  for (const name of ["Straße", "STRASSE", "straẞe", "ＳＴＲＡＳＳＥ"]) {
+    await assertRefused(service, () => nameCategory("2", name), taken);
+  }
+  assertEquals(await answer(nameCategory("1", "STRASSE")), [200, '{"id":1,"name":"STRASSE"}']);
+  assertEquals((await nameCategory("2", "Strassen")).status, 201);
+  await assertRefused(service, () => nameCategory("2", "strasse"), taken);
+  assertEquals((await nameCategory("1", "Wege")).status, 200);
+  assertEquals((await nameCategory("2", "strasse")).status, 200);
+  assertEquals((await removeCategory("2")).status, 204);
+  assertEquals((await nameCategory("3", "Strasse")).status, 201);
+});
+
+test("DELETE removes a category, which may be named again, and changes no animal", async (service) => {
+  const { add, nameCategory, removeCategory, send } = service;
+  await add({ name: "Rex", categoryId: 7 });
+  const before = await answer(send("/v1/pets/1"));
+  assertEquals((await nameCategory("7", "Dogs")).status, 201);
+  assertEquals((await removeCategory("7")).status, 204);
+  const unnamed = { status: 404, code: "category_not_found" };
+  await assertRefused(service, () => removeCategory("7"), unnamed);
+  await assertRefused(service, () => send("/v1/categories/7"), unnamed);
+  await assertRefused(service, () => send("/v1/categories/7/events"), unnamed);
+  assertEquals(await answer(send("/v1/categories")), [200, "[]"]);
+  assertEquals(await answer(nameCategory("7", "Dogs")), [201, '{"id":7,"name":"Dogs"}']);
+  assertEquals(await answer(send("/v1/pets/1")), before);
+});
+
+test("If-Match decides about the name that the client has read; a category without a name has no ETag", async (service) => {
+  const { nameCategory, removeCategory } = service;
+  const failed = { status: 412, code: "precondition_failed" };
+  const unnamed = { ...failed, message: /has no name/ };
+  for (const tag of ["*", '"a"']) {
+    await assertRefused(service, () => nameCategory("7", "Dogs", { "if-match": tag }), unnamed);
+  }
+  await nameCategory("7", "Dogs");
+  const first = await etagOf(service, "7");
+  assertEquals((await nameCategory("7", "Cats", { "if-match": `W/${first}` })).status, 200);
+  await assertRefused(service, () => nameCategory("7", "Cats", { "if-match": first }), failed);
+  await assertRefused(service, () => removeCategory("7", { "if-match": first }), failed);
+  assertEquals((await removeCategory("7", { "if-match": await etagOf(service, "7") })).status, 204);
+});
+
+test("an Idempotency-Key is used once, for one request, also of an animal", async (service) => {
+  const { add, nameCategory, removeCategory } = service;
+  const once = { "idempotency-key": "once" };
+  const reused = { status: 409, code: "idempotency_key_reused" };
+  assertEquals((await nameCategory("7", "Dogs", once)).status, 201);
+  await nameCategory("7", "Cats");
+  const repeated = await nameCategory("7", "Dogs", once);
+  assertEquals(repeated.headers.get("idempotency-replayed"), "true");
+  assertEquals([repeated.status, await repeated.text()], [201, '{"id":7,"name":"Dogs"}']);
+  for (
+    const other of [
+      () => nameCategory("7", "Rats", once),
+      () => nameCategory("8", "Dogs", once),
+      () => removeCategory("7", once),
+      () => add({ name: "Dogs", categoryId: 7 }, once),
+    ]
+  ) await assertRefused(service, other, reused);
+  const removal = { "idempotency-key": "removal" };
+  assertEquals((await removeCategory("7", removal)).status, 204);
+  assertEquals((await removeCategory("7", removal)).headers.get("idempotency-replayed"), "true");
+  await assertRefused(service, () => nameCategory("7", "Dogs", removal), reused);
+  // A name that is the same adds no event, so nothing remembers it.
+  await nameCategory("9", "Owls");
+  const same = { "idempotency-key": "same" };
+  assertEquals((await nameCategory("9", "Owls", same)).status, 200);
+  await nameCategory("9", "Bats");
+  assertEquals((await nameCategory("9", "Owls", same)).headers.get("idempotency-replayed"), null);
+});
+
+test("the list has an ETag, which changes with a name alone, and a position of the feed", async (service) => {
+  const { add, nameCategory, removeCategory, send } = service;
+  const read = async (headers: HeadersInit = {}) => {
+    const response = await send("/v1/categories", { headers });
+    await response.body?.cancel();
+    return response;
+  };
+  await nameCategory("7", "Dogs");
+  const first = (await read()).headers;
+  const etag = first.get("etag")!;
+  await add({ name: "Rex", categoryId: 7 });
+  await nameCategory("7", "Dogs");
+  const unchanged = await read({ "if-none-match": etag });
+  assertEquals(unchanged.status, 304);
+  assertMatch(first.get("x-feed-position")!, /^0{15}2-/);
+  assertMatch(unchanged.headers.get("x-feed-position")!, /^0{15}3-/);
+  await nameCategory("8", "Cats");
+  assertEquals((await read({ "if-none-match": etag })).status, 200);
+  await removeCategory("8");
+  assertEquals((await read({ "if-none-match": etag })).status, 304);
+  await assertRefused(service, () => send("/v1/categories?limit=1"), {
+    status: 400,
+    code: "invalid_parameter",
+  });
+});
+
+/** An event of the history or of the feed. */
+interface CategoryEvent {
+  id: string;
+  type: string;
+  subject: string;
+  actor?: string;
+  dataschema: string;
+  data: { name: string; previous?: { name: string } };
+}
+
+test("the history of a category says who gave and took its names, also before it was removed", async (service) => {
+  const { nameCategory, removeCategory, send } = service;
+  await nameCategory("7", "Dogs");
+  await nameCategory("8", "Owls");
+  await nameCategory("7", "Cats");
+  await removeCategory("7");
+  await nameCategory("7", "Rats");
+  const feed: CategoryEvent[] = await (await send("/v1/events")).json();
+  const ofSeven = feed.filter(({ subject }) => subject === "categories/7").reverse();
+  assertEquals(ofSeven.map(({ type, data }) => [type, data.name, data.previous?.name]), [
+    ["CategoryNamed", "Rats", undefined],
+    ["CategoryRemoved", "Cats", undefined],
+    ["CategoryNamed", "Cats", "Dogs"],
+    ["CategoryNamed", "Dogs", undefined],
+  ]);
+  assertEquals(ofSeven[0].dataschema, "urn:animal-store:category-named:6.0");
+  const { id: keyId } = await (await send("/v1/key")).json();
+  const shown: CategoryEvent[] = [];
+  for (let next: string | undefined = "/v1/categories/7/events?limit=3"; next !== undefined;) {
+    const response: Response = await send(next);
+    assertEquals(response.headers.get("content-type"), "application/cloudevents-batch+json");
+    shown.push(...await response.json());
+    next = /<https?:..[^/]+(\/v1\/categories\/7\/events\?.+)>/
+      .exec(response.headers.get("link") ?? "")?.[1];
+  }
+  assertEquals(shown, ofSeven.map((event) => ({ ...event, actor: keyId })));
+  const ofOther = `/v1/categories/8/events?cursor=${ofSeven[1].id}`;
+  await assertRefused(service, () => send(ofOther), { status: 400, code: "invalid_parameter" });
+});
+
+test("the feed shows events of categories, and selects them by type", async ({ add, nameCategory, removeCategory, send }) => {
+  await nameCategory("7", "Dogs");
+  await add({ name: "Rex", categoryId: 7, status: "sold" });
+  await removeCategory("7");
+  const typesOf = async (query: string) =>
+    (await (await send(`/v1/events?${query}`)).json()).map(({ type }: CategoryEvent) => type);
+  assertEquals(await typesOf(""), ["CategoryNamed", "PetCreated", "CategoryRemoved"]);
+  assertEquals(await typesOf("type=CategoryNamed"), ["CategoryNamed"]);
+  assertEquals(await typesOf("type=CategoryRemoved"), ["CategoryRemoved"]);
+  assertEquals(await typesOf("status=sold"), ["PetCreated"]);
+});
+
+Deno.test("a read-only key lists categories, but names and removes none", async () => {
+  await using service = await openTestService();
+  const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
+  const authorization = `Bearer ${token}`;
+  await service.nameCategory("7", "Dogs");
+  const read = await service.send("/v1/categories", { headers: { authorization } });
+  assertEquals([read.status, await read.text()], [200, '[{"id":7,"name":"Dogs"}]']);
+  const refused = { status: 403, code: "read_only_key" };
+  const name = () => service.nameCategory("7", "Cats", { authorization });
+  await assertRefused(service, name, refused);
+  await assertRefused(service, () => service.removeCategory("7", { authorization }), refused);
+});
+
+Deno.test("another instance shows and decides on each name at once", async () => {
+  await using service = await openTestService();
+  const other = otherInstance(service);
+  for (let number = 0; number < 5; number++) {
+    const [here, there] = number % 2 === 0 ? [service, other] : [other, service];
+    assertEquals(await there.listCategories(), await here.listCategories());
+    await here.nameCategory("7", `Name ${number}`);
+    assertEquals((await there.listCategories()).map(({ name }) => name), [`Name ${number}`]);
+    assertEquals((await there.nameCategory("8", `NAME ${number}`)).status, 409);
+    const [status, text] = await answer(there.nameCategory("7", `Name ${number}`));
+    assertEquals([status, JSON.parse(text).name], [200, `Name ${number}`]);
+  }
+  // Of two that want one name at the same moment, one gets it.
+  const both = Promise.all([service.nameCategory("1", "Owls"), other.nameCategory("2", "owls")]);
+  const statuses = (await service.runtime.settle(both)).map(({ status }) => status);
+  assertEquals(statuses.sort(), [201, 409]);
+});
