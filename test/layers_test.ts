@@ -46,6 +46,7 @@ const LAYERS: RegExp[][] = [
   [/^src\/keys\//],
   [/^src\/api\//],
   [/^src\/animals\//],
+  [/^src\/window\//],
   [/^src\/http\//],
   [/^src\/settings\//, /^src\/server\//],
   [/^src\/service\.ts/],
@@ -73,7 +74,7 @@ function placeOf(file: string): { layer: number; room: RegExp } {
 
 /** All sources by their paths. */
 function allSources(): [file: string, text: string][] {
-  return globSync("{events,src,scripts}/**/*.ts", { cwd: ROOT })
+  return globSync("{events,src,scripts}/**/*.{ts,tsx}", { cwd: ROOT })
     .filter((file) => !file.endsWith(".d.ts"))
     .map((file) => [file, Deno.readTextFileSync(ROOT + file)]);
 }
@@ -202,9 +203,10 @@ const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
   ]],
   [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, [
     "src/runtime",
+    "src/window",
     "scripts",
   ]],
-  [/\bperformance\.now\(/, ["src/runtime", "scripts"]],
+  [/\bperformance\.now\(/, ["src/runtime", "src/window", "scripts"]],
 ];
 
 test("Only the named parts use the environment, clocks, timers and randomness", () => {
