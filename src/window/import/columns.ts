@@ -10,7 +10,11 @@ export type Columns = Partial<Record<Target, number>>;
 
 const ID_HEADINGS = ["id"];
 
-export const TARGETS: readonly { target: Target; label: string; headings: readonly string[] }[] = [
+export const TARGETS: readonly {
+  target: Target;
+  label: string;
+  headings: readonly string[];
+}[] = [
   ...FIELDS.map(({ name, label, headings }) => ({
     target: name,
     label,

@@ -17,8 +17,11 @@ export type Outcome =
 export type Attempt = Outcome | { kind: "away"; pauseMs: number };
 
 export interface ImportRun {
-  /** Sends one line. Rejects if no line can be sent, for example because the key may only read. */
-  send: (entry: Entry) => Promise<Attempt>;
+  /**
+   * Sends one line, for the first time or again: `tries` counts from 1. Rejects if no line can be sent, for example
+   * because the key may only read.
+   */
+  send: (entry: Entry, tries: number) => Promise<Attempt>;
   onOutcome: (entry: Entry, outcome: Outcome) => void;
   /** Rejects if the signal is aborted. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -27,7 +30,10 @@ export interface ImportRun {
 }
 
 /** Sends all lines, each until its outcome is known. Resolves when that is so, or the run was ended. */
-export async function runImport(entries: readonly Entry[], run: ImportRun): Promise<void> {
+export async function runImport(
+  entries: readonly Entry[],
+  run: ImportRun,
+): Promise<void> {
   const failure = new AbortController();
   const signal = AbortSignal.any([run.signal, failure.signal]);
   const queue = entries.values();
@@ -57,10 +63,10 @@ async function outcomeOf(
   pace: Pace,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  for (;;) {
+  for (let tries = 1;; tries++) {
     await pace.ready();
     if (signal.aborted) return undefined;
-    const attempt = await send(entry);
+    const attempt = await send(entry, tries);
     if (attempt.kind !== "away") return attempt;
     pace.pause(attempt.pauseMs);
   }

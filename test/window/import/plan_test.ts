@@ -205,7 +205,7 @@ Deno.test("planChanges() changes only what differs from the animals with these i
 });
 
 Deno.test("idsIn() has each id once", () => {
-  const table = tableOf("id,name\n3,a\n1.0,b\n,c\nx,d\n3,e\n");
+  const table = tableOf("id,name\n3,a\n1.0,b\n,c\nx,d\n3,e\n0,f\n");
   assertEquals(idsIn(table, { id: 0 }), [3, 1]);
   assertEquals(idsIn(table, {}), []);
 });

@@ -15,7 +15,7 @@ const entries: Addition[] = Array.from({ length: 50 }, (_, index) => ({
 }));
 
 /** Runs an import. `answer` is asked for each request. */
-async function runWith(answer: (line: number, request: number) => Attempt | Promise<Attempt>) {
+function runWith(answer: (line: number, request: number) => Attempt | Promise<Attempt>) {
   const stop = new AbortController();
   const outcomes = new Map<number, Outcome>();
   const pausesMs: number[] = [];
@@ -43,7 +43,7 @@ async function runWith(answer: (line: number, request: number) => Attempt | Prom
 
 Deno.test("runImport() sends each line until its outcome is known, some at a time", async () => {
   const tries = new Map<number, number>();
-  const run = await runWith((line) => {
+  const run = runWith((line) => {
     const count = (tries.get(line) ?? 0) + 1;
     tries.set(line, count);
     if (line % 5 === 0 && count < 3) return { kind: "away", pauseMs: line };
@@ -59,7 +59,7 @@ Deno.test("runImport() sends each line until its outcome is known, some at a tim
 
 Deno.test("runImport() completes the lines in flight when it is stopped, and sends no others", async () => {
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const run = await runWith(async (_line, request) => {
+  const run = runWith(async (_line, request) => {
     if (request === WORKERS) begun.resolve();
     await gate.promise;
     return { kind: "added" };
@@ -72,7 +72,7 @@ Deno.test("runImport() completes the lines in flight when it is stopped, and sen
 });
 
 Deno.test("runImport() that is stopped while the service is away sends nothing again", async () => {
-  const run = await runWith((_line, request): Attempt => {
+  const run = runWith((_line, request): Attempt => {
     if (request === WORKERS) run.stop.abort();
     return { kind: "away", pauseMs: 1_000_000 };
   });
@@ -81,7 +81,7 @@ Deno.test("runImport() that is stopped while the service is away sends nothing a
 });
 
 Deno.test("runImport() rejects if no line can be sent, and sends no others", async () => {
-  const run = await runWith((_line, request) => {
+  const run = runWith((_line, request) => {
     if (request === 10) throw new Error("The key may only read");
     return { kind: "added" };
   });
