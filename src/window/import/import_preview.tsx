@@ -1,10 +1,11 @@
 /** What an import would do, and the choices of how the file is read. */
 
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { useId } from "preact/hooks";
 import { animals, linesAre } from "../count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
 import { FIELDS } from "../fields.tsx";
+import { FormField } from "../form_field.tsx";
 import { Name } from "../name.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
 import { type Draft, withColumn, withEncoding } from "./draft.ts";
@@ -39,14 +40,19 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   const choose = (chosen: string) => onChange(() => withEncoding(draft, chosen));
   return (
     <>
-      <label>
-        <span>Encoding</span>
-        <select value={encoding} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-          {Object.entries(ENCODINGS).map(([value, label]) => (
-            <option key={value} value={value}>{label}</option>
-          ))}
-        </select>
-      </label>
+      <FormField label="Encoding" fault={undefined}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={encoding}
+            onChange={({ currentTarget }) => choose(currentTarget.value)}
+          >
+            {Object.entries(ENCODINGS).map(([value, label]) => (
+              <option key={value} value={value}>{label}</option>
+            ))}
+          </select>
+        )}
+      </FormField>
       <p class="hint" role="status">{isAssumed && <AssumedEncoding encoding={encoding} />}</p>
     </>
   );
@@ -74,29 +80,31 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
       <legend>Columns</legend>
       <div class="columns">
         {TARGETS.map(({ target, label }) => (
-          <label key={target}>
-            <span>{label}</span>
-            <select
-              value={columns[target] ?? ""}
-              onChange={({ currentTarget }) => choose(target, currentTarget.value)}
-            >
-              <option value="">(none)</option>
-              {titles.map((title, index) => (
-                <option key={index} value={index}>
-                  {title || `Column ${index + 1}`}
-                </option>
-              ))}
-            </select>
-          </label>
+          <FormField key={target} label={label} fault={undefined}>
+            {(attributes) => (
+              <select
+                {...attributes}
+                value={columns[target] ?? ""}
+                onChange={({ currentTarget }) => choose(target, currentTarget.value)}
+              >
+                <option value="">(none)</option>
+                {titles.map((title, index) => (
+                  <option key={index} value={index}>{title || `Column ${index + 1}`}</option>
+                ))}
+              </select>
+            )}
+          </FormField>
         ))}
       </div>
       {unused.length > 0 && (
-        <div class="soft small">
-          Left out:
-          <ul class="chips">
-            {unused.map((title, index) => <li key={index}>{title || "(no title)"}</li>)}
-          </ul>
-        </div>
+        <p class="soft small">
+          Left out: {unused.map((title, index) => (
+            <Fragment key={index}>
+              {index > 0 && ", "}
+              <bdi>{title || "(no title)"}</bdi>
+            </Fragment>
+          ))}
+        </p>
       )}
     </fieldset>
   );
