@@ -1,0 +1,199 @@
+/** What the import of a table does: the animals that it adds or changes, and the lines that it leaves out. */
+
+import type { NewPet, Pet } from "../../../events/pet.ts";
+import { withFormula } from "../csv/csv_line.ts";
+import type { CsvRow } from "../csv/parse_csv.ts";
+import {
+  type Faults,
+  FIELDS,
+  formatPet,
+  parseChange,
+  parsePet,
+  type Patch,
+  type Texts,
+} from "../fields.tsx";
+import type { Columns, Target } from "./columns.ts";
+import { hashText } from "./hash_text.ts";
+import type { Table } from "./table.ts";
+
+/** A row that adds an animal. With the same key, the service adds it once. */
+export interface Addition {
+  kind: "addition";
+  row: CsvRow;
+  pet: NewPet;
+  idempotencyKey: string;
+}
+
+/** A row that changes an animal, which is `before` when the plan is made. */
+export interface Change {
+  kind: "change";
+  row: CsvRow;
+  before: Pet;
+  patch: Patch;
+}
+
+export type Entry = Addition | Change;
+
+/** A row that is not imported. */
+export interface LeftOut {
+  row: CsvRow;
+  fault: string;
+}
+
+export interface Plan {
+  entries: Entry[];
+  leftOut: LeftOut[];
+  /** Number of rows whose animal already is as they say. */
+  unchanged: number;
+}
+
+type Step = Entry | { kind: "unchanged" } | {
+  kind: "faulty";
+  row: CsvRow;
+  fault: string;
+};
+
+/** Every row adds an animal, also if it has an identifier. */
+export function planAdditions(table: Table, columns: Columns): Plan {
+  const keys = new KeysOfLines();
+  return planOf(table, (row) => addition(row, columns, keys));
+}
+
+/** Rows with an identifier change the animal that has it; the others add one. `pets` has the animals that exist. */
+export function planChanges(
+  table: Table,
+  columns: Columns,
+  pets: ReadonlyMap<number, Pet>,
+): Plan {
+  const keys = new KeysOfLines();
+  const lines = new Map<number, number>();
+  return planOf(table, (row) => {
+    const text = cellOf(row, columns, "id") ?? "";
+    if (text === "") return addition(row, columns, keys);
+    const id = readId(text);
+    if (id === undefined) {
+      return { kind: "faulty", row, fault: `Id must be a whole number` };
+    }
+    const pet = pets.get(id);
+    if (pet === undefined) {
+      return { kind: "faulty", row, fault: `There is no animal ${id}` };
+    }
+    const earlier = lines.get(id);
+    if (earlier !== undefined) {
+      return {
+        kind: "faulty",
+        row,
+        fault: `Id ${id} is in line ${earlier} already`,
+      };
+    }
+    lines.set(id, row.line);
+    return change(row, columns, pet);
+  });
+}
+
+/** The identifiers in the rows of a table, each once. */
+export function idsIn(table: Table, columns: Columns): number[] {
+  const ids = table.rows.map((row) => readId(cellOf(row, columns, "id") ?? ""));
+  return [
+    ...new Set(ids.filter((id) => id !== undefined && id > 0)),
+  ] as number[];
+}
+
+function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
+  const plan: Plan = { entries: [], leftOut: [], unchanged: 0 };
+  for (const row of rows) {
+    const fault = faultOfRow(row, titles.length);
+    const step: Step = fault === undefined ? stepOf(row) : { kind: "faulty", row, fault };
+    switch (step.kind) {
+      case "addition":
+      case "change":
+        plan.entries.push(step);
+        break;
+      case "faulty":
+        plan.leftOut.push({ row, fault: step.fault });
+        break;
+      case "unchanged":
+        plan.unchanged++;
+        break;
+    }
+  }
+  return plan;
+}
+
+function faultOfRow(
+  { fault, cells }: CsvRow,
+  width: number,
+): string | undefined {
+  if (fault !== undefined) return `The line ${fault}`;
+  const hasMore = cells.slice(width).some((cell) => cell.trim() !== "");
+  return hasMore ? "The line has more cells than the first line" : undefined;
+}
+
+function addition(row: CsvRow, columns: Columns, keys: KeysOfLines): Step {
+  const parsed = parsePet(textsOf(row, columns));
+  if (!parsed.isSound) {
+    return { kind: "faulty", row, fault: sentenceOf(parsed.faults) };
+  }
+  const { pet } = parsed;
+  return {
+    kind: "addition",
+    row,
+    pet,
+    idempotencyKey: keys.next(formatPet(pet)),
+  };
+}
+
+function change(row: CsvRow, columns: Columns, before: Pet): Step {
+  const parsed = parseChange(before, textsOf(row, columns));
+  if (!parsed.isSound) {
+    return { kind: "faulty", row, fault: sentenceOf(parsed.faults) };
+  }
+  const { patch } = parsed;
+  if (Object.keys(patch).length === 0) return { kind: "unchanged" };
+  return { kind: "change", row, before, patch };
+}
+
+/** The texts of the fields that have a column. */
+function textsOf(row: CsvRow, columns: Columns): Texts {
+  const texts: Texts = {};
+  for (const { name } of FIELDS) {
+    const text = cellOf(row, columns, name);
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}
+
+/** A missing cell at the end of a row is empty. */
+function cellOf(
+  { cells }: CsvRow,
+  columns: Columns,
+  target: Target,
+): string | undefined {
+  const index = columns[target];
+  return index === undefined ? undefined : withFormula((cells[index] ?? "").trim());
+}
+
+/** Programs that calculate write 7 as `7.0`. */
+function readId(text: string): number | undefined {
+  const [, digits] = /^(\d{1,16})(?:\.0+)?$/.exec(text) ?? [];
+  const id = Number(digits);
+  return Number.isSafeInteger(id) ? id : undefined;
+}
+
+function sentenceOf(faults: Faults): string {
+  return Object.values(faults).join("; ");
+}
+
+/**
+ * The Idempotency-Keys of lines: what a line adds, and how often the file adds the same before. So a corrected file
+ * adds only what is missing, and a file with two animals alike adds both.
+ */
+class KeysOfLines {
+  #counts = new Map<string, number>();
+
+  next(body: string): string {
+    const count = this.#counts.get(body) ?? 0;
+    this.#counts.set(body, count + 1);
+    return `import-${hashText(body)}-${count}`;
+  }
+}

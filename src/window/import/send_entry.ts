@@ -1,0 +1,99 @@
+/** Sends one line of an import to the service. */
+
+import type { Pet } from "../../../events/pet.ts";
+import {
+  errorOf,
+  fetchOnce,
+  isAway,
+  noteAway,
+  noteBack,
+  parseJson,
+  pauseMs,
+  writeOptions,
+} from "../api.ts";
+import { formatPet, type Patch } from "../fields.tsx";
+import type { Addition, Change, Entry } from "./plan.ts";
+import type { Attempt } from "./run_import.ts";
+
+/** The key may not write, so no line can be imported. */
+const FORBIDDEN = 403;
+const NOT_FOUND = 404;
+const PRECONDITION_FAILED = 412;
+
+const REMOVED = "The animal was removed meanwhile";
+const CHANGED =
+  "Somebody else changed the animal meanwhile. Import the file again to see how it is now";
+const NO_ETAG =
+  "The response has no ETag, so nobody can prove that no other change is lost. A proxy on the way removes ETags";
+
+export function sendEntry(entry: Entry, tries: number): Promise<Attempt> {
+  return entry.kind === "addition" ? add(entry, tries) : change(entry, tries);
+}
+
+async function add(
+  { pet, idempotencyKey }: Addition,
+  tries: number,
+): Promise<Attempt> {
+  const headers = { "idempotency-key": idempotencyKey };
+  const response = await fetchOnce("pets", writeOptions("POST", pet, headers));
+  if (!response.ok) return await failureOf(response, tries);
+  await complete(response);
+  return {
+    kind: response.headers.has("idempotency-replayed") ? "present" : "added",
+  };
+}
+
+/** Changes an animal only if it still is as the preview has shown it. */
+async function change(
+  { before, patch }: Change,
+  tries: number,
+): Promise<Attempt> {
+  const read = await fetchOnce(`pets?ids=${before.id}`);
+  if (!read.ok) return await failureOf(read, tries);
+  const [now]: Pet[] = parseJson(await read.text());
+  if (now === undefined) return { kind: "failed", fault: REMOVED };
+  // The response to an earlier try may be lost.
+  const isDone = formatPet(now) === formatPet(patched(before, patch));
+  if (isDone) return { kind: "changed" };
+  if (formatPet(now) !== formatPet(before)) {
+    return { kind: "failed", fault: CHANGED };
+  }
+  const etag = read.headers.get("etag");
+  if (etag === null) return { kind: "failed", fault: NO_ETAG };
+  const options = writeOptions("PATCH", patch, { "if-match": etag });
+  const response = await fetchOnce(`pets/${before.id}`, options);
+  if (!response.ok) return await failureOf(response, tries);
+  await complete(response);
+  return { kind: "changed" };
+}
+
+function patched(pet: Pet, patch: Patch): Pet {
+  const fields = Object.entries({ ...pet, ...patch });
+  return Object.fromEntries(
+    fields.map(([name, value]) => [name, value ?? undefined]),
+  ) as unknown as Pet;
+}
+
+/** With an unread body, the browser keeps the connection. */
+async function complete(response: Response): Promise<void> {
+  noteBack();
+  await response.arrayBuffer().catch(() => {});
+}
+
+async function failureOf(response: Response, tries: number): Promise<Attempt> {
+  const error = await errorOf(response);
+  if (isAway(response)) {
+    noteAway(error);
+    return { kind: "away", pauseMs: pauseMs(response, tries) };
+  }
+  switch (response.status) {
+    case FORBIDDEN:
+      throw error;
+    case NOT_FOUND:
+      return { kind: "failed", fault: REMOVED };
+    case PRECONDITION_FAILED:
+      return { kind: "failed", fault: CHANGED };
+    default:
+      return { kind: "failed", fault: error.message };
+  }
+}
