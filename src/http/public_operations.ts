@@ -11,7 +11,7 @@ import { errorResponse, HttpError } from "../api/errors.ts";
 import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { type PublicOperation, unknownPathError } from "./routes.ts";
-import { windowAssets } from "./window/window_page.ts";
+import { windowAssets } from "./window_page.ts";
 
 export interface PublicDeps {
   appender: Appender;
@@ -36,7 +36,7 @@ export type PublicOperations = Record<PublicOperation, Respond> & {
 };
 
 export function publicOperations(deps: PublicDeps): PublicOperations {
-  const assets = new Map([...docsAssets(deps), ...windowAssets()]);
+  const assets = new Map([...docsAssets(deps), ...windowAssets(deps.report)]);
   const getAsset = (page: string): Respond => ({ request, baseUrl }) => {
     const asset = assets.get(request.path);
     if (asset === undefined) throw unknownPathError(page);

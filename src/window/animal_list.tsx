@@ -88,11 +88,10 @@ function NewAnimals(): JSX.Element | null {
   return (
     <div class="new" role="status">
       {size > 0 && (
-        <>
-          {size === 1 ? "1 new animal" : `${size.toLocaleString()} new animals`}
-          {" – "}
+        <span>
+          {size === 1 ? "1 new animal" : `${size.toLocaleString("en")} new animals`} –{" "}
           <button type="button" class="link" onClick={showWaiting}>Show</button>
-        </>
+        </span>
       )}
     </div>
   );

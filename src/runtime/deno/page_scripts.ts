@@ -45,7 +45,3 @@ async function textOf({ href }: URL): Promise<string> {
   const module = await import(href, { with: { type: "text" } });
   return module.default;
 }
-/** The bundle of `htm`, `preact` and its hooks, which defines `htmPreact`. */
-export function loadHtmPreact(): Promise<string> {
-  return textOf(new URL("../preact/standalone.umd.js", import.meta.resolve("htm")));
-}

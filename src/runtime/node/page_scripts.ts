@@ -13,8 +13,3 @@ export async function loadWindow(): Promise<string> {
   const { default: text } = await import("bundled:src/window/main.tsx");
   return text;
 }
-/** The bundle of `htm`, `preact` and its hooks, which defines `htmPreact`. */
-export async function loadHtmPreact(): Promise<string> {
-  const { default: text } = await import("packed:htm/preact/standalone.umd.js");
-  return text;
-}
