@@ -4,9 +4,11 @@ import type { JSX } from "preact";
 import { openAddDialog } from "./add_dialog.tsx";
 import { wanted } from "./animals.ts";
 import { counts } from "./counts.ts";
+import { exportAnimals, isExporting } from "./export_animals.ts";
 import { type Tab, TABS } from "./filter.ts";
 import { FormField } from "./form_field.tsx";
 import { Icon } from "./icon.tsx";
+import { openImportDialog } from "./import/import_dialog.tsx";
 import { mayWrite } from "./key_info.ts";
 import { filterFault, showList, showTyped, typed } from "./navigation.ts";
 
@@ -107,6 +109,10 @@ function showSoon(change: { name?: string; categoryId?: string }): void {
 function Tools(): JSX.Element {
   return (
     <>
+      {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
+      <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
+        {isExporting.value ? "Exporting …" : "Export"}
+      </button>
       {mayWrite.value && (
         <button type="button" class="primary" onClick={openAddDialog}>Add an animal</button>
       )}

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
 import { animals } from "../count_words.ts";
 import { Dialog, openDialog } from "../dialog.tsx";
+import { FormField } from "../form_field.tsx";
 import { useUnsaved } from "../unsaved.ts";
 import { type Draft, draftOf, planOf } from "./draft.ts";
 import { ImportPreview } from "./import_preview.tsx";
@@ -78,15 +79,17 @@ function ChosenFile({ begin, close }: ChosenFileProps): JSX.Element {
         A CSV file, as spreadsheets save it. Its first line names the columns: Name, Category, and
         Status if you like.
       </p>
-      <label>
-        <span>File</span>
-        <input
-          type="file"
-          accept=".csv,.tsv,.txt,text/csv"
-          aria-invalid={fault !== undefined}
-          onChange={({ currentTarget }) => choose(currentTarget.files?.[0])}
-        />
-      </label>
+      <FormField label="File" fault={undefined}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="file"
+            accept=".csv,.tsv,.txt,text/csv"
+            aria-invalid={fault !== undefined}
+            onChange={({ currentTarget }) => choose(currentTarget.files?.[0])}
+          />
+        )}
+      </FormField>
       {draft !== undefined && <ImportPreview draft={draft} plan={plan} onChange={take} />}
     </Dialog>
   );

@@ -44,6 +44,7 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
         {(attributes) => (
           <select
             {...attributes}
+            class="import-encoding"
             value={encoding}
             onChange={({ currentTarget }) => choose(currentTarget.value)}
           >
@@ -53,7 +54,7 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
           </select>
         )}
       </FormField>
-      <p class="hint" role="status">{isAssumed && <AssumedEncoding encoding={encoding} />}</p>
+      <p role="status">{isAssumed && <AssumedEncoding encoding={encoding} />}</p>
     </>
   );
 }
@@ -78,7 +79,7 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   return (
     <fieldset>
       <legend>Columns</legend>
-      <div class="columns">
+      <div class="import-columns">
         {TARGETS.map(({ target, label }) => (
           <FormField key={target} label={label} fault={undefined}>
             {(attributes) => (
@@ -120,7 +121,7 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
     <fieldset>
       <legend>The file has ids</legend>
       {choices.map(({ isOfChanges, label }) => (
-        <label key={label} class="choice">
+        <label key={label} class="import-mode">
           <input
             type="radio"
             name={group}

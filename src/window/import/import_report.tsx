@@ -1,7 +1,7 @@
 /** How far an import is, and what came of it. */
 
 import type { JSX } from "preact";
-import { animalsWere, lines, linesAre, linesWere, number } from "../count_words.ts";
+import { animalsWere, lines, linesAre, linesWere } from "../count_words.ts";
 import { downloadCsv } from "../download.ts";
 import type { Draft } from "./draft.ts";
 import { countOf, type ImportState } from "./import_progress.ts";
@@ -27,7 +27,9 @@ export function ImportReport({ draft, plan, state }: ReportProps): JSX.Element {
     <>
       <progress aria-label="Import" max={length} value={done}></progress>
       <p role="status">
-        {end === undefined ? `${number(done)} of ${number(length)}` : sentencesOf(state, length)}
+        {end === undefined
+          ? `${done.toLocaleString("en")} of ${length.toLocaleString("en")}`
+          : sentencesOf(state, length)}
       </p>
       {end?.kind === "failed" && <p class="fault" role="alert">{end.fault}</p>}
       <Lines title={`${lines(failed.length)} failed`} lines={failed} />

@@ -1,7 +1,6 @@
 /** Lines of a file with what is wrong with them, as a list that is not longer than a person can read. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { number } from "../count_words.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 
 const LINES_SHOWN = 100;
@@ -19,19 +18,20 @@ export function Lines(
   if (lines.length === 0) return null;
   const more = lines.length - LINES_SHOWN;
   return (
-    <section aria-label={title}>
+    <div role="group" aria-label={title}>
       <h3>{title}</h3>
-      <ol class="faults" tabIndex={0} aria-label={`Lines: ${title}`}>
+      <ol class="import-lines" tabIndex={0} aria-label={`Lines: ${title}`}>
         {lines.slice(0, LINES_SHOWN).map(({ row, fault }) => (
           <li key={row.line}>
-            <span class="number">Line {linesOf(row)}</span> {fault}
+            <span class="number">Line {linesOf(row)}</span>
+            {fault && <span>{fault}</span>}
             <code>{row.text}</code>
           </li>
         ))}
       </ol>
-      {more > 0 && <p class="soft small">and {number(more)} more</p>}
+      {more > 0 && <p class="soft small">and {more.toLocaleString("en")} more</p>}
       {children}
-    </section>
+    </div>
   );
 }
 
