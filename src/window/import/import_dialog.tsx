@@ -76,8 +76,7 @@ function ChosenFile({ begin, close }: ChosenFileProps): JSX.Element {
       fault={fault ?? faultOfPets}
     >
       <p class="soft">
-        A CSV file, as spreadsheets save it. Its first line names the columns: Name, Category, and
-        Status if you like.
+        A CSV file, as spreadsheets save it. Its first line has the titles of the columns.
       </p>
       <FormField label="File" fault={undefined}>
         {(attributes) => (

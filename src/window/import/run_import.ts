@@ -6,7 +6,7 @@ import type { Entry } from "./plan.ts";
  * How many lines are in flight. HTTP/1.1 has six connections to a host: one is the stream of events, and one is for
  * what the reader does meanwhile.
  */
-export const WORKERS = 4;
+export const WORKERS = 5;
 
 /** What came of a line. An animal is `present` if an earlier import has added it. */
 export type Outcome =

@@ -33,9 +33,9 @@ testInBrowser(
     await dialog.getByRole("row", { name: 'Rex; "the dog" 7 Sold' }).waitFor();
     const leftOut = dialog.getByRole("group", { name: "3 lines are left out" });
     assertEquals(await leftOut.getByRole("listitem").allInnerTexts(), [
-      "Line 3 Category must be a whole number\n;Mia;;x",
-      "Line 4 Status must be one of available, pending, sold\nlost;Zoe;;8",
-      "Line 7 Name is missing\n;   ;;9",
+      "Line 3\nCategory must be a whole number\n;Mia;;x",
+      "Line 4\nStatus must be one of available, pending, sold\nlost;Zoe;;8",
+      "Line 7\nName is missing\n;   ;;9",
     ]);
     assertEquals(await service.listIds(), []);
     await expectAccessible(page, "preview");
