@@ -4,7 +4,7 @@ import type { RecordedEvent } from "eventstore-less/definitions.ts";
 import { subjectOf } from "eventstore-less/log/event.ts";
 import type { StoredLine } from "eventstore-less/log/read_log.ts";
 import { NewPet } from "../../events/pet.ts";
-import { csvLine, withoutFormula } from "../../src/http/window/csv.js";
+import { csvLine, withoutFormula } from "../../src/window/csv/csv_line.ts";
 
 const PET_FIELDS = Object.keys(NewPet.shape);
 

@@ -160,7 +160,7 @@ function Grid(): JSX.Element {
       onFocusIn={kept.onFocusIn}
     >
       <div role="rowgroup" class="head">
-        <div role="row" class="columns" aria-rowindex={1}>
+        <div role="row" class="cells" aria-rowindex={1}>
           <span role="columnheader">Name</span>
           <span role="columnheader" class="number">Id</span>
           {FIELDS.filter(({ name }) => name !== "name").map((field) => (
@@ -195,7 +195,7 @@ function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean
   return (
     <div
       role="row"
-      class={`columns ${edit === undefined ? "" : "edited"} ${why === undefined ? "" : "leaving"}`}
+      class={`cells ${edit === undefined ? "" : "edited"} ${why === undefined ? "" : "leaving"}`}
       data-id={id}
       style={{ top: `${row * view.value.rowHeight}px` }}
       aria-rowindex={row + FIRST_ROW_INDEX}

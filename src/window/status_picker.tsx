@@ -91,7 +91,7 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
         ref={button}
         type="button"
         role="combobox"
-        class={`pill choice ${status ?? "none"}`}
+        class={`pill picker ${status ?? "none"}`}
         tabIndex={tabIndex}
         aria-label={label}
         aria-haspopup="listbox"

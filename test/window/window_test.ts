@@ -1,13 +1,13 @@
 import { assertEquals, assertLess, assertMatch } from "@std/assert";
-import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
-import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
-import { addPetCommand } from "../../support/add_pet_command.ts";
-import { type Page, testInBrowser } from "../../support/chromium.ts";
-import { fillStore } from "../../support/fill_store.ts";
-import { useRealStore } from "../../support/real_store.ts";
-import { ServiceProcess } from "../../support/service_process.ts";
-import { TempStore } from "../../support/temp_store.ts";
-import { until } from "../../support/until.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
+import { systemRuntime } from "../../src/runtime/system_runtime.ts";
+import { addPetCommand } from "../support/add_pet_command.ts";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import { fillStore } from "../support/fill_store.ts";
+import { useRealStore } from "../support/real_store.ts";
+import { ServiceProcess } from "../support/service_process.ts";
+import { TempStore } from "../support/temp_store.ts";
+import { until } from "../support/until.ts";
 import {
   button,
   enterKey,
@@ -21,7 +21,7 @@ import {
   scrollTo,
   statusOf,
   tab,
-} from "../../support/window_controls.ts";
+} from "../support/window_controls.ts";
 
 const MAX_INT64 = "9223372036854775807";
 

@@ -1,8 +1,8 @@
 /** How the window looks: what a reader sees first, on which width, and with which size of text. */
 
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
-import { type Page, testInBrowser } from "../../support/chromium.ts";
-import { until } from "../../support/until.ts";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
 import {
   button,
   fill,
@@ -12,7 +12,7 @@ import {
   ROWS,
   statusOf,
   tab,
-} from "../../support/window_controls.ts";
+} from "../support/window_controls.ts";
 
 const style = (target: Page, property: string) =>
   target.evaluate(

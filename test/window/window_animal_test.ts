@@ -1,8 +1,8 @@
 /** How people find an animal in the window, reach it by keys, and see what happened to it. */
 
 import { assert, assertEquals } from "@std/assert";
-import { testInBrowser } from "../../support/chromium.ts";
-import { until } from "../../support/until.ts";
+import { testInBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
 import {
   button,
   hasFocus,
@@ -11,7 +11,7 @@ import {
   ROWS,
   statusOf,
   tab,
-} from "../../support/window_controls.ts";
+} from "../support/window_controls.ts";
 
 testInBrowser(
   "a search finds parts of names, and continues while pages are empty",

@@ -1,8 +1,8 @@
 /** The window says what is true: while it loads, when something fails, and before something is final. */
 
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { OTHER_HOST, type Page, testInBrowser } from "../../support/chromium.ts";
-import { until } from "../../support/until.ts";
+import { OTHER_HOST, type Page, testInBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
 import {
   button,
   enterKey,
@@ -13,7 +13,7 @@ import {
   ROWS,
   statusOf,
   tab,
-} from "../../support/window_controls.ts";
+} from "../support/window_controls.ts";
 
 testInBrowser(
   "a list that loads says so, and asks for no key",

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { windowAssets } from "../../../src/http/window/window_page.ts";
-import { openTestService, type TestService } from "../../support/test_service.ts";
+import { windowAssets } from "../../src/http/window_page.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
 
 const LIMIT_BYTES = 40_000;
 
