@@ -3,15 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import {
-  button,
-  hasFocus,
-  press,
-  row,
-  ROWS,
-  statusOf,
-  tab,
-} from "../support/window_controls.ts";
+import { button, hasFocus, press, row, ROWS, statusOf, tab } from "../support/window_controls.ts";
 
 testInBrowser(
   "a search finds parts of names, and continues while pages are empty",

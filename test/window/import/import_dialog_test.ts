@@ -240,11 +240,14 @@ testInBrowser(
     };
     await choose(page, "name,category\n" + "Rex,7\n".repeat(500));
     await press(dialog, "Import 500 animals");
-    await until(() => assertEquals(active, WORKERS));
+    // Over HTTP/1.1, the browser has six connections, and one is the stream.
+    await until(() => assertGreater(active, 3));
     await page.keyboard.press("Escape");
     gate.resolve();
-    await dialog.getByText(/The import was stopped: 496 lines are not imported/).waitFor();
-    assertEquals([(await service.listIds("limit=100")).length, most], [WORKERS, WORKERS]);
+    await dialog.getByText(`The import was stopped: ${500 - WORKERS} lines are not imported`)
+      .waitFor();
+    assertEquals((await service.listIds("limit=100")).length, WORKERS);
+    assertLess(most, WORKERS + 1);
     await press(dialog, "Done");
     await dialog.waitFor({ state: "detached" });
   },
