@@ -34,7 +34,7 @@ export interface Field<Value> {
   readonly name: FieldName;
   readonly label: string;
   readonly isRequired: boolean;
-  /** Whether columns of it are aligned as numbers. */
+  /** Whether it is an integer of 64 bits: a `bigint`, and columns of it are aligned as numbers. */
   readonly isNumber: boolean;
   /** Whether people write its texts, so that a spreadsheet could take one for a formula. */
   readonly isFreeText: boolean;

@@ -8,7 +8,7 @@ import { FIELDS } from "../fields.tsx";
 import { FormField } from "../form_field.tsx";
 import { Name } from "../name.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
-import { type Draft, withColumn, withEncoding } from "./draft.ts";
+import { type Draft, withColumn, withEncoding, withTitles } from "./draft.ts";
 import { DownloadLeftOut } from "./import_report.tsx";
 import { Lines, linesOf } from "./lines.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
@@ -69,7 +69,7 @@ function AssumedEncoding({ encoding }: { encoding: string }): JSX.Element {
 }
 
 function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
-  const { table: { titles }, columns } = draft;
+  const { table: { titles, hasTitles }, columns } = draft;
   const used = Object.values(columns);
   const unused = titles.filter((_, index) => !used.includes(index));
   const choose = (target: Target, text: string) => {
@@ -97,6 +97,14 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
           </FormField>
         ))}
       </div>
+      <label class="import-choice">
+        <input
+          type="checkbox"
+          checked={hasTitles}
+          onChange={({ currentTarget }) => onChange(() => withTitles(draft, currentTarget.checked))}
+        />
+        <span>The first line has the titles of the columns</span>
+      </label>
       {unused.length > 0 && (
         <p class="soft small">
           Left out: {unused.map((title, index) => (
@@ -121,7 +129,7 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
     <fieldset>
       <legend>The file has ids</legend>
       {choices.map(({ isOfChanges, label }) => (
-        <label key={label} class="import-mode">
+        <label key={label} class="import-choice">
           <input
             type="radio"
             name={group}
