@@ -8,19 +8,13 @@ export type Target = FieldName | "id";
 /** The columns by what they have, as indices. */
 export type Columns = Partial<Record<Target, number>>;
 
-const ID_HEADINGS = ["id"];
-
-export const TARGETS: readonly {
-  target: Target;
-  label: string;
-  headings: readonly string[];
-}[] = [
+export const TARGETS: readonly { target: Target; label: string; headings: string[] }[] = [
   ...FIELDS.map(({ name, label, headings }) => ({
     target: name,
     label,
     headings: [name, label, ...headings].map(plain),
   })),
-  { target: "id", label: "Id", headings: ID_HEADINGS },
+  { target: "id", label: "Id", headings: ["id"] },
 ];
 
 /** The columns whose titles name a field, also as "animal_name" or "Pet category". */

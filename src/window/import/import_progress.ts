@@ -16,10 +16,7 @@ export interface ImportState {
   present: readonly Entry[];
   failed: readonly LeftOut[];
   /** How the run has ended; `undefined` until then. */
-  end:
-    | { kind: "done" | "stopped" }
-    | { kind: "failed"; fault: string }
-    | undefined;
+  end: { kind: "done" | "stopped" } | { kind: "failed"; fault: string } | undefined;
 }
 
 export interface ImportProgress {
@@ -60,9 +57,7 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
 }
 
 /** Number of lines whose outcome is known. */
-export function countOf(
-  { added, changed, present, failed }: ImportState,
-): number {
+export function countOf({ added, changed, present, failed }: ImportState): number {
   return added + changed + present.length + failed.length;
 }
 

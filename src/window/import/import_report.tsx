@@ -35,15 +35,9 @@ export function ImportReport({ draft, plan, state }: ReportProps): JSX.Element {
       <Lines title={`${lines(failed.length)} failed`} lines={failed} />
       {end !== undefined && (
         <>
-          <Lines
-            title={`${linesWere(plan.leftOut.length)} left out`}
-            lines={plan.leftOut}
-          />
+          <Lines title={`${linesWere(plan.leftOut.length)} left out`} lines={plan.leftOut} />
           {missing.length > 0 && <DownloadLeftOut draft={draft} leftOut={missing} />}
-          <Lines
-            title={`${linesWere(present.length)} here already`}
-            lines={present}
-          />
+          <Lines title={`${linesWere(present.length)} here already`} lines={present} />
         </>
       )}
     </>

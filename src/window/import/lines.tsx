@@ -13,9 +13,7 @@ interface LinesProps {
   children?: ComponentChildren;
 }
 
-export function Lines(
-  { title, lines, children }: LinesProps,
-): JSX.Element | null {
+export function Lines({ title, lines, children }: LinesProps): JSX.Element | null {
   if (lines.length === 0) return null;
   const more = lines.length - LINES_SHOWN;
   return (

@@ -1,6 +1,6 @@
 /** A CSV file as a table: its columns, and its rows. */
 
-import { decodeText, ENCODINGS } from "../csv/decode_text.ts";
+import { type DecodedText, decodeText, ENCODINGS } from "../csv/decode_text.ts";
 import { type CsvRow, parseCsv } from "../csv/parse_csv.ts";
 
 export const FILE_MAX_BYTES = 20_000_000;
@@ -22,10 +22,8 @@ interface Reading {
 }
 
 /** Reads a file. Throws an error for people. */
-export function readTable(
-  bytes: Uint8Array,
-  { encoding, hasTitles = true }: Reading = {},
-): Table {
+export function readTable(bytes: Uint8Array, reading: Reading = {}): Table {
+  const { encoding, hasTitles = true } = reading;
   const decoded = decodeText(bytes, encoding);
   const all = parseCsv(decoded.text);
   const [first] = all;
@@ -36,21 +34,18 @@ export function readTable(
   const texts = first.cells.map((cell) => cell.trim());
   const titles = hasTitles ? texts : texts.map((text, index) => `Column ${index + 1}: ${text}`);
   const rows = hasTitles ? all.slice(1) : all;
-  const { isAssumed, brokenLines } = decoded;
-  const encodingFault = `has a character that is not ${ENCODINGS[decoded.encoding]}`;
-  const isBroken = ({ line, lastLine }: CsvRow) => {
-    for (let number = line; number <= lastLine; number++) {
-      if (brokenLines.has(number)) return true;
+  const { isAssumed } = decoded;
+  const checked = rows.map((row) => withEncodingFault(row, decoded));
+  return { encoding: decoded.encoding, isAssumed, hasTitles, titles, rows: checked };
+}
+
+/** The row, with a fault if its lines have bytes that the encoding does not have. */
+function withEncodingFault(row: CsvRow, { encoding, brokenLines }: DecodedText): CsvRow {
+  if (row.fault !== undefined || brokenLines.size === 0) return row;
+  for (let line = row.line; line <= row.lastLine; line++) {
+    if (brokenLines.has(line)) {
+      return { ...row, fault: `has a character that is not ${ENCODINGS[encoding]}` };
     }
-    return false;
-  };
-  return {
-    encoding: decoded.encoding,
-    isAssumed,
-    hasTitles,
-    titles,
-    rows: brokenLines.size === 0
-      ? rows
-      : rows.map((row) => isBroken(row) ? { ...row, fault: row.fault ?? encodingFault } : row),
-  };
+  }
+  return row;
 }
