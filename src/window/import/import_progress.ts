@@ -21,7 +21,8 @@ export interface ImportState {
 
 export interface ImportProgress {
   state: ReadonlySignal<ImportState>;
-  /** Ends the import, after the lines in flight. */
+  /** Whether the import waits for the lines in flight, and sends no others. */
+  isStopping: ReadonlySignal<boolean>;
   stop: () => void;
 }
 
@@ -29,6 +30,7 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
   const stop = new AbortController();
   const tally = new Tally();
   const state = signal(tally.state());
+  const isStopping = signal(false);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const drawSoon = () => {
     timer ??= setTimeout(() => {
@@ -47,13 +49,21 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
   });
   const finish = (end: ImportState["end"]) => {
     clearTimeout(timer);
+    isStopping.value = false;
     state.value = tally.state(end);
   };
   run.then(
     () => finish({ kind: tally.count() < entries.length ? "stopped" : "done" }),
     (error) => finish({ kind: "failed", fault: error.message }),
   );
-  return { state, stop: () => stop.abort() };
+  return {
+    state,
+    isStopping,
+    stop() {
+      isStopping.value = true;
+      stop.abort();
+    },
+  };
 }
 
 /** Number of lines whose outcome is known. */

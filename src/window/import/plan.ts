@@ -78,6 +78,16 @@ export function planChanges(
   });
 }
 
+/** Adds the animals of lines again, which an earlier import has added. `again` tells this time from others. */
+export function planAgain(entries: readonly Entry[], again: string): Plan {
+  const additions = entries.filter((it) => it.kind === "addition");
+  return {
+    entries: additions.map((it) => ({ ...it, idempotencyKey: `${it.idempotencyKey}-${again}` })),
+    leftOut: [],
+    unchanged: 0,
+  };
+}
+
 /** The identifiers in the rows of a table, each once. */
 export function idsIn(table: Table, columns: Columns): number[] {
   const ids = table.rows.map((row) => readId(cellOf(row, columns, "id") ?? ""));

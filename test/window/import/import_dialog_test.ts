@@ -83,8 +83,14 @@ testInBrowser(
       "Line 4\nBen,1,",
       "Line 6\nBen,1,",
     ]);
-    const names = (await petsOf(service)).map(([name]) => name);
-    assertEquals(names.sort(), ["Ada", "Ben", "Ben", "Cleo", "Dora"]);
+    const names = async () => (await petsOf(service)).map(([name]) => name).sort();
+    assertEquals(await names(), ["Ada", "Ben", "Ben", "Cleo", "Dora"]);
+    // They may be others that are alike.
+    await press(dialog, "Add 3 animals again");
+    await dialog.getByText("3 animals were added.", { exact: true }).waitFor();
+    assert(await hasFocus(button(dialog, "Done")));
+    assertEquals((await names()).filter((name) => name === "Ben").length, 4);
+    assertEquals((await names()).length, 8);
   },
 );
 
@@ -206,7 +212,7 @@ testInBrowser(
       const response = await service.fetch(request);
       return place === 2 ? new Response(null, { status: 502 }) : response;
     };
-    await choose(page, "name,category\n" + "Rex,7\nMia,8\n".repeat(300));
+    await choose(page, "name,category\n" + "Rex,7\nMia,8\n".repeat(100));
     const devTools = await page.context().newCDPSession(page);
     await devTools.send("Performance.enable");
     const layouts = async () => {
@@ -214,12 +220,12 @@ testInBrowser(
       return metrics.find(({ name }: { name: string }) => name === "LayoutCount").value;
     };
     const before = await layouts();
-    await press(dialog, "Import 600 animals");
+    await press(dialog, "Import 200 animals");
     assert(await hasFocus(button(dialog, "Stop")));
-    await dialog.getByText("600 animals were added.", { exact: true }).waitFor({ timeout: 60_000 });
-    assertLess(await layouts() - before, 300);
+    await dialog.getByText("200 animals were added.", { exact: true }).waitFor({ timeout: 60_000 });
+    assertLess(await layouts() - before, 100);
     assert(await hasFocus(button(dialog, "Done")));
-    assertEquals((await petsOf(service)).length, 600);
+    assertEquals((await petsOf(service)).length, 200);
   },
 );
 
