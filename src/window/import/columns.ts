@@ -1,15 +1,15 @@
 /** Which column of a file has which field. The page makes a guess, and its reader chooses. */
 
-import { type FieldName, FIELDS } from "../fields.tsx";
+import { EDITABLE_FIELDS, type EditableField } from "../fields.tsx";
 
 /** What a column can have: a field, or the identifier of an animal that is in the store. */
-export type Target = FieldName | "id";
+export type Target = EditableField["name"] | "id";
 
 /** The columns by what they have, as indices. */
 export type Columns = Partial<Record<Target, number>>;
 
 export const TARGETS: readonly { target: Target; label: string; headings: string[] }[] = [
-  ...FIELDS.map(({ name, label, headings }) => ({
+  ...EDITABLE_FIELDS.map(({ name, label, headings }) => ({
     target: name,
     label,
     headings: [name, label, ...headings].map(plain),
@@ -39,6 +39,6 @@ function plain(title: string): string {
 
 /** The fields that a new animal needs and that have no column, by their labels. */
 export function missingColumns(columns: Columns): string[] {
-  const missing = FIELDS.filter((it) => it.isRequired && columns[it.name] === undefined);
+  const missing = EDITABLE_FIELDS.filter((it) => it.isRequired && columns[it.name] === undefined);
   return missing.map(({ label }) => label);
 }

@@ -4,7 +4,7 @@ import { Fragment, type JSX } from "preact";
 import { useId } from "preact/hooks";
 import { animals, linesAre } from "../count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
-import { FIELDS } from "../fields.tsx";
+import { EDITABLE_FIELDS } from "../fields.tsx";
 import { FormField } from "../form_field.tsx";
 import { Name } from "../name.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
@@ -178,7 +178,7 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
         <thead>
           <tr>
             <th class="number">Line</th>
-            {FIELDS.map(({ name, label, isNumber }) => (
+            {EDITABLE_FIELDS.map(({ name, label, isNumber }) => (
               <th key={name} class={isNumber ? "number" : ""}>{label}</th>
             ))}
           </tr>
@@ -187,7 +187,7 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
           {additions.map(({ row, pet }) => (
             <tr key={row.line}>
               <td class="number">{linesOf(row)}</td>
-              {FIELDS.map(({ name, isNumber, show }) => (
+              {EDITABLE_FIELDS.map(({ name, isNumber, show }) => (
                 <td key={name} class={isNumber ? "number" : ""}>{show(pet[name])}</td>
               ))}
             </tr>
@@ -221,7 +221,9 @@ function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
                 <Name of={before.name} />
               </td>
               <td>
-                {FIELDS.filter(({ name }) => name in patch).map(({ name, label, show }) => (
+                {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((
+                  { name, label, show },
+                ) => (
                   <div key={name}>
                     {label}: <del>{show(before[name])}</del>{" "}
                     <ins>{show(patch[name] ?? undefined)}</ins>

@@ -4,8 +4,8 @@ import type { NewPet, Pet } from "../../../events/pet.ts";
 import { withFormula } from "../csv/csv_line.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 import {
+  EDITABLE_FIELDS,
   type Faults,
-  FIELDS,
   formatPet,
   parseChange,
   parsePet,
@@ -139,7 +139,7 @@ function change(row: CsvRow, columns: Columns, before: Pet): Step {
 /** The texts of the fields that have a column. */
 function textsOf(row: CsvRow, columns: Columns): Texts {
   const texts: Texts = {};
-  for (const { name } of FIELDS) {
+  for (const { name } of EDITABLE_FIELDS) {
     const text = cellOf(row, columns, name);
     if (text !== undefined) texts[name] = text;
   }
