@@ -62,7 +62,7 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
 function AssumedEncoding({ encoding }: { encoding: string }): JSX.Element {
   return (
     <>
-      The file is not UTF-8, so it is assumed to be{" "}
+      The file does not say its encoding, and is assumed to be{" "}
       {ENCODINGS[encoding]}. If letters below are wrong, choose another encoding.
     </>
   );

@@ -38,14 +38,14 @@ testInBrowser(
       "Line 7\nName is missing\n;   ;;9",
     ]);
     assertEquals(await service.listIds(), []);
-    await expectAccessible(page, "preview");
+    await expectAccessibleEverywhere(page, "preview");
     await press(dialog, "Import 3 animals");
     await dialog.getByText("2 animals were added.").waitFor();
     const failed = dialog.getByRole("group", { name: "1 line failed" });
     await failed.getByText("Category is out of fashion").waitFor();
     await failed.getByText(";Bad;;9").waitFor();
     await dialog.getByText("3 lines were left out").waitFor();
-    await expectAccessible(page, "report");
+    await expectAccessibleEverywhere(page, "report");
     assertEquals(await downloaded(page, "Download these lines with their reasons"), [
       "Status,NAME,Colour,Category,Line,Reason",
       ',Mia,,x,3,"Category must be a whole number"'.replaceAll('"', ""),
@@ -171,7 +171,7 @@ testInBrowser(
     await dialog.getByRole("row", { name: /Rex Name: Rex → Rex II Status: Available → Sold/ })
       .waitFor();
     await dialog.getByText("There is no animal 99").waitFor();
-    await expectAccessible(page, "changes");
+    await expectAccessibleEverywhere(page, "changes");
     const again = dialog.getByRole("radio", { name: "Add all of them again, with new ids" });
     await again.check();
     await button(dialog, "Import 7 animals").waitFor();
@@ -200,7 +200,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "an import adds each line once, although responses are lost, and draws the page some times a second",
+  "an import adds each line once, although responses are lost",
   async ({ service, network, open }) => {
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
@@ -212,7 +212,22 @@ testInBrowser(
       const response = await service.fetch(request);
       return place === 2 ? new Response(null, { status: 502 }) : response;
     };
-    await choose(page, "name,category\n" + "Rex,7\nMia,8\n".repeat(100));
+    await choose(page, "name,category\n" + "Rex,7\nMia,8\n".repeat(50));
+    await press(dialog, "Import 100 animals");
+    assert(await hasFocus(button(dialog, "Stop")));
+    await dialog.getByText("100 animals were added.", { exact: true }).waitFor();
+    assert(await hasFocus(button(dialog, "Done")));
+    assertEquals((await petsOf(service)).length, 100);
+  },
+);
+
+testInBrowser(
+  "an import draws the page some times a second, and not for each line",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await choose(page, "name,category\n" + "Rex,7\n".repeat(1_000));
+    await button(dialog, "Import 1,000 animals").waitFor();
     const devTools = await page.context().newCDPSession(page);
     await devTools.send("Performance.enable");
     const layouts = async () => {
@@ -220,12 +235,9 @@ testInBrowser(
       return metrics.find(({ name }: { name: string }) => name === "LayoutCount").value;
     };
     const before = await layouts();
-    await press(dialog, "Import 200 animals");
-    assert(await hasFocus(button(dialog, "Stop")));
-    await dialog.getByText("200 animals were added.", { exact: true }).waitFor({ timeout: 60_000 });
-    assertLess(await layouts() - before, 100);
-    assert(await hasFocus(button(dialog, "Done")));
-    assertEquals((await petsOf(service)).length, 200);
+    await press(dialog, "Import 1,000 animals");
+    await dialog.getByText("1,000 animals were added.").waitFor({ timeout: 60_000 });
+    assertLess(await layouts() - before, 250);
   },
 );
 
@@ -361,6 +373,17 @@ async function choose(page: Page, content: string | Uint8Array): Promise<void> {
     mimeType: "text/csv",
     buffer,
   });
+}
+
+/** Asserts that axe finds no fault on a wide and a narrow page, light and dark. */
+async function expectAccessibleEverywhere(page: Page, state: string): Promise<void> {
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 844 });
+    for (const colorScheme of ["dark", "light"]) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible(page, `${state}, ${colorScheme}, ${width}`);
+    }
+  }
 }
 
 /** Bytes of a text whose characters are bytes. */
