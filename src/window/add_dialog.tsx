@@ -6,7 +6,7 @@ import type { Pet } from "../../events/pet.ts";
 import { applyChanges } from "./animals.ts";
 import { newIdempotencyKey, ResponseError, write } from "./api.ts";
 import { ask, Dialog, openDialog } from "./dialog.tsx";
-import { type Faults, FIELDS, parsePet, type Texts } from "./fields.tsx";
+import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
 import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
 import { attempt, showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
@@ -79,7 +79,7 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
       onClose={cancel}
     >
       <div ref={form}>
-        {FIELDS.map((field) => (
+        {EDITABLE_FIELDS.map((field) => (
           <FormField key={field.name} label={field.label} fault={faults[field.name]}>
             {(attributes) => (
               <field.Control

@@ -1,7 +1,7 @@
 /** Requests to the interface, with the API key of this tab. A request is repeated while the service is away. */
 
 import { signal } from "@preact/signals";
-import { formatPet, messageOf, type Patch } from "./fields.tsx";
+import { FIELDS, formatPet, messageOf, type Patch } from "./fields.tsx";
 import { keyForRequest, refuseKey } from "./session.ts";
 import type { NewPet } from "../../events/pet.ts";
 
@@ -15,7 +15,8 @@ const BACK_OFF_LIMIT_MS = 5_000;
 const REQUEST_LIMIT_MS = 60_000;
 
 /** Fields whose integers may exceed those of JavaScript. */
-const INT64_FIELDS = ["categoryId"];
+const INT64_FIELDS: readonly string[] = FIELDS.filter(({ isNumber }) => isNumber)
+  .map(({ name }) => name);
 
 /** Why the service does not respond; "" while it does, `undefined` before its first response. */
 export const connectionProblem = signal<string | undefined>(undefined);

@@ -8,14 +8,14 @@ import { changeAnimal, ItIsNow } from "./change_animal.tsx";
 import { ask } from "./dialog.tsx";
 import { changeEdit, type Edit, removeEdit, setEdit } from "./edits.ts";
 import { restoreFocus } from "./focus.ts";
-import { type Faults, FIELDS, parseChange, textsOf } from "./fields.tsx";
+import { EDITABLE_FIELDS, type Faults, parseChange, textsOf } from "./fields.tsx";
 import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
 import { showProblem } from "./messages.tsx";
 import { Name, spokenName } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
 
 /** The status has a control of its own in the row. */
-const EDITED = FIELDS.filter(({ name }) => name !== "status");
+const EDITED = EDITABLE_FIELDS.filter(({ name }) => name !== "status");
 
 export function beginEdit(pet: Pet): void {
   const texts = Object.fromEntries(EDITED.map(({ name }) => [name, textsOf(pet)[name]]));

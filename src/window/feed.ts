@@ -9,7 +9,7 @@ export const EVENTS_KEPT = 1_000;
 
 const STREAM_PAUSE_MS = 250;
 /** The page is drawn at most once in this time, however many events come. */
-const BATCH_MS = 100;
+const BATCH_MS = 250;
 /** The service breaks the silence every 15 seconds. */
 const LONGEST_SILENCE_MS = 45_000;
 const GONE = 410;

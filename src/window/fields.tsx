@@ -8,7 +8,7 @@ import type { NewPet, Pet, PetStatus } from "../../events/pet.ts";
 import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
 import { isBlank, Name } from "./name.tsx";
 
-export type FieldName = keyof NewPet;
+export type FieldName = Exclude<keyof Pet, "id">;
 
 /** Attributes that a form gives to a control, such as its label. */
 export type ControlAttributes = Pick<
@@ -30,24 +30,20 @@ export interface Choice {
   label: string;
 }
 
-export interface Field<Value> {
-  readonly name: FieldName;
-  readonly label: string;
+export interface Field<Value> extends Entry<Value> {
   readonly isRequired: boolean;
-  /** Whether columns of it are aligned as numbers. */
+  /** Whether only events set it: then no form and no import has it. */
+  readonly isReadOnly: boolean;
+  /** Whether it is an integer of 64 bits: a `bigint`, and columns of it are aligned as numbers. */
   readonly isNumber: boolean;
   /** Whether people write its texts, so that a spreadsheet could take one for a formula. */
   readonly isFreeText: boolean;
   /** Titles of CSV columns with the field, in small letters and without other characters, beside its name and label. */
   readonly headings: readonly string[];
   /** The texts that may be chosen; `undefined` if people type what they like. */
-  readonly choices?: readonly Choice[];
+  readonly choices: readonly Choice[] | undefined;
   /** The value in the list, in the preview of an import and in the history. */
   show(value: Value | undefined): ComponentChildren;
-  /** The value as a control has it, and a cell of a CSV file. */
-  textOf(value: Value | undefined): string;
-  /** Reads a text that was typed, or that a cell has. Blanks around it do not count. */
-  parse(text: string): Parsed<Value>;
   Control(props: ControlProps): JSX.Element;
   /** What happened to the animal when it got the value, after its name: for example "was sold". */
   sentence(value: Value | undefined): ComponentChildren;
@@ -55,6 +51,35 @@ export interface Field<Value> {
   sentenceOfSeveral(value: Value | undefined): string | undefined;
   /** The value in a description of the animal, after its name: for example "category 7". */
   inWords(value: Value | undefined): string | undefined;
+}
+
+/** What each field says itself. The rest of {@linkcode Field} has defaults. */
+interface Entry<Value> {
+  readonly name: FieldName;
+  readonly label: string;
+  /** The value as a control has it, and a cell of a CSV file. */
+  textOf(value: Value | undefined): string;
+  /** Reads a text that was typed, or that a cell has. Blanks around it do not count. */
+  parse(text: string): Parsed<Value>;
+}
+
+function fieldOf<Value>(entry: Entry<Value> & Partial<Field<Value>>): Field<Value> {
+  const { label, textOf } = entry;
+  const word = label.toLowerCase();
+  return {
+    isRequired: false,
+    isReadOnly: false,
+    isNumber: false,
+    isFreeText: false,
+    headings: [],
+    choices: undefined,
+    show: textOf,
+    Control: Input,
+    sentence: (value) => value === undefined ? `lost its ${word}` : `got ${word} ${textOf(value)}`,
+    sentenceOfSeveral: () => undefined,
+    inWords: (value) => value === undefined ? undefined : `${word} ${textOf(value)}`,
+    ...entry,
+  };
 }
 
 /** Maximum of the interface, in Unicode code points. */
@@ -101,13 +126,11 @@ export const STATUS_CHOICES: readonly Choice[] = [
   ...STATUS_NAMES.map((status) => ({ text: status, label: STATUSES[status].label })),
 ];
 
-const name: Field<string> = {
+const name = fieldOf<string>({
   name: "name",
   label: "Name",
   isRequired: true,
-  isNumber: false,
   isFreeText: true,
-  headings: [],
   show: (value = "") => <Name of={value} />,
   textOf: (value = "") => value,
   parse(text) {
@@ -120,25 +143,21 @@ const name: Field<string> = {
     }
     return sound(value);
   },
-  Control: Input,
   sentence: (value = "") => (
     <>
       was renamed <Name of={value} />
     </>
   ),
-  sentenceOfSeveral: () => undefined,
   inWords: () => undefined,
-};
+});
 
-const categoryId: Field<bigint> = {
+const categoryId = fieldOf<bigint>({
   name: "categoryId",
   label: "Category",
   isRequired: true,
   isNumber: true,
-  isFreeText: false,
   headings: ["categoryno", "categorynumber"],
-  show: textOfNumber,
-  textOf: textOfNumber,
+  textOf: (value) => value === undefined ? "" : String(value),
   parse(text) {
     const trimmed = text.trim();
     if (trimmed === "") return faulty("Category is missing");
@@ -152,17 +171,12 @@ const categoryId: Field<bigint> = {
     return sound(BigInt(digits) * (sign === "-" ? -1n : 1n));
   },
   Control: (props) => <Input inputMode="numeric" {...props} />,
-  sentence: (value) => `moved to category ${textOfNumber(value)}`,
-  sentenceOfSeveral: () => undefined,
-  inWords: (value) => `category ${textOfNumber(value)}`,
-};
+  sentence: (value) => `moved to category ${value}`,
+});
 
-const status: Field<PetStatus | undefined> = {
+const status = fieldOf<PetStatus | undefined>({
   name: "status",
   label: "Status",
-  isRequired: false,
-  isNumber: false,
-  isFreeText: false,
   headings: ["availability"],
   choices: STATUS_CHOICES,
   show: (value) => <StatusPill status={value} />,
@@ -188,10 +202,10 @@ const status: Field<PetStatus | undefined> = {
   sentence: (value) => wordsOf(value).sentence,
   sentenceOfSeveral: (value) => wordsOf(value).sentenceOfSeveral,
   inWords: (value) => statusLabel(value).toLowerCase(),
-};
+});
 
-/** Every field of {@linkcode NewPet}: the compiler names one that has no entry. */
-const FIELDS_BY_NAME: { readonly [Name in FieldName]-?: Field<NewPet[Name]> } = {
+/** Every field of {@linkcode Pet}: the compiler names one that has no entry. */
+const FIELDS_BY_NAME: { readonly [Name in FieldName]-?: Field<Pet[Name]> } = {
   name,
   categoryId,
   status,
@@ -202,6 +216,11 @@ export type AnyField = Field<unknown>;
 
 /** All fields, in the order in which the window shows them. */
 export const FIELDS: readonly AnyField[] = Object.values(FIELDS_BY_NAME) as AnyField[];
+
+/** A field that people set, in forms and by imports. */
+export type EditableField = AnyField & { readonly name: keyof NewPet };
+
+export const EDITABLE_FIELDS = FIELDS.filter(({ isReadOnly }) => !isReadOnly) as EditableField[];
 
 /** The status of an animal. */
 export function StatusPill({ status }: { status: PetStatus | undefined }): JSX.Element {
@@ -219,6 +238,9 @@ function Input({ text, onText, ...attributes }: ControlProps): JSX.Element {
   );
 }
 
+/** An animal, or a part of one. */
+type Values = Partial<Record<FieldName, unknown>>;
+
 /** Typed texts by their fields. A form or a CSV file may have only some of the fields. */
 export type Texts = Partial<Record<FieldName, string>>;
 
@@ -226,10 +248,10 @@ export type Texts = Partial<Record<FieldName, string>>;
 export type Faults = Partial<Record<FieldName, string>>;
 
 /** A change of an animal: `null` removes a field. */
-export type Patch = { [Name in FieldName]?: NewPet[Name] | null };
+export type Patch = { [Name in FieldName]?: Pet[Name] | null };
 
-export function textsOf(pet: NewPet): Required<Texts> {
-  const entries = FIELDS.map((it) => [it.name, it.textOf(pet[it.name])]);
+export function textsOf(pet: Values): Required<Texts> {
+  const entries = EDITABLE_FIELDS.map((it) => [it.name, it.textOf(pet[it.name])]);
   return Object.fromEntries(entries);
 }
 
@@ -237,7 +259,7 @@ export function textsOf(pet: NewPet): Required<Texts> {
 export function parsePet(
   texts: Texts,
 ): { isSound: true; pet: NewPet } | { isSound: false; faults: Faults } {
-  const { values, faults } = parseTexts(FIELDS, texts);
+  const { values, faults } = parseTexts(EDITABLE_FIELDS, texts);
   if (Object.keys(faults).length > 0) return { isSound: false, faults };
   return { isSound: true, pet: values as NewPet };
 }
@@ -247,10 +269,10 @@ export function parsePet(
  * refused from a new animal.
  */
 export function parseChange(
-  pet: NewPet,
+  pet: Values,
   texts: Texts,
 ): { isSound: true; patch: Patch } | { isSound: false; faults: Faults } {
-  const changed = FIELDS.filter((it) => {
+  const changed = EDITABLE_FIELDS.filter((it) => {
     const text = texts[it.name];
     return text !== undefined && text.trim() !== it.textOf(pet[it.name]).trim();
   });
@@ -264,8 +286,8 @@ export function parseChange(
 function parseTexts(
   fields: readonly AnyField[],
   texts: Texts,
-): { values: Partial<Record<FieldName, unknown>>; faults: Faults } {
-  const values: Partial<Record<FieldName, unknown>> = {};
+): { values: Values; faults: Faults } {
+  const values: Values = {};
   const faults: Faults = {};
   for (const field of fields) {
     const parsed = field.parse(texts[field.name] ?? "");
@@ -276,7 +298,7 @@ function parseTexts(
 }
 
 /** An animal or a change as JSON text. Categories are integers that may exceed those of JavaScript. */
-export function formatPet(fields: NewPet | Patch): string {
+export function formatPet(fields: Values): string {
   const members = FIELDS
     .filter(({ name }) => fields[name] !== undefined)
     .map(({ name }) => `"${name}":${formatValue(fields[name])}`);
@@ -288,15 +310,15 @@ function formatValue(value: unknown): string {
 }
 
 /** An animal in words, without its identifier and its name. */
-export function describePet(pet: NewPet): string {
+export function describePet(pet: Values): string {
   const parts = FIELDS.map((it) => it.inWords(pet[it.name]));
   return parts.filter((part) => part !== undefined).join(", ");
 }
 
 /** The fields of an animal that a change has changed, each with its value before and after. */
 export function differencesOf(
-  after: Pet,
-  previous: Patch,
+  after: Values,
+  previous: Values,
 ): { field: AnyField; before: unknown; after: unknown }[] {
   return FIELDS
     .filter(({ name }) => Object.hasOwn(previous, name))
@@ -333,10 +355,6 @@ function sound<Value>(value: Value): Parsed<Value> {
 
 function faulty(fault: string): { isSound: false; fault: string } {
   return { isSound: false, fault };
-}
-
-function textOfNumber(value: bigint | undefined): string {
-  return value === undefined ? "" : String(value);
 }
 
 /** A character outside of the first 65,536 has two code units. */

@@ -3,6 +3,7 @@ import { describeInterface } from "../../src/http/docs/openapi.ts";
 import {
   describePet,
   differencesOf,
+  EDITABLE_FIELDS,
   faultsOfError,
   type FieldName,
   FIELDS,
@@ -16,6 +17,7 @@ import { parseExactJson } from "../../src/encoding/int64.ts";
 
 interface Schema {
   type?: string;
+  format?: string;
   minLength?: number;
   maxLength?: number;
   minimum?: bigint;
@@ -29,6 +31,7 @@ const { schemas } = (parseExactJson(describeInterface()) as {
   components: {
     schemas: Record<string, Schema> & {
       PetInput: { properties: Record<string, Schema>; required: string[] };
+      Pet: { properties: Record<string, Schema> };
     };
   };
 }).components;
@@ -51,7 +54,9 @@ function fieldOf(name: FieldName) {
 const isSound = (name: FieldName, text: string) => fieldOf(name).parse(text).isSound;
 
 Deno.test("FIELDS has the fields that the API describes, in their order", () => {
-  assertEquals(FIELDS.map(({ name }) => name), Object.keys(SCHEMA.properties));
+  const names = Object.keys(schemas.Pet.properties).filter((name) => name !== "id");
+  assertEquals(FIELDS.map(({ name }) => name).toSorted(), names.toSorted());
+  assertEquals(EDITABLE_FIELDS.map(({ name }) => name), Object.keys(SCHEMA.properties));
   const required = FIELDS.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   assertEquals(required, SCHEMA.required);
   for (const { name, isRequired } of FIELDS) assertEquals(isSound(name, ""), !isRequired, name);
@@ -59,8 +64,8 @@ Deno.test("FIELDS has the fields that the API describes, in their order", () => 
 
 Deno.test("FIELDS accepts what the API describes, up to its bounds and no more", () => {
   let checked = 0;
-  for (const { name } of FIELDS) {
-    const { type, maxLength, minimum, maximum, enum: values } = schemaOf(name);
+  for (const { name } of EDITABLE_FIELDS) {
+    const { type, format, maxLength, minimum, maximum, enum: values } = schemaOf(name);
     if (values !== undefined) {
       const choices = fieldOf(name).choices?.map(({ text }) => text);
       assertEquals(choices?.filter((text) => text !== ""), values);
@@ -83,9 +88,13 @@ Deno.test("FIELDS accepts what the API describes, up to its bounds and no more",
         assert(!isSound(name, character.repeat(limit + 1)));
       }
       checked++;
+    } else if (format === "date") {
+      assertEquals(fieldOf(name).parse("2024-02-29"), { isSound: true, value: "2024-02-29" });
+      for (const text of ["2023-02-29", "29.02.2024", "x"]) assert(!isSound(name, text));
+      checked++;
     }
   }
-  assertEquals(checked, FIELDS.length);
+  assertEquals(checked, EDITABLE_FIELDS.length);
 });
 
 Deno.test("parsePet() reads what people and programs write", () => {

@@ -41,13 +41,15 @@ export interface DecodedText {
 }
 
 /**
- * Decodes a file. Without a chosen `encoding`, it is that of the byte order mark, or UTF-8 if at least as many
- * characters outside ASCII are right UTF-8 as are wrong.
+ * Decodes a file. Without a chosen `encoding`, it is that of the byte order mark, or UTF-16 if the file looks like it,
+ * or UTF-8 if at least as many characters outside ASCII are right UTF-8 as are wrong.
  */
 export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText {
   if (encoding !== undefined) return decodeAs(bytes, encoding, false);
   const marked = encodingOfMark(bytes);
   if (marked !== undefined) return decodeAs(bytes, marked, false);
+  const wide = encodingOfNuls(bytes);
+  if (wide !== undefined) return decodeAs(bytes, wide, true);
   const decoded = decodeAs(bytes, "utf-8", false);
   const isUtf8 = decoded.brokenLines.size === 0 || isMostlyRight(decoded.text);
   return isUtf8 ? decoded : decodeAs(bytes, ASSUMED, true);
@@ -58,6 +60,17 @@ function encodingOfMark([first, second, third]: Uint8Array): string | undefined 
   if (first === 0xfe && second === 0xff) return "utf-16be";
   if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
   return undefined;
+}
+
+/** In UTF-16, each letter of ASCII has a byte of zero, which other encodings have for nothing. */
+function encodingOfNuls(bytes: Uint8Array): string | undefined {
+  const counts = [0, 0];
+  for (const [index, byte] of bytes.entries()) {
+    if (byte === 0) counts[index % 2]++;
+  }
+  const least = bytes.length / 4;
+  if (counts[1] > least) return "utf-16le";
+  return counts[0] > least ? "utf-16be" : undefined;
 }
 
 function decodeAs(bytes: Uint8Array, encoding: string, isAssumed: boolean): DecodedText {

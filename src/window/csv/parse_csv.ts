@@ -152,7 +152,7 @@ function afterBlanks(text: string, separator: string, start: number): number {
 }
 
 function isBlank(character: string | undefined): boolean {
-  return character === " " || character === "\t" || character === "\u00a0";
+  return character !== undefined && character.trim() === "" && !isLineBreak(character);
 }
 
 function isLineBreak(character: string): boolean {

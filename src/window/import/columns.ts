@@ -1,26 +1,20 @@
 /** Which column of a file has which field. The page makes a guess, and its reader chooses. */
 
-import { type FieldName, FIELDS } from "../fields.tsx";
+import { EDITABLE_FIELDS, type EditableField } from "../fields.tsx";
 
 /** What a column can have: a field, or the identifier of an animal that is in the store. */
-export type Target = FieldName | "id";
+export type Target = EditableField["name"] | "id";
 
 /** The columns by what they have, as indices. */
 export type Columns = Partial<Record<Target, number>>;
 
-const ID_HEADINGS = ["id"];
-
-export const TARGETS: readonly {
-  target: Target;
-  label: string;
-  headings: readonly string[];
-}[] = [
-  ...FIELDS.map(({ name, label, headings }) => ({
+export const TARGETS: readonly { target: Target; label: string; headings: string[] }[] = [
+  ...EDITABLE_FIELDS.map(({ name, label, headings }) => ({
     target: name,
     label,
     headings: [name, label, ...headings].map(plain),
   })),
-  { target: "id", label: "Id", headings: ID_HEADINGS },
+  { target: "id", label: "Id", headings: ["id"] },
 ];
 
 /** The columns whose titles name a field, also as "animal_name" or "Pet category". */
@@ -45,6 +39,6 @@ function plain(title: string): string {
 
 /** The fields that a new animal needs and that have no column, by their labels. */
 export function missingColumns(columns: Columns): string[] {
-  const missing = FIELDS.filter((it) => it.isRequired && columns[it.name] === undefined);
+  const missing = EDITABLE_FIELDS.filter((it) => it.isRequired && columns[it.name] === undefined);
   return missing.map(({ label }) => label);
 }

@@ -6,8 +6,8 @@
 const SEEDS = [0x9e3779b9, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f];
 
 export function hashText(text: string): string {
-  return SEEDS.map((seed) => hash32(text, seed).toString(16).padStart(8, "0"))
-    .join("");
+  const words = SEEDS.map((seed) => hash32(text, seed).toString(16).padStart(8, "0"));
+  return words.join("");
 }
 
 /** MurmurHash3 of the code units. */

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
+import { newIdempotencyKey } from "../api.ts";
 import { animals } from "../count_words.ts";
 import { Dialog, openDialog } from "../dialog.tsx";
 import { FormField } from "../form_field.tsx";
@@ -11,7 +12,7 @@ import { type Draft, draftOf, planOf } from "./draft.ts";
 import { ImportPreview } from "./import_preview.tsx";
 import { type ImportProgress, startImport } from "./import_progress.ts";
 import { ImportReport } from "./import_report.tsx";
-import { idsIn, type Plan } from "./plan.ts";
+import { idsIn, type Plan, planAgain } from "./plan.ts";
 import { readPets } from "./read_pets.ts";
 import { FILE_MAX_BYTES } from "./table.ts";
 
@@ -21,6 +22,8 @@ export function openImportDialog(): void {
 
 /** An import that has begun. */
 interface Begun {
+  /** Which one it is of this dialog, from 1. */
+  number: number;
   draft: Draft;
   plan: Plan;
   progress: ImportProgress;
@@ -28,19 +31,21 @@ interface Begun {
 
 function ImportDialog({ close }: { close: () => void }): JSX.Element {
   const [begun, setBegun] = useState<Begun | undefined>(undefined);
-  if (begun !== undefined) return <RunningImport begun={begun} close={close} />;
   const begin = (draft: Draft, plan: Plan) => {
-    setBegun({ draft, plan, progress: startImport(plan.entries) });
+    const number = (begun?.number ?? 0) + 1;
+    setBegun({ number, draft, plan, progress: startImport(plan.entries) });
   };
-  return <ChosenFile begin={begin} close={close} />;
+  if (begun === undefined) return <ChosenFile begin={begin} close={close} />;
+  // Each import opens a dialog of its own, so that the focus is on its first button.
+  return <RunningImport key={begun.number} begun={begun} begin={begin} close={close} />;
 }
 
-interface ChosenFileProps {
+interface StepProps {
   begin: (draft: Draft, plan: Plan) => void;
   close: () => void;
 }
 
-function ChosenFile({ begin, close }: ChosenFileProps): JSX.Element {
+function ChosenFile({ begin, close }: StepProps): JSX.Element {
   const [draft, setDraft] = useState<Draft | undefined>(undefined);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const { pets, fault: faultOfPets } = useAnimals(draft);
@@ -76,8 +81,7 @@ function ChosenFile({ begin, close }: ChosenFileProps): JSX.Element {
       fault={fault ?? faultOfPets}
     >
       <p class="soft">
-        A CSV file, as spreadsheets save it. Its first line names the columns: Name, Category, and
-        Status if you like.
+        A CSV file, as spreadsheets save it. Its first line has the titles of the columns.
       </p>
       <FormField label="File" fault={undefined}>
         {(attributes) => (
@@ -95,18 +99,25 @@ function ChosenFile({ begin, close }: ChosenFileProps): JSX.Element {
   );
 }
 
-function RunningImport({ begun, close }: { begun: Begun; close: () => void }): JSX.Element {
+function RunningImport({ begun, begin, close }: StepProps & { begun: Begun }): JSX.Element {
   const { draft, plan, progress } = begun;
-  const isRunning = progress.state.value.end === undefined;
+  const state = progress.state.value;
+  const isRunning = state.end === undefined;
   useUnsaved(isRunning);
   return (
     <Dialog
       title={<ImportOf draft={draft} />}
       isWide
       no={isRunning ? "Stop" : "Done"}
+      busy={progress.isStopping.value ? "Stopping …" : undefined}
       onClose={isRunning ? progress.stop : close}
     >
-      <ImportReport draft={draft} plan={plan} state={progress.state.value} />
+      <ImportReport
+        draft={draft}
+        plan={plan}
+        state={state}
+        onAddAgain={() => begin(draft, planAgain(state.present, newIdempotencyKey()))}
+      />
     </Dialog>
   );
 }

@@ -4,11 +4,11 @@ import { Fragment, type JSX } from "preact";
 import { useId } from "preact/hooks";
 import { animals, linesAre } from "../count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
-import { FIELDS } from "../fields.tsx";
+import { EDITABLE_FIELDS } from "../fields.tsx";
 import { FormField } from "../form_field.tsx";
 import { Name } from "../name.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
-import { type Draft, withColumn, withEncoding } from "./draft.ts";
+import { type Draft, withColumn, withEncoding, withTitles } from "./draft.ts";
 import { DownloadLeftOut } from "./import_report.tsx";
 import { Lines, linesOf } from "./lines.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
@@ -62,14 +62,14 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
 function AssumedEncoding({ encoding }: { encoding: string }): JSX.Element {
   return (
     <>
-      The file is not UTF-8, so it is assumed to be{" "}
+      The file does not say its encoding, and is assumed to be{" "}
       {ENCODINGS[encoding]}. If letters below are wrong, choose another encoding.
     </>
   );
 }
 
 function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
-  const { table: { titles }, columns } = draft;
+  const { table: { titles, hasTitles }, columns } = draft;
   const used = Object.values(columns);
   const unused = titles.filter((_, index) => !used.includes(index));
   const choose = (target: Target, text: string) => {
@@ -97,6 +97,14 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
           </FormField>
         ))}
       </div>
+      <label class="import-choice">
+        <input
+          type="checkbox"
+          checked={hasTitles}
+          onChange={({ currentTarget }) => onChange(() => withTitles(draft, currentTarget.checked))}
+        />
+        <span>The first line has the titles of the columns</span>
+      </label>
       {unused.length > 0 && (
         <p class="soft small">
           Left out: {unused.map((title, index) => (
@@ -121,7 +129,7 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
     <fieldset>
       <legend>The file has ids</legend>
       {choices.map(({ isOfChanges, label }) => (
-        <label key={label} class="import-mode">
+        <label key={label} class="import-choice">
           <input
             type="radio"
             name={group}
@@ -170,7 +178,7 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
         <thead>
           <tr>
             <th class="number">Line</th>
-            {FIELDS.map(({ name, label, isNumber }) => (
+            {EDITABLE_FIELDS.map(({ name, label, isNumber }) => (
               <th key={name} class={isNumber ? "number" : ""}>{label}</th>
             ))}
           </tr>
@@ -179,7 +187,7 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
           {additions.map(({ row, pet }) => (
             <tr key={row.line}>
               <td class="number">{linesOf(row)}</td>
-              {FIELDS.map(({ name, isNumber, show }) => (
+              {EDITABLE_FIELDS.map(({ name, isNumber, show }) => (
                 <td key={name} class={isNumber ? "number" : ""}>{show(pet[name])}</td>
               ))}
             </tr>
@@ -213,7 +221,9 @@ function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
                 <Name of={before.name} />
               </td>
               <td>
-                {FIELDS.filter(({ name }) => name in patch).map(({ name, label, show }) => (
+                {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((
+                  { name, label, show },
+                ) => (
                   <div key={name}>
                     {label}: <del>{show(before[name])}</del>{" "}
                     <ins>{show(patch[name] ?? undefined)}</ins>

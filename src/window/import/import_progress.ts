@@ -16,15 +16,13 @@ export interface ImportState {
   present: readonly Entry[];
   failed: readonly LeftOut[];
   /** How the run has ended; `undefined` until then. */
-  end:
-    | { kind: "done" | "stopped" }
-    | { kind: "failed"; fault: string }
-    | undefined;
+  end: { kind: "done" | "stopped" } | { kind: "failed"; fault: string } | undefined;
 }
 
 export interface ImportProgress {
   state: ReadonlySignal<ImportState>;
-  /** Ends the import, after the lines in flight. */
+  /** Whether the import waits for the lines in flight, and sends no others. */
+  isStopping: ReadonlySignal<boolean>;
   stop: () => void;
 }
 
@@ -32,6 +30,7 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
   const stop = new AbortController();
   const tally = new Tally();
   const state = signal(tally.state());
+  const isStopping = signal(false);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const drawSoon = () => {
     timer ??= setTimeout(() => {
@@ -50,19 +49,25 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
   });
   const finish = (end: ImportState["end"]) => {
     clearTimeout(timer);
+    isStopping.value = false;
     state.value = tally.state(end);
   };
   run.then(
     () => finish({ kind: tally.count() < entries.length ? "stopped" : "done" }),
     (error) => finish({ kind: "failed", fault: error.message }),
   );
-  return { state, stop: () => stop.abort() };
+  return {
+    state,
+    isStopping,
+    stop() {
+      isStopping.value = true;
+      stop.abort();
+    },
+  };
 }
 
 /** Number of lines whose outcome is known. */
-export function countOf(
-  { added, changed, present, failed }: ImportState,
-): number {
+export function countOf({ added, changed, present, failed }: ImportState): number {
   return added + changed + present.length + failed.length;
 }
 

@@ -1,7 +1,7 @@
 /** How far an import is, and what came of it. */
 
 import type { JSX } from "preact";
-import { animalsWere, lines, linesAre, linesWere } from "../count_words.ts";
+import { animals, animalsWere, lines, linesAre, linesWere } from "../count_words.ts";
 import { downloadCsv } from "../download.ts";
 import type { Draft } from "./draft.ts";
 import { countOf, type ImportState } from "./import_progress.ts";
@@ -16,9 +16,11 @@ interface ReportProps {
   draft: Draft;
   plan: Plan;
   state: ImportState;
+  /** Adds the animals again that were here already. */
+  onAddAgain: () => void;
 }
 
-export function ImportReport({ draft, plan, state }: ReportProps): JSX.Element {
+export function ImportReport({ draft, plan, state, onAddAgain }: ReportProps): JSX.Element {
   const { length } = plan.entries;
   const { failed, present, end } = state;
   const done = countOf(state);
@@ -35,15 +37,15 @@ export function ImportReport({ draft, plan, state }: ReportProps): JSX.Element {
       <Lines title={`${lines(failed.length)} failed`} lines={failed} />
       {end !== undefined && (
         <>
-          <Lines
-            title={`${linesWere(plan.leftOut.length)} left out`}
-            lines={plan.leftOut}
-          />
+          <Lines title={`${linesWere(plan.leftOut.length)} left out`} lines={plan.leftOut} />
           {missing.length > 0 && <DownloadLeftOut draft={draft} leftOut={missing} />}
-          <Lines
-            title={`${linesWere(present.length)} here already`}
-            lines={present}
-          />
+          <Lines title={`${linesWere(present.length)} here already`} lines={present}>
+            <p>
+              <button type="button" onClick={onAddAgain}>
+                Add {animals(present.length)} again
+              </button>
+            </p>
+          </Lines>
         </>
       )}
     </>

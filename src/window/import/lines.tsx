@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { CsvRow } from "../csv/parse_csv.ts";
 
 const LINES_SHOWN = 100;
+const CHARACTERS_SHOWN = 1_000;
 
 interface LinesProps {
   title: string;
@@ -12,9 +13,7 @@ interface LinesProps {
   children?: ComponentChildren;
 }
 
-export function Lines(
-  { title, lines, children }: LinesProps,
-): JSX.Element | null {
+export function Lines({ title, lines, children }: LinesProps): JSX.Element | null {
   if (lines.length === 0) return null;
   const more = lines.length - LINES_SHOWN;
   return (
@@ -25,7 +24,7 @@ export function Lines(
           <li key={row.line}>
             <span class="number">Line {linesOf(row)}</span>
             {fault && <span>{fault}</span>}
-            <code>{row.text}</code>
+            <code>{shortened(row.text)}</code>
           </li>
         ))}
       </ol>
@@ -38,4 +37,8 @@ export function Lines(
 /** The numbers of the lines of a row. */
 export function linesOf({ line, lastLine }: CsvRow): string {
   return line === lastLine ? String(line) : `${line}–${lastLine}`;
+}
+
+function shortened(text: string): string {
+  return text.length > CHARACTERS_SHOWN ? `${text.slice(0, CHARACTERS_SHOWN)} …` : text;
 }

@@ -4,8 +4,8 @@ import type { NewPet, Pet } from "../../../events/pet.ts";
 import { withFormula } from "../csv/csv_line.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
 import {
+  EDITABLE_FIELDS,
   type Faults,
-  FIELDS,
   formatPet,
   parseChange,
   parsePet,
@@ -47,11 +47,8 @@ export interface Plan {
   unchanged: number;
 }
 
-type Step = Entry | { kind: "unchanged" } | {
-  kind: "faulty";
-  row: CsvRow;
-  fault: string;
-};
+type Faulty = { kind: "faulty"; row: CsvRow; fault: string };
+type Step = Entry | Faulty | { kind: "unchanged" };
 
 /** Every row adds an animal, also if it has an identifier. */
 export function planAdditions(table: Table, columns: Columns): Plan {
@@ -71,39 +68,37 @@ export function planChanges(
     const text = cellOf(row, columns, "id") ?? "";
     if (text === "") return addition(row, columns, keys);
     const id = readId(text);
-    if (id === undefined) {
-      return { kind: "faulty", row, fault: `Id must be a whole number` };
-    }
+    if (id === undefined) return faulty(row, "Id must be a whole number");
     const pet = pets.get(id);
-    if (pet === undefined) {
-      return { kind: "faulty", row, fault: `There is no animal ${id}` };
-    }
+    if (pet === undefined) return faulty(row, `There is no animal ${id}`);
     const earlier = lines.get(id);
-    if (earlier !== undefined) {
-      return {
-        kind: "faulty",
-        row,
-        fault: `Id ${id} is in line ${earlier} already`,
-      };
-    }
+    if (earlier !== undefined) return faulty(row, `Id ${id} is in line ${earlier} already`);
     lines.set(id, row.line);
     return change(row, columns, pet);
   });
 }
 
+/** Adds the animals of lines again, which an earlier import has added. `again` tells this time from others. */
+export function planAgain(entries: readonly Entry[], again: string): Plan {
+  const additions = entries.filter((it) => it.kind === "addition");
+  return {
+    entries: additions.map((it) => ({ ...it, idempotencyKey: `${it.idempotencyKey}-${again}` })),
+    leftOut: [],
+    unchanged: 0,
+  };
+}
+
 /** The identifiers in the rows of a table, each once. */
 export function idsIn(table: Table, columns: Columns): number[] {
   const ids = table.rows.map((row) => readId(cellOf(row, columns, "id") ?? ""));
-  return [
-    ...new Set(ids.filter((id) => id !== undefined && id > 0)),
-  ] as number[];
+  return [...new Set(ids.filter((id) => id !== undefined))].filter((id) => id > 0);
 }
 
 function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
   const plan: Plan = { entries: [], leftOut: [], unchanged: 0 };
   for (const row of rows) {
     const fault = faultOfRow(row, titles.length);
-    const step: Step = fault === undefined ? stepOf(row) : { kind: "faulty", row, fault };
+    const step: Step = fault === undefined ? stepOf(row) : faulty(row, fault);
     switch (step.kind) {
       case "addition":
       case "change":
@@ -120,10 +115,7 @@ function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
   return plan;
 }
 
-function faultOfRow(
-  { fault, cells }: CsvRow,
-  width: number,
-): string | undefined {
+function faultOfRow({ fault, cells }: CsvRow, width: number): string | undefined {
   if (fault !== undefined) return `The line ${fault}`;
   const hasMore = cells.slice(width).some((cell) => cell.trim() !== "");
   return hasMore ? "The line has more cells than the first line" : undefined;
@@ -131,23 +123,14 @@ function faultOfRow(
 
 function addition(row: CsvRow, columns: Columns, keys: KeysOfLines): Step {
   const parsed = parsePet(textsOf(row, columns));
-  if (!parsed.isSound) {
-    return { kind: "faulty", row, fault: sentenceOf(parsed.faults) };
-  }
+  if (!parsed.isSound) return faulty(row, sentenceOf(parsed.faults));
   const { pet } = parsed;
-  return {
-    kind: "addition",
-    row,
-    pet,
-    idempotencyKey: keys.next(formatPet(pet)),
-  };
+  return { kind: "addition", row, pet, idempotencyKey: keys.next(formatPet(pet)) };
 }
 
 function change(row: CsvRow, columns: Columns, before: Pet): Step {
   const parsed = parseChange(before, textsOf(row, columns));
-  if (!parsed.isSound) {
-    return { kind: "faulty", row, fault: sentenceOf(parsed.faults) };
-  }
+  if (!parsed.isSound) return faulty(row, sentenceOf(parsed.faults));
   const { patch } = parsed;
   if (Object.keys(patch).length === 0) return { kind: "unchanged" };
   return { kind: "change", row, before, patch };
@@ -156,7 +139,7 @@ function change(row: CsvRow, columns: Columns, before: Pet): Step {
 /** The texts of the fields that have a column. */
 function textsOf(row: CsvRow, columns: Columns): Texts {
   const texts: Texts = {};
-  for (const { name } of FIELDS) {
+  for (const { name } of EDITABLE_FIELDS) {
     const text = cellOf(row, columns, name);
     if (text !== undefined) texts[name] = text;
   }
@@ -164,11 +147,7 @@ function textsOf(row: CsvRow, columns: Columns): Texts {
 }
 
 /** A missing cell at the end of a row is empty. */
-function cellOf(
-  { cells }: CsvRow,
-  columns: Columns,
-  target: Target,
-): string | undefined {
+function cellOf({ cells }: CsvRow, columns: Columns, target: Target): string | undefined {
   const index = columns[target];
   return index === undefined ? undefined : withFormula((cells[index] ?? "").trim());
 }
@@ -178,6 +157,10 @@ function readId(text: string): number | undefined {
   const [, digits] = /^(\d{1,16})(?:\.0+)?$/.exec(text) ?? [];
   const id = Number(digits);
   return Number.isSafeInteger(id) ? id : undefined;
+}
+
+function faulty(row: CsvRow, fault: string): Faulty {
+  return { kind: "faulty", row, fault };
 }
 
 function sentenceOf(faults: Faults): string {

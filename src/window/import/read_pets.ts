@@ -14,9 +14,7 @@ export async function readPets(
   const pets = new Map<number, Pet>();
   for (let start = 0; start < ids.length; start += IDS_MAX) {
     const some = ids.slice(start, start + IDS_MAX);
-    const { body } = await request<Pet[]>(`pets?ids=${some.join()}`, {
-      signal,
-    });
+    const { body } = await request<Pet[]>(`pets?ids=${some.join()}`, { signal });
     for (const pet of body) pets.set(pet.id, pet);
   }
   return pets;

@@ -3,25 +3,31 @@
 import type { Entry } from "./plan.ts";
 
 /**
- * How many lines are in flight. HTTP/1.1 has six connections to a host: one is the stream of events, and one is for
- * what the reader does meanwhile.
+ * How many lines are in flight. Over HTTP/1.1, the browser sends five of them at a time, because one of its six
+ * connections is the stream. Over HTTP/2, it sends all, so that a distant service costs little time.
  */
-export const WORKERS = 4;
+export const WORKERS = 16;
 
 /** What came of a line. An animal is `present` if an earlier import has added it. */
 export type Outcome =
   | { kind: "added" | "present" | "changed" }
   | { kind: "failed"; fault: string };
 
-/** What came of one request: `away` means that the same request may succeed after a pause. */
-export type Attempt = Outcome | { kind: "away"; pauseMs: number };
+/**
+ * What came of one request: `away` means that the same request may succeed after a pause, and it is unclear if it may
+ * have landed.
+ */
+export type Attempt = Outcome | { kind: "away"; pauseMs: number; isUnclear: boolean };
+
+/** The earlier requests with a line. */
+export interface Earlier {
+  count: number;
+  isUnclear: boolean;
+}
 
 export interface ImportRun {
-  /**
-   * Sends one line, for the first time or again: `tries` counts from 1. Rejects if no line can be sent, for example
-   * because the key may only read.
-   */
-  send: (entry: Entry, tries: number) => Promise<Attempt>;
+  /** Sends one line. Rejects if no line can be sent, for example because the key may only read. */
+  send: (entry: Entry, earlier: Earlier) => Promise<Attempt>;
   onOutcome: (entry: Entry, outcome: Outcome) => void;
   /** Rejects if the signal is aborted. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -63,12 +69,17 @@ async function outcomeOf(
   pace: Pace,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  for (let tries = 1;; tries++) {
+  let earlier: Earlier = { count: 0, isUnclear: false };
+  for (;;) {
     await pace.ready();
     if (signal.aborted) return undefined;
-    const attempt = await send(entry, tries);
+    const attempt = await send(entry, earlier);
     if (attempt.kind !== "away") return attempt;
     pace.pause(attempt.pauseMs);
+    earlier = {
+      count: earlier.count + 1,
+      isUnclear: earlier.isUnclear || attempt.isUnclear,
+    };
   }
 }
 

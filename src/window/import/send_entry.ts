@@ -13,12 +13,13 @@ import {
 } from "../api.ts";
 import { formatPet, type Patch } from "../fields.tsx";
 import type { Addition, Change, Entry } from "./plan.ts";
-import type { Attempt } from "./run_import.ts";
+import type { Attempt, Earlier } from "./run_import.ts";
 
 /** The key may not write, so no line can be imported. */
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 const PRECONDITION_FAILED = 412;
+const RATE_LIMITED = 429;
 
 const REMOVED = "The animal was removed meanwhile";
 const CHANGED =
@@ -26,65 +27,50 @@ const CHANGED =
 const NO_ETAG =
   "The response has no ETag, so nobody can prove that no other change is lost. A proxy on the way removes ETags";
 
-export function sendEntry(entry: Entry, tries: number): Promise<Attempt> {
-  return entry.kind === "addition" ? add(entry, tries) : change(entry, tries);
+export function sendEntry(entry: Entry, earlier: Earlier): Promise<Attempt> {
+  return entry.kind === "addition" ? add(entry, earlier) : change(entry, earlier);
 }
 
-async function add(
-  { pet, idempotencyKey }: Addition,
-  tries: number,
-): Promise<Attempt> {
+async function add({ pet, idempotencyKey }: Addition, earlier: Earlier): Promise<Attempt> {
   const headers = { "idempotency-key": idempotencyKey };
   const response = await fetchOnce("pets", writeOptions("POST", pet, headers));
-  if (!response.ok) return await failureOf(response, tries);
-  await complete(response);
-  return {
-    kind: response.headers.has("idempotency-replayed") ? "present" : "added",
-  };
+  if (!response.ok) return await failureOf(response, earlier);
+  noteBack();
+  const isReplayed = response.headers.has("idempotency-replayed");
+  // The request that was replayed may be an earlier one of this import.
+  return { kind: isReplayed && !earlier.isUnclear ? "present" : "added" };
 }
 
 /** Changes an animal only if it still is as the preview has shown it. */
-async function change(
-  { before, patch }: Change,
-  tries: number,
-): Promise<Attempt> {
+async function change({ before, patch }: Change, earlier: Earlier): Promise<Attempt> {
   const read = await fetchOnce(`pets?ids=${before.id}`);
-  if (!read.ok) return await failureOf(read, tries);
+  if (!read.ok) return await failureOf(read, earlier);
   const [now]: Pet[] = parseJson(await read.text());
   if (now === undefined) return { kind: "failed", fault: REMOVED };
   // The response to an earlier try may be lost.
   const isDone = formatPet(now) === formatPet(patched(before, patch));
   if (isDone) return { kind: "changed" };
-  if (formatPet(now) !== formatPet(before)) {
-    return { kind: "failed", fault: CHANGED };
-  }
+  if (formatPet(now) !== formatPet(before)) return { kind: "failed", fault: CHANGED };
   const etag = read.headers.get("etag");
   if (etag === null) return { kind: "failed", fault: NO_ETAG };
   const options = writeOptions("PATCH", patch, { "if-match": etag });
   const response = await fetchOnce(`pets/${before.id}`, options);
-  if (!response.ok) return await failureOf(response, tries);
-  await complete(response);
+  if (!response.ok) return await failureOf(response, earlier);
+  noteBack();
   return { kind: "changed" };
 }
 
 function patched(pet: Pet, patch: Patch): Pet {
-  const fields = Object.entries({ ...pet, ...patch });
-  return Object.fromEntries(
-    fields.map(([name, value]) => [name, value ?? undefined]),
-  ) as unknown as Pet;
+  const fields = Object.entries({ ...pet, ...patch }).filter(([, value]) => value !== null);
+  return Object.fromEntries(fields) as unknown as Pet;
 }
 
-/** With an unread body, the browser keeps the connection. */
-async function complete(response: Response): Promise<void> {
-  noteBack();
-  await response.arrayBuffer().catch(() => {});
-}
-
-async function failureOf(response: Response, tries: number): Promise<Attempt> {
+async function failureOf(response: Response, earlier: Earlier): Promise<Attempt> {
   const error = await errorOf(response);
   if (isAway(response)) {
     noteAway(error);
-    return { kind: "away", pauseMs: pauseMs(response, tries) };
+    const isUnclear = response.status !== RATE_LIMITED;
+    return { kind: "away", pauseMs: pauseMs(response, earlier.count + 1), isUnclear };
   }
   switch (response.status) {
     case FORBIDDEN:

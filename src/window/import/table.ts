@@ -1,6 +1,6 @@
-/** A CSV file as a table: its columns by the titles of its first line, and its other lines. */
+/** A CSV file as a table: its columns, and its rows. */
 
-import { decodeText, ENCODINGS } from "../csv/decode_text.ts";
+import { type DecodedText, decodeText, ENCODINGS } from "../csv/decode_text.ts";
 import { type CsvRow, parseCsv } from "../csv/parse_csv.ts";
 
 export const FILE_MAX_BYTES = 20_000_000;
@@ -9,33 +9,43 @@ export interface Table {
   /** The encoding that was used, a key of `ENCODINGS`, and whether another one is as possible. */
   encoding: string;
   isAssumed: boolean;
-  /** The titles of the columns. */
+  /** Whether the first line has the titles of the columns. Otherwise it is one of the rows. */
+  hasTitles: boolean;
   titles: string[];
   rows: CsvRow[];
 }
 
-/** Reads a file. With `encoding`, the reader of the page has chosen it. Throws an error for people. */
-export function readTable(bytes: Uint8Array, encoding?: string): Table {
+interface Reading {
+  /** The encoding that the reader of the page has chosen. */
+  encoding?: string;
+  hasTitles?: boolean;
+}
+
+/** Reads a file. Throws an error for people. */
+export function readTable(bytes: Uint8Array, reading: Reading = {}): Table {
+  const { encoding, hasTitles = true } = reading;
   const decoded = decodeText(bytes, encoding);
-  const [header, ...rows] = parseCsv(decoded.text);
-  if (header === undefined) throw new Error("The file is empty");
-  if (header.fault !== undefined) {
-    throw new Error(`Line ${header.line} ${header.fault}: ${header.text}`);
+  const all = parseCsv(decoded.text);
+  const [first] = all;
+  if (first === undefined) throw new Error("The file is empty");
+  if (first.fault !== undefined) {
+    throw new Error(`Line ${first.line} ${first.fault}: ${first.text}`);
   }
-  const { isAssumed, brokenLines } = decoded;
-  const encodingFault = `has a character that is not ${ENCODINGS[decoded.encoding]}`;
-  const isBroken = ({ line, lastLine }: CsvRow) => {
-    for (let number = line; number <= lastLine; number++) {
-      if (brokenLines.has(number)) return true;
+  const texts = first.cells.map((cell) => cell.trim());
+  const titles = hasTitles ? texts : texts.map((text, index) => `Column ${index + 1}: ${text}`);
+  const rows = hasTitles ? all.slice(1) : all;
+  const { isAssumed } = decoded;
+  const checked = rows.map((row) => withEncodingFault(row, decoded));
+  return { encoding: decoded.encoding, isAssumed, hasTitles, titles, rows: checked };
+}
+
+/** The row, with a fault if its lines have bytes that the encoding does not have. */
+function withEncodingFault(row: CsvRow, { encoding, brokenLines }: DecodedText): CsvRow {
+  if (row.fault !== undefined || brokenLines.size === 0) return row;
+  for (let line = row.line; line <= row.lastLine; line++) {
+    if (brokenLines.has(line)) {
+      return { ...row, fault: `has a character that is not ${ENCODINGS[encoding]}` };
     }
-    return false;
-  };
-  return {
-    encoding: decoded.encoding,
-    isAssumed,
-    titles: header.cells.map((title) => title.trim()),
-    rows: brokenLines.size === 0
-      ? rows
-      : rows.map((row) => isBroken(row) ? { ...row, fault: row.fault ?? encodingFault } : row),
-  };
+  }
+  return row;
 }

@@ -53,7 +53,7 @@ Deno.test("parseCsv() takes the separator from a first line that names it", () =
 
 Deno.test("parseCsv() reads quotes with blanks around them", () => {
   const text =
-    'Category, Name, Status\n7, "Rex" , "available"\n8,\t"Socks, the cat",\u00a0"a ""b"""  \n';
+    'Category, Name, Status\n7, "Rex" , "available"\n8,\t"Socks, the cat",\u00a0\u3000"a ""b"""  \n';
   assertEquals(cellsOf(text).slice(1), [
     ["7", "Rex", "available"],
     ["8", "Socks, the cat", 'a "b"'],

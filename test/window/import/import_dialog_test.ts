@@ -7,7 +7,7 @@ import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import type { TestService } from "../../support/test_service.ts";
 import { until } from "../../support/until.ts";
-import { button, expectAccessible, press, row } from "../../support/window_controls.ts";
+import { button, expectAccessible, hasFocus, press, row } from "../../support/window_controls.ts";
 import { WORKERS } from "../../../src/window/import/run_import.ts";
 
 const LINES = 2_000;
@@ -33,19 +33,19 @@ testInBrowser(
     await dialog.getByRole("row", { name: 'Rex; "the dog" 7 Sold' }).waitFor();
     const leftOut = dialog.getByRole("group", { name: "3 lines are left out" });
     assertEquals(await leftOut.getByRole("listitem").allInnerTexts(), [
-      "Line 3 Category must be a whole number\n;Mia;;x",
-      "Line 4 Status must be one of available, pending, sold\nlost;Zoe;;8",
-      "Line 7 Name is missing\n;   ;;9",
+      "Line 3\nCategory must be a whole number\n;Mia;;x",
+      "Line 4\nStatus must be one of available, pending, sold\nlost;Zoe;;8",
+      "Line 7\nName is missing\n;   ;;9",
     ]);
     assertEquals(await service.listIds(), []);
-    await expectAccessible(page, "preview");
+    await expectAccessibleEverywhere(page, "preview");
     await press(dialog, "Import 3 animals");
     await dialog.getByText("2 animals were added.").waitFor();
     const failed = dialog.getByRole("group", { name: "1 line failed" });
     await failed.getByText("Category is out of fashion").waitFor();
     await failed.getByText(";Bad;;9").waitFor();
     await dialog.getByText("3 lines were left out").waitFor();
-    await expectAccessible(page, "report");
+    await expectAccessibleEverywhere(page, "report");
     assertEquals(await downloaded(page, "Download these lines with their reasons"), [
       "Status,NAME,Colour,Category,Line,Reason",
       ',Mia,,x,3,"Category must be a whole number"'.replaceAll('"', ""),
@@ -83,8 +83,14 @@ testInBrowser(
       "Line 4\nBen,1,",
       "Line 6\nBen,1,",
     ]);
-    const names = (await petsOf(service)).map(([name]) => name);
-    assertEquals(names.sort(), ["Ada", "Ben", "Ben", "Cleo", "Dora"]);
+    const names = async () => (await petsOf(service)).map(([name]) => name).sort();
+    assertEquals(await names(), ["Ada", "Ben", "Ben", "Cleo", "Dora"]);
+    // They may be others that are alike.
+    await press(dialog, "Add 3 animals again");
+    await dialog.getByText("3 animals were added.", { exact: true }).waitFor();
+    assert(await hasFocus(button(dialog, "Done")));
+    assertEquals((await names()).filter((name) => name === "Ben").length, 4);
+    assertEquals((await names()).length, 8);
   },
 );
 
@@ -135,7 +141,16 @@ testInBrowser(
     await dialog.getByText("Name is missing").waitFor();
     await press(dialog, "Import 2 animals");
     await dialog.getByText("2 animals were added.").waitFor();
-    assertEquals(await petsOf(service), [["*MOCHI", "sold"], ["Tom", undefined]]);
+    await press(dialog, "Done");
+    await choose(page, "Bo,3\nAl,4\n");
+    await dialog.getByRole("combobox", { name: "Name" }).selectOption("Bo");
+    await dialog.getByRole("combobox", { name: "Category" }).selectOption("3");
+    await button(dialog, "Import 1 animal").waitFor();
+    await dialog.getByLabel("The first line has the titles of the columns").uncheck();
+    await press(dialog, "Import 2 animals");
+    await dialog.getByText("2 animals were added.").waitFor();
+    const names = (await petsOf(service)).map(([name]) => name);
+    assertEquals(names.sort(), ["*MOCHI", "Al", "Bo", "Tom"]);
   },
 );
 
@@ -156,7 +171,7 @@ testInBrowser(
     await dialog.getByRole("row", { name: /Rex Name: Rex → Rex II Status: Available → Sold/ })
       .waitFor();
     await dialog.getByText("There is no animal 99").waitFor();
-    await expectAccessible(page, "changes");
+    await expectAccessibleEverywhere(page, "changes");
     const again = dialog.getByRole("radio", { name: "Add all of them again, with new ids" });
     await again.check();
     await button(dialog, "Import 7 animals").waitFor();
@@ -181,6 +196,48 @@ testInBrowser(
       ["Tom", undefined],
       ["New", undefined],
     ]);
+  },
+);
+
+testInBrowser(
+  "an import adds each line once, although responses are lost",
+  async ({ service, network, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    let posts = 0;
+    network.fetch = async (request) => {
+      if (request.method !== "POST") return await service.fetch(request);
+      const place = ++posts % 10;
+      if (place === 1) return Response.json({ message: "Wait" }, { status: 503 });
+      const response = await service.fetch(request);
+      return place === 2 ? new Response(null, { status: 502 }) : response;
+    };
+    await choose(page, "name,category\n" + "Rex,7\nMia,8\n".repeat(50));
+    await press(dialog, "Import 100 animals");
+    assert(await hasFocus(button(dialog, "Stop")));
+    await dialog.getByText("100 animals were added.", { exact: true }).waitFor();
+    assert(await hasFocus(button(dialog, "Done")));
+    assertEquals((await petsOf(service)).length, 100);
+  },
+);
+
+testInBrowser(
+  "an import draws the page some times a second, and not for each line",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await choose(page, "name,category\n" + "Rex,7\n".repeat(1_000));
+    await button(dialog, "Import 1,000 animals").waitFor();
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send("Performance.enable");
+    const layouts = async () => {
+      const { metrics } = await devTools.send("Performance.getMetrics");
+      return metrics.find(({ name }: { name: string }) => name === "LayoutCount").value;
+    };
+    const before = await layouts();
+    await press(dialog, "Import 1,000 animals");
+    await dialog.getByText("1,000 animals were added.").waitFor({ timeout: 60_000 });
+    assertLess(await layouts() - before, 250);
   },
 );
 
@@ -240,11 +297,14 @@ testInBrowser(
     };
     await choose(page, "name,category\n" + "Rex,7\n".repeat(500));
     await press(dialog, "Import 500 animals");
-    await until(() => assertEquals(active, WORKERS));
+    // Over HTTP/1.1, the browser has six connections, and one is the stream.
+    await until(() => assertGreater(active, 3));
     await page.keyboard.press("Escape");
     gate.resolve();
-    await dialog.getByText(/The import was stopped: 496 lines are not imported/).waitFor();
-    assertEquals([(await service.listIds("limit=100")).length, most], [WORKERS, WORKERS]);
+    await dialog.getByText(`The import was stopped: ${500 - WORKERS} lines are not imported`)
+      .waitFor();
+    assertEquals((await service.listIds("limit=100")).length, WORKERS);
+    assertLess(most, WORKERS + 1);
     await press(dialog, "Done");
     await dialog.waitFor({ state: "detached" });
   },
@@ -313,6 +373,17 @@ async function choose(page: Page, content: string | Uint8Array): Promise<void> {
     mimeType: "text/csv",
     buffer,
   });
+}
+
+/** Asserts that axe finds no fault on a wide and a narrow page, light and dark. */
+async function expectAccessibleEverywhere(page: Page, state: string): Promise<void> {
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 844 });
+    for (const colorScheme of ["dark", "light"]) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible(page, `${state}, ${colorScheme}, ${width}`);
+    }
+  }
 }
 
 /** Bytes of a text whose characters are bytes. */

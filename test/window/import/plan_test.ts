@@ -9,7 +9,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 const bytesOf = (text: string) => Uint8Array.from(text, (it) => it.charCodeAt(0));
 
 function tableOf(content: string | Uint8Array, encoding?: string) {
-  return readTable(typeof content === "string" ? utf8(content) : content, encoding);
+  return readTable(typeof content === "string" ? utf8(content) : content, { encoding });
 }
 
 function planOf(content: string | Uint8Array, encoding?: string): Plan {

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Addition } from "../../../src/window/import/plan.ts";
 import {
   type Attempt,
+  type Earlier,
   type Outcome,
   runImport,
   WORKERS,
@@ -19,9 +20,11 @@ function runWith(answer: (line: number, request: number) => Attempt | Promise<At
   const stop = new AbortController();
   const outcomes = new Map<number, Outcome>();
   const pausesMs: number[] = [];
+  const again: Earlier[] = [];
   let [requests, active, most] = [0, 0, 0];
   const done = runImport(entries, {
-    async send({ row: { line } }) {
+    async send({ row: { line } }, earlier) {
+      if (earlier.count > 0) again.push(earlier);
       most = Math.max(most, ++active);
       const attempt = await answer(line, ++requests);
       active--;
@@ -38,7 +41,7 @@ function runWith(answer: (line: number, request: number) => Attempt | Promise<At
     },
     signal: stop.signal,
   });
-  return { done, stop, outcomes, pausesMs, counts: () => ({ requests, most }) };
+  return { done, stop, outcomes, pausesMs, again, counts: () => ({ requests, most }) };
 }
 
 Deno.test("runImport() sends each line until its outcome is known, some at a time", async () => {
@@ -46,7 +49,7 @@ Deno.test("runImport() sends each line until its outcome is known, some at a tim
   const run = runWith((line) => {
     const count = (tries.get(line) ?? 0) + 1;
     tries.set(line, count);
-    if (line % 5 === 0 && count < 3) return { kind: "away", pauseMs: line };
+    if (line % 5 === 0 && count < 3) return { kind: "away", pauseMs: line, isUnclear: count === 1 };
     return line % 7 === 0 ? { kind: "failed", fault: "No" } : { kind: "added" };
   });
   await run.done;
@@ -55,6 +58,9 @@ Deno.test("runImport() sends each line until its outcome is known, some at a tim
   assertEquals(run.outcomes.get(15), { kind: "added" });
   assertEquals(run.counts(), { requests: entries.length + 20, most: WORKERS });
   assertEquals(run.pausesMs.length, 20);
+  // Once a request may have landed, that stays so.
+  assertEquals(new Set(run.again.map(({ isUnclear }) => isUnclear)), new Set([true]));
+  assertEquals(new Set(run.again.map(({ count }) => count)), new Set([1, 2]));
 });
 
 Deno.test("runImport() completes the lines in flight when it is stopped, and sends no others", async () => {
@@ -74,7 +80,7 @@ Deno.test("runImport() completes the lines in flight when it is stopped, and sen
 Deno.test("runImport() that is stopped while the service is away sends nothing again", async () => {
   const run = runWith((_line, request): Attempt => {
     if (request === WORKERS) run.stop.abort();
-    return { kind: "away", pauseMs: 1_000_000 };
+    return { kind: "away", pauseMs: 1_000_000, isUnclear: true };
   });
   await run.done;
   assertEquals([run.outcomes.size, run.counts().requests], [0, WORKERS]);
