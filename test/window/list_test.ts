@@ -4,7 +4,7 @@ import { assert, assertEquals, assertGreater } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { button, hasFocus, pickStatus, press, row, ROWS, tab } from "../support/window_controls.ts";
+import { button, hasFocus, press, row, ROWS, statusOf, tab } from "../support/window_controls.ts";
 
 testInBrowser("a key that may only read says so on every width", async ({ service, open }) => {
   await service.add({ name: "Rex", categoryId: 7, status: "sold" });
