@@ -20,7 +20,9 @@ export function App(): JSX.Element {
   const isAsking = hasKey && keyProblem.value !== undefined;
   return (
     <>
-      {hasKey && <a class="skip" href="#animals" onClick={skip}>Skip to the animals</a>}
+      {hasKey && animalId.value === undefined && (
+        <a class="skip" href="#animals" onClick={skip}>Skip to the animals</a>
+      )}
       <Header />
       {hasKey && <Store />}
       {!hasKey && !isAskingTabs.value && <SignInPage />}

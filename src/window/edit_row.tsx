@@ -49,7 +49,9 @@ export function EditRow({ edit, why }: EditRowProps): JSX.Element {
 
   const close = async () => {
     if (isSaving) return;
-    const isSure = !isTyped(edit) || await ask({
+    // Nobody can save a change of an animal that was removed.
+    const isLost = isTyped(edit) && why !== "removed";
+    const isSure = !isLost || await ask({
       title: (
         <>
           Discard the change of <Name of={name} />?
@@ -63,6 +65,8 @@ export function EditRow({ edit, why }: EditRowProps): JSX.Element {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
+    // Otherwise the key would also close the dialog that it opens.
+    event.preventDefault();
     event.stopPropagation();
     close();
   };

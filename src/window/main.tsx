@@ -9,9 +9,9 @@ import { App } from "./app.tsx";
 import { countTabs, updateCounts } from "./counts.ts";
 import { follow, forgetEvents, onEvents, position } from "./feed.ts";
 import { loadKeyInfo } from "./key_info.ts";
-import { attempt } from "./messages.tsx";
+import { attempt, problem, showProblem } from "./messages.tsx";
 import { showAddress } from "./navigation.ts";
-import { apiKey, beginSession } from "./session.ts";
+import { addressProblem, apiKey, beginSession } from "./session.ts";
 
 // The list is where this page puts it, and not where the browser thinks it was.
 history.scrollRestoration = "manual";
@@ -27,12 +27,13 @@ onEvents((events) => {
   countEvents(events);
 });
 effect(() => {
-  if (apiKey.value !== undefined) attempt(loadKeyInfo);
+  if (apiKey.value !== undefined) loadKeyInfo().catch(showProblem);
 });
 render(<App />, document.body);
 await beginSession();
 await attempt(showAddress);
-attempt(readRest);
+if (addressProblem.value !== undefined) problem.value = addressProblem.value;
+readRest().catch(showProblem);
 await follow(readAgain);
 
 /** Reads what the list does not show. */

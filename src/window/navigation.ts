@@ -3,6 +3,7 @@
 import { batch, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "./animals.ts";
 import { FIELDS } from "./fields.tsx";
+import { restoreFocus } from "./focus.ts";
 import { type Filter, isTab, NO_FILTER } from "./filter.ts";
 import { attempt } from "./messages.tsx";
 
@@ -124,6 +125,7 @@ function closeAnimal(): void {
   requestAnimationFrame(() => {
     scrollTo(0, scrollOfList);
     shownAgain.value++;
+    restoreFocus();
   });
 }
 

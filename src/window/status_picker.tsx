@@ -40,14 +40,14 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
 
   useLayoutEffect(() => {
     if (!isOpen) return;
-    showBelow(list.current!, button.current!);
-    const close = () => setPlace(undefined);
-    // The list does not follow its button.
-    addEventListener("scroll", close, true);
-    addEventListener("resize", close);
+    list.current!.showPopover();
+    const follow = () => placeBelow(list.current!, button.current!);
+    follow();
+    addEventListener("scroll", follow, true);
+    addEventListener("resize", follow);
     return () => {
-      removeEventListener("scroll", close, true);
-      removeEventListener("resize", close);
+      removeEventListener("scroll", follow, true);
+      removeEventListener("resize", follow);
     };
   }, [isOpen]);
 
@@ -137,9 +137,8 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
   );
 }
 
-/** Shows the list above everything else: below its button, or above it if there is more room. */
-function showBelow(list: HTMLElement, button: HTMLElement): void {
-  list.showPopover();
+/** Puts the list below its button, or above it if there is more room. */
+function placeBelow(list: HTMLElement, button: HTMLElement): void {
   const { left, right, top, bottom } = button.getBoundingClientRect();
   const { width, height } = list.getBoundingClientRect();
   const isBelow = bottom + height <= innerHeight || top < height;

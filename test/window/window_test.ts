@@ -15,6 +15,7 @@ import {
   fill,
   happened,
   hasFocus,
+  pickStatus,
   press,
   row,
   ROWS,
@@ -74,12 +75,13 @@ testInBrowser("the window adds, sells, changes and removes", async ({ service, n
   await fill(dialog, "Rex", "7");
   await button(dialog, "Save").dblclick();
   await until(() => assertMatch(keys.join(), /^([^,]+)(,\1)+$/));
-  await statusOf(page, "Rex").selectOption("sold");
+  await pickStatus(page, "Rex", "Sold");
   await happened(page, "Rex was sold").waitFor();
   for (const [name, key] of [["Max", "Escape"], ["Bella", "Enter"]]) {
     await press(page, "Edit Rex");
     await fill(page.locator(ROWS), name, MAX_INT64);
     await page.keyboard.press(key);
+    if (key === "Escape") await press(dialog, "Discard");
   }
   await row(page, "Bella").filter({ hasText: MAX_INT64 }).waitFor();
   for (const answer of ["Keep", "Remove"]) {
@@ -96,6 +98,8 @@ testInBrowser("the window shows what others do, and keeps its place", async ({ s
   const [page, other] = [await open("/window"), await open("/window")];
   for (const it of [page, other]) await enterKey(it, service.token);
   await row(other, "Pet 80").waitFor();
+  // While the pointer is on the list, new animals wait.
+  await other.mouse.move(0, 0);
   const delaysMs: number[] = [];
   for (const name of ["Rex", "Mia", "Zoe"]) {
     await service.add({ name, categoryId: 7 });
@@ -142,7 +146,7 @@ testInBrowser("the window asks in a conflict", async ({ service, network, open }
   };
   await row(page, "Rex").waitFor();
   rival = "PATCH";
-  await statusOf(page, "Rex").selectOption("sold");
+  await pickStatus(page, "Rex", "Sold");
   await answer("Change anyway", "Mia", "sold");
   await press(page, "Remove Rex");
   rival = "DELETE";
@@ -154,7 +158,11 @@ testInBrowser("the window asks in a conflict", async ({ service, network, open }
   await service.change(1, { name: "Zoe" });
   await happened(page, /^Zoe was changed/).waitFor();
   await page.keyboard.press("Enter");
-  await answer("Keep theirs", "Zoe", "available");
+  await press(dialog.filter({ hasText: "It is now Zoe" }), "Keep editing");
+  assertEquals(await page.getByLabel("Name of Rex").inputValue(), "Max");
+  await page.getByText("Somebody else changed this animal. It is now Zoe").waitFor();
+  await press(page, "Save");
+  await row(page, "Max").waitFor();
 });
 
 testInBrowser("the window shows 10,000 animals, and recovers from a kill", async ({ open }) => {
@@ -192,12 +200,18 @@ testInBrowser("the window shows 10,000 animals, and recovers from a kill", async
 
 testInBrowser("the window fits a phone, and axe finds nothing", async ({ service, open }) => {
   const name = `<img src=x onerror=alert(1)>${"W".repeat(200)}`;
-  for (const [width, colorScheme] of [[390, "dark"], [390, "light"], [1600, "light"]]) {
+  for (
+    const [width, colorScheme] of [[390, "dark"], [390, "light"], [1280, "dark"], [
+      1280,
+      "light",
+    ]] as const
+  ) {
     const page = await open("/window", { width, colorScheme });
     const check = async (state: string) => {
       assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width, state);
       await expectAccessible(page, state);
     };
+    await page.getByLabel("API key").waitFor();
     await check("key");
     await enterKey(page, service.token);
     await button(page, "Add an animal").waitFor();

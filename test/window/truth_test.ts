@@ -8,6 +8,7 @@ import {
   enterKey,
   fill,
   hasFocus,
+  pickStatus,
   press,
   row,
   ROWS,
@@ -27,8 +28,10 @@ testInBrowser(
       return await service.fetch(request);
     };
     const page = await open(`/window#key=${service.token}`);
-    await page.getByText("Loading …").waitFor();
     const panel = page.getByRole("tabpanel");
+    await panel.getByText("Loading …").waitFor();
+    const activity = page.getByRole("region", { name: "Activity" });
+    assertEquals(await activity.getByText("Loading …").count(), 1);
     const check = async () => {
       assertEquals(await panel.getAttribute("aria-busy"), "true");
       assertEquals(await page.getByText(/No such animals|No animals yet/).count(), 0);
@@ -47,7 +50,9 @@ testInBrowser(
       return await fetch(request);
     };
     await tab(page, "Sold 1").click();
-    await page.getByText("Loading …").waitFor();
+    await panel.getByText("Loading …").waitFor();
+    // The rows of the former list stay, dimmed.
+    assertEquals(await row(page, "Rex").count(), 1);
     await check();
     tabGate.resolve();
     await row(page, "Rex").waitFor();
@@ -84,9 +89,13 @@ testInBrowser(
     await service.change(1, { name: "Mia" });
     await page.keyboard.press("Enter");
     await dialog.filter({ hasText: "Somebody else" }).waitFor();
-    assert(await hasFocus(button(dialog, "Keep theirs")));
+    assert(await hasFocus(button(dialog, "Keep editing")));
     assertNotEquals(await colourOf(button(dialog, "Change anyway")), green);
     await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "hidden" });
+    assertEquals(await page.getByLabel("Name of Rex").inputValue(), "Max");
+    await press(page, "Cancel");
+    await press(dialog, "Discard");
     await row(page, "Mia").waitFor();
   },
 );
@@ -153,11 +162,11 @@ testInBrowser(
       if (request.method !== "PATCH") return service.fetch(request);
       return Promise.resolve(Response.json({ status: 500, message: "It fails" }, { status: 500 }));
     };
-    await statusOf(page, "Rex").selectOption("sold");
+    await pickStatus(page, "Rex", "Sold");
     await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
-    assertEquals(await statusOf(page, "Rex").inputValue(), "");
+    assertEquals(await statusOf(page, "Rex").innerText(), "No status");
     network.fetch = service.fetch;
-    await statusOf(page, "Rex").selectOption("sold");
+    await pickStatus(page, "Rex", "Sold");
     await page.getByText("It fails").waitFor({ state: "hidden" });
   },
 );

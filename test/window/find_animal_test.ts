@@ -3,7 +3,16 @@
 import { assert, assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { button, hasFocus, press, row, ROWS, statusOf, tab } from "../support/window_controls.ts";
+import {
+  button,
+  hasFocus,
+  pickStatus,
+  press,
+  row,
+  ROWS,
+  statusOf,
+  tab,
+} from "../support/window_controls.ts";
 
 testInBrowser(
   "a search finds parts of names, and continues while pages are empty",
@@ -110,7 +119,7 @@ testInBrowser(
     await changes.last().filter({ hasText: "Added" }).filter({ hasText: service.keyId }).waitFor();
     assertEquals(await button(page, "Show older changes").count(), 0);
     // Selling is one control, and the history follows.
-    await statusOf(page, "Max").selectOption("sold");
+    await pickStatus(page, "Max", "Sold");
     await first.filter({ hasText: "Sold" }).filter({ hasText: service.keyId }).waitFor();
     assertEquals(await changes.count(), 113);
     await page.reload();
@@ -191,31 +200,46 @@ testInBrowser("the list is where it was after the page of an animal", async ({ s
 });
 
 testInBrowser(
-  "controls name their animal, and each row is one tab stop with arrows inside",
+  "controls name their animal, and the list is one tab stop with arrows inside",
   async ({ service, open }) => {
-    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7, status: "sold" });
+    for (const name of ["Rex", "Mia", "Zoe"]) {
+      await service.add({ name, categoryId: 7, status: "sold" });
+    }
     const page = await open(`/window#key=${service.token}`);
-    const mia = page.getByRole("link", { name: "Mia", exact: true });
-    const rex = page.getByRole("link", { name: "Rex", exact: true });
-    await mia.focus();
+    const link = (name: string) => page.getByRole("link", { name, exact: true });
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await row(page, "Rex").waitFor();
     await page.keyboard.press("Tab");
-    assert(await hasFocus(rex));
-    await page.keyboard.press("Shift+Tab");
-    assert(await hasFocus(mia));
+    const skip = page.getByRole("link", { name: "Skip to the animals" });
+    assert(await hasFocus(skip));
+    assert((await skip.boundingBox()).y >= 0);
+    await press("Enter");
+    assert(await hasFocus(link("Zoe")));
+    await press("ArrowDown");
+    assert(await hasFocus(link("Mia")));
     const controls = [statusOf(page, "Mia"), button(page, "Edit Mia"), button(page, "Remove Mia")];
     for (const control of controls) {
-      await page.keyboard.press("ArrowRight");
+      await press("ArrowRight");
       assert(await hasFocus(control));
     }
-    await page.keyboard.press("ArrowRight");
+    await press("ArrowRight");
     assert(await hasFocus(button(page, "Remove Mia")));
-    await page.keyboard.press("ArrowDown");
-    assert(await hasFocus(button(page, "Remove Rex")));
-    for (let count = 0; count < 3; count++) await page.keyboard.press("ArrowLeft");
-    assert(await hasFocus(rex));
-    await page.keyboard.press("ArrowUp");
-    assert(await hasFocus(mia));
+    await press("ArrowDown");
+    await until(() => hasFocus(button(page, "Remove Rex")));
+    await press("ArrowLeft", "ArrowLeft", "ArrowLeft");
+    assert(await hasFocus(link("Rex")));
+    await press("Home");
+    await until(() => hasFocus(link("Zoe")));
+    await press("End");
+    await until(() => hasFocus(link("Rex")));
+    // Tab leaves the list, and comes back to the same row.
+    await press("Tab");
+    assert(await hasFocus(page.getByRole("region", { name: "Activity" })));
+    await press("Shift+Tab");
+    assert(await hasFocus(link("Rex")));
     // The arrow keys changed no status.
-    assertEquals((await (await service.send("/v1/events")).json()).length, 2);
+    assertEquals((await (await service.send("/v1/events")).json()).length, 3);
   },
 );
