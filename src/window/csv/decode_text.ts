@@ -27,6 +27,9 @@ export const ENCODINGS: Readonly<Record<string, string>> = {
 /** Spreadsheets write it in most of the countries that do not write UTF-8. */
 const ASSUMED = "windows-1252";
 
+/** So much of a file shows whether it is UTF-16. */
+const BEGINNING_BYTES = 10_000;
+
 const REPLACEMENT = "\ufffd";
 const LINE_BREAK = /\r\n|\r|\n/;
 
@@ -64,13 +67,12 @@ function encodingOfMark([first, second, third]: Uint8Array): string | undefined 
 
 /** In UTF-16, each letter of ASCII has a byte of zero, which other encodings have for nothing. */
 function encodingOfNuls(bytes: Uint8Array): string | undefined {
-  const counts = [0, 0];
-  for (const [index, byte] of bytes.entries()) {
-    if (byte === 0) counts[index % 2]++;
-  }
-  const least = bytes.length / 4;
-  if (counts[1] > least) return "utf-16le";
-  return counts[0] > least ? "utf-16be" : undefined;
+  const beginning = bytes.subarray(0, BEGINNING_BYTES);
+  const least = beginning.length / 4;
+  const countAt = (parity: number) =>
+    beginning.filter((byte, index) => byte === 0 && index % 2 === parity).length;
+  if (countAt(1) > least) return "utf-16le";
+  return countAt(0) > least ? "utf-16be" : undefined;
 }
 
 function decodeAs(bytes: Uint8Array, encoding: string, isAssumed: boolean): DecodedText {

@@ -16,12 +16,15 @@ import type { Columns, Target } from "./columns.ts";
 import { hashText } from "./hash_text.ts";
 import type { Table } from "./table.ts";
 
-/** A row that adds an animal. With the same key, the service adds it once. */
+/** A row that adds an animal. */
 export interface Addition {
   kind: "addition";
   row: CsvRow;
   pet: NewPet;
-  idempotencyKey: string;
+  /** How often the file adds the same before. */
+  countBefore: number;
+  /** Another text each time that the reader wants to add the same again; "" otherwise. */
+  again: string;
 }
 
 /** A row that changes an animal, which is `before` when the plan is made. */
@@ -52,8 +55,8 @@ type Step = Entry | Faulty | { kind: "unchanged" };
 
 /** Every row adds an animal, also if it has an identifier. */
 export function planAdditions(table: Table, columns: Columns): Plan {
-  const keys = new KeysOfLines();
-  return planOf(table, (row) => addition(row, columns, keys));
+  const counts = new Counts();
+  return planOf(table, (row) => addition(row, columns, counts));
 }
 
 /** Rows with an identifier change the animal that has it; the others add one. `pets` has the animals that exist. */
@@ -62,11 +65,11 @@ export function planChanges(
   columns: Columns,
   pets: ReadonlyMap<number, Pet>,
 ): Plan {
-  const keys = new KeysOfLines();
+  const counts = new Counts();
   const lines = new Map<number, number>();
   return planOf(table, (row) => {
     const text = cellOf(row, columns, "id") ?? "";
-    if (text === "") return addition(row, columns, keys);
+    if (text === "") return addition(row, columns, counts);
     const id = readId(text);
     if (id === undefined) return faulty(row, "Id must be a whole number");
     const pet = pets.get(id);
@@ -82,10 +85,18 @@ export function planChanges(
 export function planAgain(entries: readonly Entry[], again: string): Plan {
   const additions = entries.filter((it) => it.kind === "addition");
   return {
-    entries: additions.map((it) => ({ ...it, idempotencyKey: `${it.idempotencyKey}-${again}` })),
+    entries: additions.map((it) => ({ ...it, again })),
     leftOut: [],
     unchanged: 0,
   };
+}
+
+/**
+ * The Idempotency-Key of a row: what it adds, and how often the file adds the same before. So a corrected file adds only
+ * what is missing, and a file with two animals alike adds both.
+ */
+export function idempotencyKeyOf({ pet, countBefore, again }: Addition): string {
+  return `import-${hashText(formatPet(pet))}-${countBefore}-${again}`;
 }
 
 /** The identifiers in the rows of a table, each once. */
@@ -121,11 +132,11 @@ function faultOfRow({ fault, cells }: CsvRow, width: number): string | undefined
   return hasMore ? "The line has more cells than the first line" : undefined;
 }
 
-function addition(row: CsvRow, columns: Columns, keys: KeysOfLines): Step {
+function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
   const parsed = parsePet(textsOf(row, columns));
   if (!parsed.isSound) return faulty(row, sentenceOf(parsed.faults));
   const { pet } = parsed;
-  return { kind: "addition", row, pet, idempotencyKey: keys.next(formatPet(pet)) };
+  return { kind: "addition", row, pet, countBefore: counts.next(formatPet(pet)), again: "" };
 }
 
 function change(row: CsvRow, columns: Columns, before: Pet): Step {
@@ -167,16 +178,14 @@ function sentenceOf(faults: Faults): string {
   return Object.values(faults).join("; ");
 }
 
-/**
- * The Idempotency-Keys of lines: what a line adds, and how often the file adds the same before. So a corrected file
- * adds only what is missing, and a file with two animals alike adds both.
- */
-class KeysOfLines {
+/** Counts what a file adds. */
+class Counts {
   #counts = new Map<string, number>();
 
-  next(body: string): string {
+  /** How often the file adds the same before. */
+  next(body: string): number {
     const count = this.#counts.get(body) ?? 0;
     this.#counts.set(body, count + 1);
-    return `import-${hashText(body)}-${count}`;
+    return count;
   }
 }

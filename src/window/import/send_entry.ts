@@ -12,7 +12,7 @@ import {
   writeOptions,
 } from "../api.ts";
 import { formatPet, type Patch } from "../fields.tsx";
-import type { Addition, Change, Entry } from "./plan.ts";
+import { type Addition, type Change, type Entry, idempotencyKeyOf } from "./plan.ts";
 import type { Attempt, Earlier } from "./run_import.ts";
 
 /** The key may not write, so no line can be imported. */
@@ -31,9 +31,9 @@ export function sendEntry(entry: Entry, earlier: Earlier): Promise<Attempt> {
   return entry.kind === "addition" ? add(entry, earlier) : change(entry, earlier);
 }
 
-async function add({ pet, idempotencyKey }: Addition, earlier: Earlier): Promise<Attempt> {
-  const headers = { "idempotency-key": idempotencyKey };
-  const response = await fetchOnce("pets", writeOptions("POST", pet, headers));
+async function add(addition: Addition, earlier: Earlier): Promise<Attempt> {
+  const headers = { "idempotency-key": idempotencyKeyOf(addition) };
+  const response = await fetchOnce("pets", writeOptions("POST", addition.pet, headers));
   if (!response.ok) return await failureOf(response, earlier);
   noteBack();
   const isReplayed = response.headers.has("idempotency-replayed");

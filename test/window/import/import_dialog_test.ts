@@ -310,6 +310,25 @@ testInBrowser(
   },
 );
 
+testInBrowser("an import ends if the key may not write", async ({ service, network, open }) => {
+  const page = await open(`/window#key=${service.token}`);
+  const dialog = page.getByRole("dialog");
+  network.fetch = async (request) => {
+    if (request.method !== "POST" || (await service.listIds()).length < 20) {
+      return await service.fetch(request);
+    }
+    const message = "The API key may only read";
+    return Response.json({ code: "read_only_key", status: 403, message }, { status: 403 });
+  };
+  await choose(page, "name,category\n" + "Rex,7\n".repeat(200));
+  await press(dialog, "Import 200 animals");
+  await dialog.getByRole("alert").getByText("The API key may only read").waitFor();
+  const added = (await petsOf(service)).length;
+  assertLess(added, 20 + WORKERS);
+  const rest = `The import was stopped: ${200 - added} lines are not imported`;
+  await dialog.getByText(rest).waitFor();
+});
+
 testInBrowser(
   "an import needs no https",
   async ({ service, open }) => {

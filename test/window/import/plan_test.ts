@@ -1,7 +1,14 @@
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import type { Pet } from "../../../events/pet.ts";
 import { type Columns, guessColumns, missingColumns } from "../../../src/window/import/columns.ts";
-import { idsIn, type Plan, planAdditions, planChanges } from "../../../src/window/import/plan.ts";
+import {
+  idempotencyKeyOf,
+  idsIn,
+  type Plan,
+  planAdditions,
+  planAgain,
+  planChanges,
+} from "../../../src/window/import/plan.ts";
 import { readTable } from "../../../src/window/import/table.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -30,7 +37,7 @@ const leftOutBy = ({ leftOut }: Plan) =>
   leftOut.map(({ row, fault }) => [row.line, row.text, fault]);
 
 const keysOf = ({ entries }: Plan) =>
-  entries.map((it) => it.kind === "addition" ? it.idempotencyKey : undefined);
+  entries.map((it) => it.kind === "addition" ? idempotencyKeyOf(it) : undefined);
 
 Deno.test("planAdditions() reads what spreadsheets and programs write", () => {
   const cases: [file: string | Uint8Array, added: unknown[][], leftOut: unknown[][]][] = [
@@ -99,6 +106,11 @@ Deno.test("planAdditions() gives a line the same key again, in a corrected file 
   assertEquals(keysOf(resaved), [keys[1], keys[2], keys[0]]);
   for (const key of keys) assert(/^[!-~]{1,255}$/.test(key!));
   assertNotEquals(keysOf(planOf("Name,Category\nBen,11\n")), [keys[1]]);
+  const again = [
+    ...keysOf(planAgain(first.entries, "a")),
+    ...keysOf(planAgain(first.entries, "b")),
+  ];
+  assertEquals(new Set([...keys, ...again]).size, 9);
 });
 
 Deno.test("planAdditions() finds no two keys alike among many animals", () => {

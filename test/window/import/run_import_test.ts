@@ -12,7 +12,8 @@ const entries: Addition[] = Array.from({ length: 50 }, (_, index) => ({
   kind: "addition",
   row: { line: index + 2, lastLine: index + 2, text: "", cells: [] },
   pet: { name: `Animal ${index}`, categoryId: 7n },
-  idempotencyKey: `key-${index}`,
+  countBefore: 0,
+  again: "",
 }));
 
 /** Runs an import. `answer` is asked for each request. */
