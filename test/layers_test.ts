@@ -41,6 +41,7 @@ const LAYERS: RegExp[][] = [
   [/^src\/api\//],
   [/^src\/animals\//, /^src\/categories\//],
   [/^src\/application\.ts$/],
+  [/^src\/window\//],
   [/^src\/http\//],
   [/^src\/settings\//, /^src\/server\//],
   [/^src\/service\.ts/],
@@ -64,7 +65,7 @@ function placeOf(file: string): { layer: number; room: RegExp } {
 
 /** All sources by their paths. */
 function allSources(): [file: string, text: string][] {
-  return globSync("{events,src,scripts}/**/*.ts", { cwd: ROOT })
+  return globSync("{events,src,scripts}/**/*.{ts,tsx}", { cwd: ROOT })
     .filter((file) => !file.endsWith(".d.ts"))
     .map((file) => [file, Deno.readTextFileSync(ROOT + file)]);
 }
@@ -192,9 +193,10 @@ const FROM_THE_MACHINE: [what: RegExp, where: string[]][] = [
   ]],
   [/\bDate\.now\(|\bMath\.random\(|\bcrypto\.getRandom|\bsetTimeout\(/, [
     "src/runtime",
+    "src/window",
     "scripts",
   ]],
-  [/\bperformance\.now\(/, ["src/runtime", "scripts"]],
+  [/\bperformance\.now\(/, ["src/runtime", "src/window", "scripts"]],
 ];
 
 test("Only the named parts use the environment, clocks, timers and randomness", () => {

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { RecordedEvent } from "eventstore-less/definitions";
 import { EVENT_TYPES, EVENTS, type StoredLine, subjectOf } from "eventstore-less/log";
-import { csvLine, withoutFormula } from "../../src/http/window/csv.js";
+import { csvLine, withoutFormula } from "../../src/window/csv/csv_line.ts";
 
 /** The members without a column: the subject says the ids, and the hash of a token says nothing to people. */
 const WITHOUT_COLUMN = ["id", "keyId", "tokenHash"];

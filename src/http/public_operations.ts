@@ -14,7 +14,7 @@ import { BASE_PATH } from "../api/base_path.ts";
 import type { OperationDescription } from "../api/operation.ts";
 import type { PublicOperation } from "./public_operation.ts";
 import { unknownPathError } from "./routes.ts";
-import { windowAssets } from "./window/window_page.ts";
+import { windowAssets } from "./window_page.ts";
 
 export interface PublicDeps {
   appender: Appender;
@@ -35,7 +35,7 @@ export interface PublicDeps {
 }
 
 export function publicOperations(deps: PublicDeps): PublicOperation[] {
-  const assets = new Map([...docsAssets(deps), ...windowAssets()]);
+  const assets = new Map([...docsAssets(deps), ...windowAssets(deps.report)]);
   const assetOf = (page: string): PublicOperation["respond"] => ({ request, baseUrl }) => {
     const asset = assets.get(request.path);
     if (asset === undefined) throw unknownPathError(page);
