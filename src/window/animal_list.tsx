@@ -26,7 +26,7 @@ import { EditRow } from "./edit_row.tsx";
 import { edits } from "./edits.ts";
 import { EmptyList } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
-import { restoreFocus } from "./focus.ts";
+import { afterDraw, restoreFocus } from "./focus.ts";
 import { showList, shownAgain } from "./navigation.ts";
 
 /** As in `window.css`, which shows a row of a narrow page in two lines. The sizes count in the size of the text. */
@@ -293,8 +293,7 @@ function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
   const from = ids.indexOf(Number(row.dataset.id));
   const to = Math.max(0, Math.min(ids.length - 1, from + step));
   activeId.value = ids[to];
-  // The row may be drawn only now.
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     const other = document.querySelector(`[data-id="${ids[to]}"]`);
     const others = other?.querySelectorAll<HTMLElement>(CONTROLS) ?? [];
     const control = others[Math.min(place, others.length - 1)];

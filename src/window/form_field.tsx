@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { ResponseError } from "./api.ts";
+import { afterDraw } from "./focus.ts";
 import { type ControlAttributes, type Faults, faultsOfError, FIELDS } from "./fields.tsx";
 
 interface FormFieldProps {
@@ -35,8 +36,7 @@ export function FormField({ label, fault, isLabelHidden, children }: FormFieldPr
 
 /** Puts the focus on the first control of a form that has a fault. */
 export function focusFault(form: Element | null | undefined): void {
-  // The faults are drawn first.
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   });
 }

@@ -3,7 +3,7 @@
 import { batch, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "./animals.ts";
 import { FIELDS } from "./fields.tsx";
-import { restoreFocus } from "./focus.ts";
+import { afterDraw, restoreFocus } from "./focus.ts";
 import { type Filter, isTab, NO_FILTER } from "./filter.ts";
 import { attempt } from "./messages.tsx";
 
@@ -37,10 +37,10 @@ export async function showAddress(): Promise<void> {
   batch(() => {
     typed.value = filter;
     filterFault.value = undefined;
-    const id = Number(query.get("animal")) || undefined;
-    if (id === undefined) closeAnimal();
-    else openAnimal(id);
   });
+  const id = Number(query.get("animal")) || undefined;
+  if (id === undefined) closeAnimal();
+  else openAnimal(id);
   const isListed = !hasNothing.value && isSame(filter, wanted.value);
   if (!isListed) await loadAnimals(filter);
 }
@@ -121,8 +121,7 @@ export function showListAgain(): void {
 function closeAnimal(): void {
   if (animalId.value === undefined) return;
   animalId.value = undefined;
-  // The list is drawn first.
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     scrollTo(0, scrollOfList);
     shownAgain.value++;
     restoreFocus();
