@@ -1,6 +1,6 @@
 /**
  * The application of the engine in `src/eventstore_less/`, which imports this module as `eventstore-less/application`.
- * What this module imports must not import values of the engine that depend on it: the compiler does not see a circle.
+ * At run time, what this module imports may use only the door `definitions`: the compiler does not see a circle.
  */
 
 import type { ApiKeyEventBody } from "../events/api_key.ts";

@@ -1,9 +1,10 @@
 /** deno.json, the lock files and the READMEs say what the tables of the code say. */
 
 import { globSync } from "node:fs";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import { COMMANDS, STORE } from "../scripts/cli/commands.ts";
 import { VARIABLES } from "../src/settings/variables.ts";
+import { VERSION } from "../src/settings/version.ts";
 import { MUTANTS } from "./sim/mutants.ts";
 import { permissions, testNeeding } from "./support/test_needing.ts";
 import { run } from "./support/third_party_tools.ts";
@@ -12,7 +13,7 @@ const ROOT = new URL("../", import.meta.url);
 const LOCKS = ["deno.lock", "test/deno.lock"];
 
 /** Tests and measurements may do everything. */
-const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(build|faults|sim|ok)$/;
+const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(build|bundle|faults|sim|ok)$/;
 
 /** The variables that Deno itself reads, and those that only Deno Deploy sets. */
 const VARIABLES_OF_DENO = ["NO_COLOR", "TMPDIR"];
@@ -73,6 +74,17 @@ test("README: its commands are those of the table", async () => {
     [...rows].map(([, name, title]) => [name, title]),
     Object.entries(COMMANDS).map(([name, { title }]) => [name, title]),
   );
+});
+
+test("The package of the engine has the version of the program, and its README names its doors", async () => {
+  const { name, version, exports } = await readJson("src/eventstore_less/deno.json");
+  assertEquals([name, version], ["eventstore-less", VERSION]);
+  const manual = await read("src/eventstore_less/README.md");
+  const [, table] = /^\| Door .*\n\|[- |]+\n((?:\|.*\n)+)/m.exec(manual)!;
+  const doors = [...table.matchAll(/^\| `([\w/]+)`/gm)].map(([, door]) => door);
+  const expected = doors.map((door) => [`./${door}`, `./doors/${door}.ts`]);
+  assertEquals(exports, Object.fromEntries(expected));
+  assertLessOrEqual(doors.length, 12);
 });
 
 test("Each promise of test/README.md leads to tests and to a mutant that exist", async () => {

@@ -4,7 +4,7 @@ import { issueApiKey, revokeApiKey, rotateApiKey } from "../src/keys/write_api_k
 import { listApiKeys } from "../src/keys/api_key_reader.ts";
 import { sha256Hex } from "../src/encoding/sha256.ts";
 import { VERSION } from "../src/settings/version.ts";
-import { EMPTY_HEAD, encodeHead } from "eventstore-less/log/head.ts";
+import { EMPTY_HEAD, encodeHead } from "../src/eventstore_less/log/head.ts";
 import { expectTaskFails, runTask, spawnTask } from "./support/run_task.ts";
 import { IS_ON_NODE } from "./support/programs.ts";
 import { readLines, ServiceProcess } from "./support/service_process.ts";

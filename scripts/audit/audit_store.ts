@@ -1,15 +1,15 @@
-import { acceptUnlessRestoring } from "eventstore-less/log/accept_store.ts";
-import { EMPTY_HEAD } from "eventstore-less/log/head.ts";
+import { acceptUnlessRestoring, openFileToRead, OpenStoreError } from "eventstore-less/store/open";
+import { EMPTY_HEAD, GUARD_KEYS } from "eventstore-less/head";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
-import { expectSoundTables } from "eventstore-less/store/sqlite/expect_sound_tables.ts";
-import type { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import { openFileToRead, OpenStoreError } from "eventstore-less/store/open_store.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
-import type { FileLocation } from "eventstore-less/store/store_location.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import {
+  expectSoundTables,
+  NO_WRITER,
+  type SqliteReader,
+  SqliteStore,
+} from "eventstore-less/store/file";
+import type { FileLocation } from "eventstore-less/store/location";
+import { StoreDamagedError } from "eventstore-less/errors";
 import { retryingStore, withRetryingStore } from "../cli/run_command.ts";
 import { expectAcceptable } from "../cli/with_reader.ts";
 import { audit } from "../verify/audit.ts";

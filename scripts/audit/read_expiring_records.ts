@@ -1,5 +1,5 @@
-import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import type { StoreLocation } from "eventstore-less/store/store_location.ts";
+import { SqliteReader } from "eventstore-less/store/file";
+import type { StoreLocation } from "eventstore-less/store/location";
 import type { AuditDeps } from "../verify/audit.ts";
 
 /** Reads the records that a store will remove; `undefined` if it hides them, as Deno KV in memory and KV Connect do. */

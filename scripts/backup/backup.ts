@@ -1,13 +1,20 @@
 import type { FileHandle } from "node:fs/promises";
 import { commandName } from "../../src/runtime/command_name.ts";
-import { GENESIS_HASH, MalformedEventError } from "eventstore-less/log/event.ts";
+import {
+  eventOf,
+  GENESIS_HASH,
+  LINE_LIMIT_BYTES,
+  LogDamagedError,
+  MalformedEventError,
+  readEvent,
+  readLog,
+  type StoredLine,
+} from "eventstore-less/log";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { joinLines, LINE_FEED } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { LogDamagedError, readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
-import { eventOf, LINE_LIMIT_BYTES, readEvent } from "eventstore-less/log/lines.ts";
-import type { Store } from "eventstore-less/store/store.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import type { Store } from "eventstore-less/store";
+import { StoreDamagedError } from "eventstore-less/errors";
 import { RefusedError } from "../cli/refused_error.ts";
 import { conversionOf, describeConversion } from "../verify/conversion.ts";
 

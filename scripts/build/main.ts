@@ -5,6 +5,7 @@
 
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import process from "node:process";
 import { brotliCompressSync } from "node:zlib";
 import { NAME } from "../../src/settings/version.ts";
@@ -70,14 +71,25 @@ console.error(`Wrote ${PROGRAM.slice(ROOT.length)}, ${size} MB`);
 
 /** Puts the packages of deno.lock into a folder as Node and esbuild expect them. */
 function installPackages(): void {
-  for (const file of ["deno.json", "deno.lock"]) cpSync(ROOT + file, `${PACKAGES}/${file}`);
+  const members = config.workspace.map((member) => `${member}/deno.json`);
+  for (const file of ["deno.json", "deno.lock", ...members]) {
+    const target = `${PACKAGES}/${file}`;
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(ROOT + file, target);
+  }
   const args = ["install", "--quiet", "--frozen", "--node-modules-dir=auto"];
   const { status } = spawnSync(process.execPath, args, { cwd: PACKAGES, stdio: "inherit" });
   if (status !== 0) throw new Error("The packages of deno.lock could not be installed");
 }
 
 function setup(build: Build): void {
-  const imports: Record<string, string> = config.imports;
+  const imports: Record<string, string> = { ...config.imports };
+  for (const member of config.workspace) {
+    const { name, exports } = JSON.parse(readFileSync(`${ROOT}${member}/deno.json`, "utf8"));
+    for (const [door, path] of Object.entries<string>(exports)) {
+      imports[name + door.slice(".".length)] = member + path.slice(".".length);
+    }
+  }
   // The longest names come first, because a name that ends in a slash matches all that begin with it.
   const names = Object.keys(imports).sort((one, other) => other.length - one.length);
   build.onResolve({ filter: /^[^./]/ }, ({ path, kind, pluginData }) => {
@@ -88,7 +100,10 @@ function setup(build: Build): void {
         namespace: "packed",
       };
     }
-    const name = names.find((it) => it.endsWith("/") ? path.startsWith(it) : path === it);
+    if (path.startsWith("bundled:")) {
+      return { path: ROOT + path.slice("bundled:".length), namespace: "bundled" };
+    }
+    const name = names.find((it) => path === it || path.startsWith(it.replace(/\/?$/, "/")));
     if (name === undefined || pluginData === PACKAGES) return undefined;
     const rest = path.slice(name.length);
     const target = name === "this-runtime/" ? "./src/runtime/node/" : imports[name];
@@ -98,15 +113,37 @@ function setup(build: Build): void {
     return build.resolve(specifier, { kind, resolveDir: PACKAGES, pluginData: PACKAGES } as never);
   });
   build.onLoad({ filter: /.*/, namespace: "sqlite" }, () => ({ contents: SQLITE }));
-  build.onLoad({ filter: /.*/, namespace: "packed" }, ({ path }) => ({ contents: packed(path) }));
+  build.onLoad({ filter: /.*/, namespace: "packed" }, ({ path }) => ({
+    contents: packed(readFileSync(path)),
+  }));
+  build.onLoad({ filter: /.*/, namespace: "bundled" }, async ({ path }) => ({
+    contents: packed(await bundleForBrowsers(path)),
+  }));
   build.onLoad({ filter: /.*/, namespace: "file" }, ({ path, with: { type } }) => {
     return type === "text" ? { contents: readFileSync(path, "utf8"), loader: "text" } : undefined;
   });
 }
 
+/** The script of a page, as `loadWindow()` makes it on Deno. */
+async function bundleForBrowsers(path: string): Promise<Uint8Array> {
+  const { outputFiles: [file] } = await esbuild.build({
+    entryPoints: [path],
+    write: false,
+    bundle: true,
+    platform: "browser",
+    format: "esm",
+    minify: true,
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    logLevel: "warning",
+    plugins: [{ name: "sources", setup }],
+  });
+  return file.contents;
+}
+
 /** A module whose default is a large text, which it decompresses when it is loaded. */
-function packed(path: string): string {
-  const bytes = brotliCompressSync(readFileSync(path)).toString("base64");
+function packed(text: Uint8Array): string {
+  const bytes = brotliCompressSync(text).toString("base64");
   return `import { brotliDecompressSync } from "node:zlib";
 export default brotliDecompressSync(Buffer.from("${bytes}", "base64")).toString();`;
 }

@@ -1,11 +1,9 @@
-import { serviceErrorCode } from "eventstore-less/service_error.ts";
+import { serviceErrorCode, StoreRefusedError } from "eventstore-less/errors";
 import { backoffMs, sleep } from "../../src/runtime/runtime.ts";
-import type { Instance } from "eventstore-less/instance.ts";
-import type { Store } from "eventstore-less/store/store.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
-import { ForeignStoreError } from "eventstore-less/log/head.ts";
-import { HeadLostError } from "eventstore-less/log/head_reader.ts";
-import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
+import type { Instance } from "eventstore-less/instance";
+import type { Store } from "eventstore-less/store";
+import { ForeignStoreError, HeadLostError } from "eventstore-less/head";
+import { readLog, type StoredLine } from "eventstore-less/log";
 
 /** Interval at which the head is read while the log does not grow. */
 export const FOLLOW_INTERVAL_MS = 200;

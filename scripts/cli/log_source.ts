@@ -1,11 +1,10 @@
 import { type FileHandle, open } from "node:fs/promises";
 import process from "node:process";
-import { readHead } from "eventstore-less/log/head.ts";
-import { splitLines } from "eventstore-less/log/lines.ts";
+import { readHead } from "eventstore-less/head";
+import { readLog, splitLines, type StoredLine } from "eventstore-less/log";
 import { followLog, type FollowRange } from "./follow_log.ts";
-import { readLog, type StoredLine } from "eventstore-less/log/read_log.ts";
-import type { Instance } from "eventstore-less/instance.ts";
-import { statOf } from "eventstore-less/store/sqlite/store_file.ts";
+import type { Instance } from "eventstore-less/instance";
+import { statOf } from "eventstore-less/store/file";
 import { say, withRetryingStore } from "./run_command.ts";
 
 /** Reads the lines from a position to the last one, in order. */

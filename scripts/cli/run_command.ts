@@ -7,18 +7,13 @@ import { readStoreConfig } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
-import { GUARD_KEYS, HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { acceptLog } from "eventstore-less/log/accept_store.ts";
-import { createInstance, type Instance } from "eventstore-less/instance.ts";
+import { GUARD_KEYS, HEAD_KEY } from "eventstore-less/head";
+import { acceptLog, type OpenOptions, openStore } from "eventstore-less/store/open";
+import { createInstance, type Instance } from "eventstore-less/instance";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import type { Store } from "eventstore-less/store/store.ts";
-import { type OpenOptions, openStore } from "eventstore-less/store/open_store.ts";
-import { storeName } from "eventstore-less/store/store_location.ts";
-import { isMissingFile } from "eventstore-less/store/sqlite/store_file.ts";
-import {
-  ResilientStore,
-  RETRY_LIMIT_MS,
-} from "eventstore-less/store/resilience/resilient_store.ts";
+import { ResilientStore, RETRY_LIMIT_MS, type Store } from "eventstore-less/store";
+import { storeName } from "eventstore-less/store/location";
+import { isMissingFile } from "eventstore-less/store/file";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Command, type FlagValues, optionsOf } from "./commands.ts";
 import { beginCommand } from "./help.ts";

@@ -1,4 +1,4 @@
-import { COLLECTIONS } from "eventstore-less/tables.ts";
+import { COLLECTIONS } from "eventstore-less/log";
 
 /** The forms of subjects, for messages: pets/7, keys/ID. */
 export const SUBJECT_FORMS = COLLECTIONS.map(({ name, exampleId }) => `${name}/${exampleId}`);

@@ -1,11 +1,9 @@
-import { createInstance, type Instance } from "eventstore-less/instance.ts";
-import { acceptUnlessRestoring } from "eventstore-less/log/accept_store.ts";
-import { openFileToRead, OpenStoreError } from "eventstore-less/store/open_store.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
-import type { Store } from "eventstore-less/store/store.ts";
-import { StoreDamagedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
-import type { FileLocation } from "eventstore-less/store/store_location.ts";
+import { createInstance, type Instance } from "eventstore-less/instance";
+import { acceptUnlessRestoring, openFileToRead, OpenStoreError } from "eventstore-less/store/open";
+import { NO_WRITER, SqliteStore } from "eventstore-less/store/file";
+import type { Store } from "eventstore-less/store";
+import { StoreDamagedError, StoreRefusedError } from "eventstore-less/errors";
+import type { FileLocation } from "eventstore-less/store/location";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { readStoreConfig } from "../../src/settings/config.ts";
 import { withInstance } from "./run_command.ts";

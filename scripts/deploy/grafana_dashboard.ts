@@ -4,7 +4,7 @@
  */
 
 import { NAME } from "eventstore-less/application";
-import { DASHED_NAME } from "eventstore-less/names.ts";
+import { DASHED_NAME } from "eventstore-less/instance";
 import { gauge, type Metric, METRICS, ownName } from "../../src/telemetry/metrics.ts";
 
 /** The metrics that commands of the manual write to a file, from which node_exporter reads them. */

@@ -1,7 +1,11 @@
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { commitUntilKnown } from "eventstore-less/store/commit_until_known.ts";
-import { RETRY_LIMIT_MS } from "eventstore-less/store/resilience/resilient_store.ts";
-import type { Commit, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import {
+  type Commit,
+  commitUntilKnown,
+  RETRY_LIMIT_MS,
+  type Store,
+  type StoreEntry,
+} from "eventstore-less/store";
 
 /**
  * Commits, and resolves to the versionstamp that the guard has then; to `undefined` if another commit changed the guard,

@@ -6,12 +6,15 @@
 import { encodeJson } from "../../src/encoding/json.ts";
 import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
-import type { Head } from "eventstore-less/definitions.ts";
-import { HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
-import { encodeHead, type HeadEntry, readHead } from "eventstore-less/log/head.ts";
-import { RETRY_LIMIT_MS } from "eventstore-less/store/resilience/resilient_store.ts";
-import { withChecksum } from "eventstore-less/store/checksum.ts";
-import type { Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import type { Head } from "eventstore-less/definitions";
+import { encodeHead, HEAD_KEY, type HeadEntry, readHead, REPLAY_KEY } from "eventstore-less/head";
+import {
+  type Mutation,
+  RETRY_LIMIT_MS,
+  type Store,
+  type StoreEntry,
+  withChecksum,
+} from "eventstore-less/store";
 import { RefusedError } from "../cli/refused_error.ts";
 import { commitGuarded } from "./commit_guarded.ts";
 

@@ -1,5 +1,4 @@
-import { groupIntoCommits } from "eventstore-less/store/commit_size.ts";
-import type { Mutation, StoreLimits } from "eventstore-less/store/store.ts";
+import { groupIntoCommits, type Mutation, type StoreLimits } from "eventstore-less/store";
 
 /**
  * Writes items in order, as few commits as the limits allow, one at a time: while one is written, the items of the next

@@ -1,8 +1,8 @@
 import { ConfigError, readStoreConfig } from "../../src/settings/config.ts";
 import { ApiKeyLabel } from "../../events/api_key.ts";
 import { type ApiKey, type ApiKeyState, stateOf } from "../../src/keys/api_key.ts";
-import { acceptAppends } from "eventstore-less/log/accept_store.ts";
-import { eventOf } from "eventstore-less/log/lines.ts";
+import { acceptAppends } from "eventstore-less/store/open";
+import { eventOf, LogDamagedError, readLog } from "eventstore-less/log";
 import {
   issueApiKey,
   revokeApiKey,
@@ -11,8 +11,7 @@ import {
   UnrotatableApiKeyError,
 } from "../../src/keys/write_api_key.ts";
 import { listApiKeys } from "../../src/keys/api_key_reader.ts";
-import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { Store } from "eventstore-less/store";
 import { commandName } from "../../src/runtime/command_name.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";

@@ -1,11 +1,9 @@
 /** The events in CSV, for people with a spreadsheet: an accountant, or the next owner of the catalogue. */
 
 import { z } from "zod";
-import type { RecordedEvent } from "eventstore-less/definitions.ts";
-import { subjectOf } from "eventstore-less/log/event.ts";
-import type { StoredLine } from "eventstore-less/log/read_log.ts";
-import { EVENT_TYPES, EVENTS } from "eventstore-less/tables.ts";
-import { csvLine, withoutFormula } from "../../src/http/window/csv.js";
+import type { RecordedEvent } from "eventstore-less/definitions";
+import { EVENT_TYPES, EVENTS, type StoredLine, subjectOf } from "eventstore-less/log";
+import { csvLine, withoutFormula } from "../../src/window/csv/csv_line.ts";
 
 /** The members without a column: the subject says the ids, and the hash of a token says nothing to people. */
 const WITHOUT_COLUMN = ["id", "keyId", "tokenHash"];

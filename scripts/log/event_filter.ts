@@ -1,8 +1,7 @@
-import { EVENT_TYPES } from "eventstore-less/tables.ts";
+import { EVENT_TYPES, LogDamagedError, type StoredLine } from "eventstore-less/log";
 import { API_KEYS } from "../../src/keys/api_keys.ts";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
+import { OPERATOR } from "eventstore-less/definitions";
 import { Ulid } from "../../src/encoding/text_forms.ts";
-import { LogDamagedError, type StoredLine } from "eventstore-less/log/read_log.ts";
 import { expectSubject, parseTime, wrongFormError } from "../cli/flag_values.ts";
 import { UsageError } from "../cli/run_command.ts";
 import type { COMMANDS, FlagValues } from "../cli/commands.ts";

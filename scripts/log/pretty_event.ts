@@ -1,10 +1,8 @@
-import type { EventType, RecordedEvent } from "eventstore-less/definitions.ts";
-import { dataOf } from "eventstore-less/log/line_text.ts";
+import { dataOf, type EventType, type RecordedEvent } from "eventstore-less/definitions";
 import { blue, cyan, dim, green, magenta, red, yellow } from "@std/fmt/colors";
-import { subjectOf } from "eventstore-less/log/event.ts";
+import { type StoredLine, subjectOf } from "eventstore-less/log";
 import { Pet } from "../../events/pet.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
-import type { StoredLine } from "eventstore-less/log/read_log.ts";
 
 const COLORS: Record<EventType, (text: string) => string> = {
   PetCreated: green,

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
-import { subjectOf } from "eventstore-less/log/event.ts";
-import { eventOf } from "eventstore-less/log/lines.ts";
+import { eventOf, subjectOf } from "eventstore-less/log";
 import { PublishedLog } from "../published/published_log.ts";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadLines, withLog } from "../cli/log_source.ts";

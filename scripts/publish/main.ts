@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { readStoreConfig } from "../../src/settings/config.ts";
-import { LogDamagedError } from "eventstore-less/log/read_log.ts";
+import { LogDamagedError } from "eventstore-less/log";
 import { publishLog } from "./publish_log.ts";
 import { CHECKPOINT_PATH } from "../published/published_log.ts";
 import { encodeVerifierKey, isKeyName } from "../published/signed_note.ts";

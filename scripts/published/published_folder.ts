@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } f
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { lockFile } from "this-runtime/file_lock.ts";
-import { LINE_LIMIT_BYTES } from "eventstore-less/log/lines.ts";
+import { LINE_LIMIT_BYTES } from "eventstore-less/log";
 import { RefusedError } from "../cli/refused_error.ts";
 import { type ReadPublished, TILE_WIDTH } from "./tile_tree.ts";
 

@@ -1,7 +1,7 @@
 /** `deno task replay`: rebuilds the projections from the log while the service runs. */
 
 import { commandName } from "../../src/runtime/command_name.ts";
-import { LogDamagedError } from "eventstore-less/log/read_log.ts";
+import { LogDamagedError } from "eventstore-less/log";
 import { GRACE_MS, replay, type ReplayDeps, type ReplayPhase } from "./replay.ts";
 import { formatCounted } from "../cli/format.ts";
 import { progressOf, type ShowProgress } from "../cli/progress.ts";

@@ -1,22 +1,26 @@
 /** Rebuilds the projections while the service runs. "Generations and replay" in eventstore_less/README.md shows it. */
 
-import type { RecordedLine } from "eventstore-less/definitions.ts";
+import type { RecordedLine } from "eventstore-less/definitions";
 import { commandName } from "../../src/runtime/command_name.ts";
 import { type Runtime, sleep } from "../../src/runtime/runtime.ts";
-import { readHead } from "eventstore-less/log/head.ts";
-import { HEAD_LIMIT_MS } from "eventstore-less/log/head_reader.ts";
-import { LogDamagedError, logTime, readLog } from "eventstore-less/log/read_log.ts";
-import { sealCommit } from "eventstore-less/store/commit_size.ts";
+import { HEAD_LIMIT_MS, readHead } from "eventstore-less/head";
+import { LogDamagedError, logTime, readLog } from "eventstore-less/log";
 import {
+  type KeyRange,
+  type Mutation,
+  RETRY_LIMIT_MS,
+  scan,
+  sealCommit,
+  type Store,
+  type StoreEntry,
+} from "eventstore-less/store";
+import {
+  project,
   projectionKey,
   projectionMutations,
   PROJECTIONS,
   retainedRecords,
-} from "eventstore-less/keyspace.ts";
-import { RETRY_LIMIT_MS } from "eventstore-less/store/resilience/resilient_store.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { KeyRange, Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
-import { project } from "eventstore-less/projections/project.ts";
+} from "eventstore-less/projections";
 import { Findings } from "../verify/findings.ts";
 import { GenerationAudit } from "../verify/generation_audit.ts";
 import { LogVerifier, UnsoundError } from "../verify/log_verifier.ts";

@@ -1,7 +1,7 @@
 /** The beginning of an export: up to a position, or up to a time. */
 
 import { joinLines } from "../../src/encoding/pack_lines.ts";
-import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
+import { eventOf, splitLines } from "eventstore-less/log";
 import { RefusedError } from "../cli/refused_error.ts";
 import type { Export } from "./restore.ts";
 

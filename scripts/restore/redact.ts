@@ -1,12 +1,18 @@
 /** Erases personal data in an export: replaces the texts of subjects, and chains the lines after them again. */
 
-import type { Head, RecordedEvent } from "eventstore-less/definitions.ts";
+import type { Head, RecordedEvent } from "eventstore-less/definitions";
 import { ERASED } from "../../events/erased.ts";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { encodeEvent, GENESIS_HASH, subjectOf } from "eventstore-less/log/event.ts";
-import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
-import { COLLECTIONS, EVENTS } from "eventstore-less/tables.ts";
+import {
+  COLLECTIONS,
+  encodeEvent,
+  eventOf,
+  EVENTS,
+  GENESIS_HASH,
+  splitLines,
+  subjectOf,
+} from "eventstore-less/log";
 import { changedError, type Export } from "./restore.ts";
 
 const PERSONAL = new Map(COLLECTIONS.map(({ name, personal = [] }) => [name, personal]));

@@ -3,30 +3,29 @@
  * mark is stored under the head's key, so no service works on half a log, and a killed restore can be continued.
  */
 
-import type { Head, ProjectionRecord, RecordedLine } from "eventstore-less/definitions.ts";
-import { EVENT_TYPES, EVENTS } from "eventstore-less/tables.ts";
-import { followsHash } from "eventstore-less/log/line_text.ts";
-import { formatCounted } from "../cli/format.ts";
-import { GENESIS_HASH } from "eventstore-less/log/event.ts";
-import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
-import { sha256Hex } from "../../src/encoding/sha256.ts";
+import type { Head, ProjectionRecord, RecordedLine } from "eventstore-less/definitions";
 import {
-  HEAD_KEY,
+  EVENT_TYPES,
+  eventOf,
+  EVENTS,
+  followsHash,
+  GENESIS_HASH,
+  linesOf,
   logKey,
   logMutations,
-  projectionMutations,
-  retainedRecords,
-} from "eventstore-less/keyspace.ts";
-import { decodeHeadRecord, encodeHead, type RestoreMark } from "eventstore-less/log/head.ts";
-import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
+  splitLines,
+} from "eventstore-less/log";
+import { formatCounted } from "../cli/format.ts";
+import { bytesEqual } from "../../src/encoding/bytes_equal.ts";
+import { sha256Hex } from "../../src/encoding/sha256.ts";
+import { decodeHeadRecord, encodeHead, HEAD_KEY, type RestoreMark } from "eventstore-less/head";
+import { project, projectionMutations, retainedRecords } from "eventstore-less/projections";
 import { conversionOf, describeConversion } from "../verify/conversion.ts";
 import { LogVerifier, messageOf, UnsoundError } from "../verify/log_verifier.ts";
-import { linesOf } from "eventstore-less/log/read_log.ts";
-import { project } from "eventstore-less/projections/project.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { commitGuarded } from "../guarded/commit_guarded.ts";
 import { writeInCommits } from "../guarded/write_in_commits.ts";
-import type { Mutation, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import type { Mutation, Store, StoreEntry } from "eventstore-less/store";
 import { RefusedError } from "../cli/refused_error.ts";
 
 /** Each call reads the export from its first byte. */

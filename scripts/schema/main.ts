@@ -1,4 +1,4 @@
-import { CREATE_SCHEMA, grantTo } from "eventstore-less/store/postgres/schema.ts";
+import { CREATE_SCHEMA, grantTo } from "eventstore-less/store/open";
 import { print, runCommand, UsageError } from "../cli/run_command.ts";
 import { COMMANDS } from "../cli/commands.ts";
 

@@ -14,24 +14,22 @@
  */
 
 import { commandName } from "../../src/runtime/command_name.ts";
-import type { Head } from "eventstore-less/definitions.ts";
-import { GENESIS_HASH } from "eventstore-less/log/event.ts";
-import { HEAD_KEY, isLogKey, logKey, REPLAY_KEY } from "eventstore-less/keyspace.ts";
+import type { Head } from "eventstore-less/definitions";
+import { GENESIS_HASH, isLogKey, LINE_LIMIT_BYTES, logKey, readEvent } from "eventstore-less/log";
 import {
   EMPTY_HEAD,
   ForeignStoreError,
+  HEAD_KEY,
   headEntryOf,
   isAsWritten,
+  isHeadBehind,
   readHead,
-} from "eventstore-less/log/head.ts";
-import { isHeadBehind } from "eventstore-less/log/accept_store.ts";
-import { LINE_LIMIT_BYTES, readEvent } from "eventstore-less/log/lines.ts";
+  REPLAY_KEY,
+} from "eventstore-less/head";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { formatKey } from "eventstore-less/store/key_encoding.ts";
-import { scan, scanOutside } from "eventstore-less/store/scan.ts";
-import type { ExpiringRecord } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import type { Key, Store } from "eventstore-less/store/store.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { formatKey, type Key, scan, scanOutside, type Store } from "eventstore-less/store";
+import type { ExpiringRecord } from "eventstore-less/store/file";
+import { StoreDamagedError } from "eventstore-less/errors";
 import type { FaultKind } from "./advice.ts";
 import { conversionOf, CONVERTED } from "./conversion.ts";
 import { type AuditReport, Findings, type Note } from "./findings.ts";

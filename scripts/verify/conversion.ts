@@ -1,4 +1,4 @@
-import { eventOf, readEvent } from "eventstore-less/log/lines.ts";
+import { eventOf, readEvent } from "eventstore-less/log";
 
 /** How an editor, git or PowerShell has changed an export. The cause is worded to follow "Line 1 ". */
 export interface Conversion {

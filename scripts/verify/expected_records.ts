@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import type { ProjectionKey, RecordedLine } from "eventstore-less/definitions.ts";
-import { project } from "eventstore-less/projections/project.ts";
-import { VALUE_BYTES_LIMIT } from "eventstore-less/store/store.ts";
+import type { ProjectionKey, RecordedLine } from "eventstore-less/definitions";
+import { project } from "eventstore-less/projections";
+import { VALUE_BYTES_LIMIT } from "eventstore-less/store";
 import { NumberTable } from "./number_table.ts";
 
 /** A record that was expected, and not found. Its key is that of a record that the event at the position writes. */

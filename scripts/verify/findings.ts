@@ -1,9 +1,9 @@
 /** Collects the faults that an audit finds, and words its report. */
 
-import type { Head } from "eventstore-less/definitions.ts";
-import { COLLECTIONS } from "eventstore-less/tables.ts";
+import type { Head } from "eventstore-less/definitions";
+import { COLLECTIONS } from "eventstore-less/log";
 import { formatCount, formatCounted } from "../cli/format.ts";
-import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import type { StoreDamagedError } from "eventstore-less/errors";
 import {
   adviceFor,
   adviceForNote,

@@ -1,16 +1,20 @@
-import type { ProjectionKey } from "eventstore-less/definitions.ts";
+import type { ProjectionKey } from "eventstore-less/definitions";
 import {
   IDEMPOTENCY_KIND,
   isProjectionKey,
   kindOf,
+  project,
   projectionKey,
-} from "eventstore-less/keyspace.ts";
-import { readEventAt } from "eventstore-less/log/read_log.ts";
-import { project } from "eventstore-less/projections/project.ts";
+} from "eventstore-less/projections";
+import { readEventAt } from "eventstore-less/log";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import { checkedContent } from "eventstore-less/store/checksum.ts";
-import { formatKey } from "eventstore-less/store/key_encoding.ts";
-import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import {
+  checkedContent,
+  formatKey,
+  type Key,
+  type Store,
+  type StoreEntry,
+} from "eventstore-less/store";
 import { type ExpectedRecords, nameOf, textOf } from "./expected_records.ts";
 import type { Findings } from "./findings.ts";
 import { LaterEvents } from "./later_events.ts";

@@ -1,9 +1,8 @@
-import type { ProjectionKey } from "eventstore-less/definitions.ts";
-import { readHead } from "eventstore-less/log/head.ts";
-import { eventOf } from "eventstore-less/log/lines.ts";
-import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
-import { project } from "eventstore-less/projections/project.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { ProjectionKey } from "eventstore-less/definitions";
+import { readHead } from "eventstore-less/head";
+import { eventOf, LogDamagedError, readLog } from "eventstore-less/log";
+import { project } from "eventstore-less/projections";
+import type { Store } from "eventstore-less/store";
 import { digestOf, textOf } from "./expected_records.ts";
 
 /** The digest of a record that an event has removed. */

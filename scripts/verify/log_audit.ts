@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { Sha256Hex } from "../../src/encoding/text_forms.ts";
 import { unpackLines } from "../../src/encoding/pack_lines.ts";
-import { checkedContent, CHECKSUM_BYTES } from "eventstore-less/store/checksum.ts";
-import type { StoreEntry } from "eventstore-less/store/store.ts";
+import { checkedContent, CHECKSUM_BYTES, type StoreEntry } from "eventstore-less/store";
 import { RefusedError } from "../cli/refused_error.ts";
 import { PublishedComparison, type PublishedLog } from "../published/published_log.ts";
 import type { Findings } from "./findings.ts";

@@ -1,12 +1,17 @@
 /** Checks the lines of the log in order, from the first one. An audit and a restore both use it. */
 
-import type { RecordedEvent, RecordedLine, SubjectState } from "eventstore-less/definitions.ts";
-import { MalformedEventError, NewerVersionError, subjectOf } from "eventstore-less/log/event.ts";
+import type { RecordedEvent, RecordedLine, SubjectState } from "eventstore-less/definitions";
+import {
+  COLLECTIONS,
+  EVENTS,
+  MalformedEventError,
+  NewerVersionError,
+  readEvent,
+  subjectOf,
+} from "eventstore-less/log";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { IDEMPOTENCY_LIFETIME_MS } from "eventstore-less/keyspace.ts";
-import { addEvent, draftOf, EMPTY_HEAD } from "eventstore-less/log/head.ts";
-import { readEvent } from "eventstore-less/log/lines.ts";
-import { COLLECTIONS, EVENTS } from "eventstore-less/tables.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "eventstore-less/projections";
+import { addEvent, draftOf, EMPTY_HEAD } from "eventstore-less/head";
 import type { Note } from "./findings.ts";
 import { ExpectedRecords } from "./expected_records.ts";
 import { NumberTable } from "./number_table.ts";

@@ -1,14 +1,22 @@
 /** Reads what can still be read of a damaged log. */
 
-import { GENESIS_HASH } from "eventstore-less/log/event.ts";
-import { isLogKey, logKey } from "eventstore-less/keyspace.ts";
-import { eventOf, splitLines } from "eventstore-less/log/lines.ts";
-import type { StoredLine } from "eventstore-less/log/read_log.ts";
+import {
+  eventOf,
+  GENESIS_HASH,
+  isLogKey,
+  logKey,
+  splitLines,
+  type StoredLine,
+} from "eventstore-less/log";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { checkedContent, CHECKSUM_BYTES } from "eventstore-less/store/checksum.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Store, StoreEntry } from "eventstore-less/store/store.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import {
+  checkedContent,
+  CHECKSUM_BYTES,
+  scan,
+  type Store,
+  type StoreEntry,
+} from "eventstore-less/store";
+import { StoreDamagedError } from "eventstore-less/errors";
 
 /** The lines that a record of the log holds, sound or not. */
 export interface RawRecord {

@@ -1,9 +1,9 @@
 /** Reads pages of a category: the index says where the pets are, and their records are read together with the head. */
 
-import type { Head } from "eventstore-less/definitions.ts";
-import type { HeadReader } from "eventstore-less/log/head_reader.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import type { StoreEntry } from "eventstore-less/store/store.ts";
+import type { Head } from "eventstore-less/definitions";
+import type { HeadReader } from "eventstore-less/head";
+import { ServiceError } from "eventstore-less/errors";
+import type { StoreEntry } from "eventstore-less/store";
 import { categoryIdIn } from "../../events/pet.ts";
 import { endedAt, idsOf, type PageQuery, type PetsOfHead } from "./page.ts";
 import type { PetIndexReader } from "./pet_index_reader.ts";

@@ -1,7 +1,7 @@
 /** The operation `listPetEvents`: what happened to one animal, as CloudEvents, newest first. */
 
-import type { RecordedEvent } from "eventstore-less/definitions.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { RecordedEvent } from "eventstore-less/definitions";
+import type { HeadEntry } from "eventstore-less/head";
 import { encodePet, type Pet } from "../../events/pet.ts";
 import { petAfter, petBefore } from "../../events/pet_event.ts";
 import type { ApiRequest } from "../api/api_request.ts";

@@ -1,7 +1,6 @@
-import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
-import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
-import type { Head } from "eventstore-less/definitions.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
+import { type BackgroundWork, feedPositionOf } from "eventstore-less/feed";
+import type { Head } from "eventstore-less/definitions";
+import type { HeadEntry } from "eventstore-less/head";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";

@@ -1,7 +1,7 @@
 /** Searches for pets by a part of their names. Without an index of names, it reads a bounded number of pets. */
 
-import type { Head } from "eventstore-less/definitions.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import type { Head } from "eventstore-less/definitions";
+import { ServiceError } from "eventstore-less/errors";
 import { foldCase } from "../encoding/fold_case.ts";
 import { nameIn } from "../../events/pet.ts";
 import type { CategoryDeps } from "./category_reader.ts";

@@ -1,5 +1,5 @@
-import type { Head } from "eventstore-less/definitions.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import type { Head } from "eventstore-less/definitions";
+import { ServiceError } from "eventstore-less/errors";
 import { commandName } from "../runtime/command_name.ts";
 import { type CategoryDeps, readCategory } from "./category_reader.ts";
 import {

@@ -1,6 +1,6 @@
 /** What the head says of the pets: it counts the events of each type, and the pets of each list. */
 
-import type { Counts, EventType, Head, RecordedEvent } from "eventstore-less/definitions.ts";
+import type { Counts, EventType, Head, RecordedEvent } from "eventstore-less/definitions";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { PETS_COLLECTION } from "./pet_keys.ts";
 

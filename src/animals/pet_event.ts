@@ -1,4 +1,4 @@
-import type { Recorded, RecordedEvent } from "eventstore-less/definitions.ts";
+import type { Recorded, RecordedEvent } from "eventstore-less/definitions";
 import { PET_EVENT_TYPES, type PetEventBody } from "../../events/pet_event.ts";
 
 /** An event that says how a pet is from then on, or was before it was removed. */

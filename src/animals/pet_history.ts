@@ -1,4 +1,4 @@
-import type { History, RecordedLine, SubjectState } from "eventstore-less/definitions.ts";
+import type { History, RecordedLine, SubjectState } from "eventstore-less/definitions";
 import type { FormerValues, Pet } from "../../events/pet.ts";
 import { petAfter, petBefore, type PetChange } from "../../events/pet_event.ts";
 import { isPetEvent } from "./pet_event.ts";

@@ -1,10 +1,8 @@
-import type { Head, RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
-import { kindPrefix } from "eventstore-less/keyspace.ts";
-import type { HeadReader } from "eventstore-less/log/head_reader.ts";
-import { readEvents } from "eventstore-less/projections/project.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { Head, RecordedEvent, RecordedLine } from "eventstore-less/definitions";
+import { kindPrefix, readEvents } from "eventstore-less/projections";
+import type { HeadReader } from "eventstore-less/head";
+import { ServiceError } from "eventstore-less/errors";
+import { scan, type Store } from "eventstore-less/store";
 import { categoryIdIn } from "../../events/pet.ts";
 import { commandName } from "../runtime/command_name.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";

@@ -1,19 +1,19 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "eventstore-less/definitions";
 import { isPetEvent, type PetEvent } from "./pet_event.ts";
-import type { Committed } from "eventstore-less/append/appender.ts";
+import type { Committed } from "eventstore-less/append";
 import { changePositionOf, lastPetIdOf } from "./pet_counts.ts";
 import { damagedPetError, keysOfPet, onlyPetOf, type PetRecord } from "./pet_records.ts";
 import { encodePet } from "../../events/pet.ts";
 import { petAfter } from "../../events/pet_event.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
-import type { Store } from "eventstore-less/store/store.ts";
-import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import type { HeadEntry } from "eventstore-less/head";
+import type { Store } from "eventstore-less/store";
+import type { StoreDamagedError } from "eventstore-less/errors";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
 import { idsOf, inOrder, type Page, pageOf, type PageQuery, type PetsOfHead } from "./page.ts";
 import { NameSearch, type NameSearchDeps } from "./name_search.ts";
 import { PageReader } from "./page_reader.ts";
 import type { PetIndexReader } from "./pet_index_reader.ts";
-import { readProof } from "eventstore-less/projections/project.ts";
+import { readProof } from "eventstore-less/projections";
 
 /** Maximum numbers of cached pages and pets, and the maximum text of each of both, in UTF-16 code units. */
 const PAGES_LIMIT = 20_000;

@@ -1,13 +1,12 @@
 /** The records of pets, as the store has them. */
 
-import type { Head, ProjectionKey } from "eventstore-less/definitions.ts";
-import { contentOf, damagedError } from "eventstore-less/projections/project.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
-import type { StoreEntry } from "eventstore-less/store/store.ts";
+import type { Head, ProjectionKey } from "eventstore-less/definitions";
+import { contentOf, damagedError, projectionKey } from "eventstore-less/projections";
+import type { StoreEntry } from "eventstore-less/store";
 import type { Pet } from "../../events/pet.ts";
 import { positionIn, textIn } from "./pet_content.ts";
 import { PET_LISTS, petKey, removedPetKey } from "./pet_keys.ts";
-import type { ServiceError } from "eventstore-less/service_error.ts";
+import type { ServiceError } from "eventstore-less/errors";
 
 const decoder = new TextDecoder();
 

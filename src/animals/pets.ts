@@ -9,7 +9,7 @@ import type {
   KindDefinition,
   ProjectionRecord,
   RecordedData,
-} from "eventstore-less/definitions.ts";
+} from "eventstore-less/definitions";
 import { petContentOf, removalContentOf } from "./pet_content.ts";
 import { faultOfPetCounts, petsIn } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";

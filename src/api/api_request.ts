@@ -1,4 +1,4 @@
-import type { ForegroundRequest } from "eventstore-less/feed/background_work.ts";
+import type { ForegroundRequest } from "eventstore-less/feed";
 import type { ServiceRequest } from "../runtime/service_request.ts";
 
 /** A request to the service. */

@@ -2,9 +2,8 @@
 
 import { z } from "zod";
 import { ULID } from "../encoding/text_forms.ts";
-import { EVENT_SOURCE, schemaOf } from "eventstore-less/log/event.ts";
-import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
-import { sequenceOf } from "eventstore-less/log/line_text.ts";
+import { EVENT_SOURCE, schemaOf, sequenceOf } from "eventstore-less/log";
+import { FEED_ID_PATTERN } from "eventstore-less/feed";
 import type { Tag } from "./operation.ts";
 
 export const EVENTS_TAG: Tag = {

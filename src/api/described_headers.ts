@@ -6,7 +6,7 @@ import { ENTITY_TAG_PATTERN } from "./conditional_read.ts";
 import { CODES } from "./described_errors.ts";
 import { EXAMPLE_EVENT_ID, EXAMPLE_ULID } from "./described_event.ts";
 import { ERRORS, RETRY_AFTER_SECONDS } from "./errors.ts";
-import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
+import { FEED_ID_PATTERN } from "eventstore-less/feed";
 import { NEVER_STORED, READ_HEADERS } from "./http_response.ts";
 import { integerSchema } from "./requests/query.ts";
 import { ACCEPT_PATCH } from "./requests/request_body.ts";

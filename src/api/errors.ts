@@ -1,6 +1,6 @@
 /** The table of all error codes (section 7 of the interface). */
 
-import { type ServiceErrorCode, serviceErrorCode } from "eventstore-less/service_error.ts";
+import { type ServiceErrorCode, serviceErrorCode } from "eventstore-less/errors";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { type HttpResponse, NEVER_STORED } from "./http_response.ts";
 

@@ -1,13 +1,12 @@
 /** Lists the events of one subject as CloudEvents, newest first, along the predecessors that they name. */
 
-import type { Head, RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
-import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
-import { FEED_ID_PATTERN, feedPositionOf } from "eventstore-less/feed/event_feed.ts";
-import { encodePublicEvent, subjectOf } from "eventstore-less/log/event.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
-import { readProof } from "eventstore-less/projections/project.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { Head, RecordedEvent, RecordedLine } from "eventstore-less/definitions";
+import { type BackgroundWork, FEED_ID_PATTERN, feedPositionOf } from "eventstore-less/feed";
+import { encodePublicEvent, subjectOf } from "eventstore-less/log";
+import type { HeadEntry } from "eventstore-less/head";
+import { readProof } from "eventstore-less/projections";
+import { ServiceError } from "eventstore-less/errors";
+import type { Store } from "eventstore-less/store";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { commandName } from "../runtime/command_name.ts";
 import type { ApiRequest } from "./api_request.ts";

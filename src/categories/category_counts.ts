@@ -1,6 +1,6 @@
 /** What the head says of the categories. */
 
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "eventstore-less/definitions";
 import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
 
 export const CATEGORIES_COLLECTION = "categories";

@@ -1,4 +1,4 @@
-import type { Recorded, RecordedEvent } from "eventstore-less/definitions.ts";
+import type { Recorded, RecordedEvent } from "eventstore-less/definitions";
 import { CATEGORY_EVENT_TYPES, type CategoryEventBody } from "../../events/category.ts";
 
 export type CategoryEvent = Recorded<CategoryEventBody>;

@@ -1,4 +1,4 @@
-import type { History, RecordedLine, SubjectState } from "eventstore-less/definitions.ts";
+import type { History, RecordedLine, SubjectState } from "eventstore-less/definitions";
 import type { Category, CategoryNamedData } from "../../events/category.ts";
 import { isErased } from "../../events/erased.ts";
 import { assertNever } from "../encoding/assert_never.ts";

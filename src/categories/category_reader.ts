@@ -1,16 +1,15 @@
-import type { Head } from "eventstore-less/definitions.ts";
-import { kindPrefix, projectionKey } from "eventstore-less/keyspace.ts";
-import type { HeadReader } from "eventstore-less/log/head_reader.ts";
+import type { Head } from "eventstore-less/definitions";
 import {
   damagedError,
   decodeRecord,
+  kindPrefix,
+  projectionKey,
   proveRecord,
   readProof,
-} from "eventstore-less/projections/project.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Store, StoreEntry } from "eventstore-less/store/store.ts";
-import type { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+} from "eventstore-less/projections";
+import type { HeadReader } from "eventstore-less/head";
+import { ServiceError, type StoreDamagedError } from "eventstore-less/errors";
+import { scan, type Store, type StoreEntry } from "eventstore-less/store";
 import { type Category, encodeCategory } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";
 import { sha256Hex } from "../encoding/sha256.ts";

@@ -1,4 +1,4 @@
-import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadEntry } from "eventstore-less/head";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content } from "../api/component.ts";
 import { entityTag } from "../api/conditional_read.ts";

@@ -1,6 +1,5 @@
-import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
-import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
+import { type BackgroundWork, feedPositionOf } from "eventstore-less/feed";
+import type { HeadEntry } from "eventstore-less/head";
 import type { ApiRequest } from "../api/api_request.ts";
 import { arrayOf, content } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";

@@ -1,7 +1,7 @@
 /** The operation `listCategoryEvents`: who named one category, as CloudEvents, newest first. */
 
-import type { RecordedEvent } from "eventstore-less/definitions.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { RecordedEvent } from "eventstore-less/definitions";
+import type { HeadEntry } from "eventstore-less/head";
 import type { ApiRequest } from "../api/api_request.ts";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, content } from "../api/component.ts";

@@ -1,7 +1,7 @@
 /** The commands of clients that name a category, or remove it. */
 
-import type { RecordedEvent } from "eventstore-less/definitions.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import type { RecordedEvent } from "eventstore-less/definitions";
+import { ServiceError } from "eventstore-less/errors";
 import { type Category, encodeCategory } from "../../events/category.ts";
 import { foldCase } from "../encoding/fold_case.ts";
 import {

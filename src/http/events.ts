@@ -1,32 +1,30 @@
 /** The operation `listEvents`: events of animals and categories as a batch, or as a stream (https://html.spec.whatwg.org/#server-sent-events). */
 
+import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/head";
 import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
-import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/log/head.ts";
-import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
 import {
+  type BackgroundWork,
   EventCursor,
+  type EventFeed,
   type EventFilter,
   type EventPart,
-  followedParts,
-  NO_LINES,
-} from "eventstore-less/feed/event_cursor.ts";
-import {
-  type EventFeed,
   FEED_ID_PATTERN,
   feedPositionOf,
+  followedParts,
+  type Follower,
+  type Followers,
   jsonOf,
   messageOf,
+  NO_LINES,
   type Place,
-} from "eventstore-less/feed/event_feed.ts";
-import type { Follower, Followers } from "eventstore-less/feed/followers.ts";
+} from "eventstore-less/feed";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { RequestHeaders, ServiceRequest } from "../runtime/service_request.ts";
-import { serviceErrorCode } from "eventstore-less/service_error.ts";
-import { StoreError } from "eventstore-less/store/store_errors.ts";
+import { serviceErrorCode, StoreError } from "eventstore-less/errors";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
 import { arrayOf, type Component, content, schemaComponent } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";

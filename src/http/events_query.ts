@@ -4,7 +4,7 @@ import { z } from "zod";
 import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
 import { PET_STATUSES } from "../../events/pet.ts";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
-import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
+import { FEED_ID_PATTERN } from "eventstore-less/feed";
 import { PET_STATUS } from "../animals/described_pets.ts";
 import { HttpError } from "../api/errors.ts";
 import type { RequestHeaders } from "../runtime/service_request.ts";

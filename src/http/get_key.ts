@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { LABEL_MAX_LENGTH } from "../../events/api_key.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
+import type { HeadEntry } from "eventstore-less/head";
 import type { ApiKey } from "../keys/api_key.ts";
 import type { ApiRequest } from "../api/api_request.ts";
 import { content, schemaComponent } from "../api/component.ts";

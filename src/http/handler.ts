@@ -2,9 +2,9 @@
 
 import type { ApiKey } from "../keys/api_key.ts";
 import { expectMayWrite } from "../keys/api_key_reader.ts";
-import type { HeadReader } from "eventstore-less/log/head_reader.ts";
-import { StoreError } from "eventstore-less/store/store_errors.ts";
-import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
+import type { HeadReader } from "eventstore-less/head";
+import { StoreError } from "eventstore-less/errors";
+import type { BackgroundWork } from "eventstore-less/feed";
 import { reasonOf, REQUEST_LINE } from "../runtime/logger.ts";
 import { redactKeys } from "../runtime/redact_keys.ts";
 import { andThen } from "../runtime/runtime.ts";

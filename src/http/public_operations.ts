@@ -1,12 +1,11 @@
 /** The operations outside of /v1, which need no key. */
 
-import type { Appender } from "eventstore-less/append/appender.ts";
-import type { BackgroundWork } from "eventstore-less/feed/background_work.ts";
-import type { HeadReader } from "eventstore-less/log/head_reader.ts";
+import type { Appender } from "eventstore-less/append";
+import type { BackgroundWork } from "eventstore-less/feed";
+import type { HeadReader } from "eventstore-less/head";
 import type { PetIndexReader } from "../animals/pet_index_reader.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { serviceErrorCode } from "eventstore-less/service_error.ts";
-import { standbyAwaitedIn, type StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { serviceErrorCode, standbyAwaitedIn, type StoreDamagedError } from "eventstore-less/errors";
 import { docsAssets } from "./docs/docs_page.ts";
 import { errorResponse, HttpError } from "../api/errors.ts";
 import { type HttpResponse, NEVER_STORED } from "../api/http_response.ts";
@@ -15,7 +14,7 @@ import { BASE_PATH } from "../api/base_path.ts";
 import type { OperationDescription } from "../api/operation.ts";
 import type { PublicOperation } from "./public_operation.ts";
 import { unknownPathError } from "./routes.ts";
-import { windowAssets } from "./window/window_page.ts";
+import { windowAssets } from "./window_page.ts";
 
 export interface PublicDeps {
   appender: Appender;
@@ -36,7 +35,7 @@ export interface PublicDeps {
 }
 
 export function publicOperations(deps: PublicDeps): PublicOperation[] {
-  const assets = new Map([...docsAssets(deps), ...windowAssets()]);
+  const assets = new Map([...docsAssets(deps), ...windowAssets(deps.report)]);
   const assetOf = (page: string): PublicOperation["respond"] => ({ request, baseUrl }) => {
     const asset = assets.get(request.path);
     if (asset === undefined) throw unknownPathError(page);

@@ -1,6 +1,10 @@
-import type { History, RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
+import {
+  type History,
+  OPERATOR,
+  type RecordedEvent,
+  type RecordedLine,
+} from "eventstore-less/definitions";
 import type { ApiKeyEventBody } from "../../events/api_key.ts";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
 import { type ApiKey, issuedApiKey, revocationOf, revoke, stateOf } from "./api_key.ts";
 
 type EventOf<Type extends ApiKeyEventBody["type"]> = Extract<RecordedEvent, { type: Type }>;

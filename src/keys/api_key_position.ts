@@ -1,4 +1,4 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "eventstore-less/definitions";
 
 /** Position of the last event of an API key; 0 without one. */
 export function apiKeyPositionOf({ types }: Pick<Head, "types">): number {

@@ -1,16 +1,20 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "eventstore-less/definitions";
 import { apiKeyPositionOf } from "./api_key_position.ts";
 import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";
 import { isToken } from "./token.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import { ServiceError } from "eventstore-less/errors";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type ApiKey, issuedApiKey, revoke, stateOf } from "./api_key.ts";
 import { sha256Hex } from "../encoding/sha256.ts";
-import { kindPrefix, projectionKey } from "eventstore-less/keyspace.ts";
+import {
+  damagedError,
+  decodeRecord,
+  kindPrefix,
+  projectionKey,
+  proveRecord,
+} from "eventstore-less/projections";
 import { BoundedCache } from "../runtime/bounded_cache.ts";
-import { damagedError, decodeRecord, proveRecord } from "eventstore-less/projections/project.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import { type Key, scan, type Store, type StoreEntry } from "eventstore-less/store";
 
 /** Maximum number of cached keys. */
 const CACHE_LIMIT = 10_000;

@@ -3,7 +3,7 @@
 import { type ApiKeyEventBody, ApiKeyIssuedData, ApiKeyRevokedData } from "../../events/api_key.ts";
 import { encodeJson } from "../encoding/json.ts";
 import { Ulid } from "../encoding/text_forms.ts";
-import type { Collection, EventDefinitions, KindDefinition } from "eventstore-less/definitions.ts";
+import type { Collection, EventDefinitions, KindDefinition } from "eventstore-less/definitions";
 import { revocationOf } from "./api_key.ts";
 import { ApiKeyHistory } from "./api_key_history.ts";
 import { issuedRecordKey, stateRecordKey } from "./record_keys.ts";

@@ -1,8 +1,8 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "eventstore-less/definitions";
 import { apiKeyPositionOf } from "./api_key_position.ts";
-import type { HeadReader } from "eventstore-less/log/head_reader.ts";
+import type { HeadReader } from "eventstore-less/head";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { Store } from "eventstore-less/store";
 import { listApiKeys } from "./api_key_reader.ts";
 
 interface NextApiKeyExpiryDeps {

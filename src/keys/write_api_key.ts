@@ -1,19 +1,16 @@
 /** The commands of operators: they issue, rotate and revoke API keys. */
 
-import type { EventMetadata } from "eventstore-less/definitions.ts";
-import type { EventBody } from "eventstore-less/application";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
+import { type DecidedEvent, OPERATOR } from "eventstore-less/definitions";
 import type { ApiKeyIssuedData } from "../../events/api_key.ts";
-import type { Appender } from "eventstore-less/append/appender.ts";
-import type { Command } from "eventstore-less/append/command.ts";
+import type { Appender, Command } from "eventstore-less/append";
 import { sha256Hex } from "../encoding/sha256.ts";
 import { type ApiKey, stateOf } from "./api_key.ts";
-import { isTimeOfLog } from "eventstore-less/log/time_of_log.ts";
+import { isTimeOfLog } from "eventstore-less/log";
 import { newToken } from "./token.ts";
 import { findApiKey } from "./api_key_reader.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { ServiceError } from "eventstore-less/errors";
+import type { Store } from "eventstore-less/store";
 
 interface WriteApiKeyDeps {
   appender: Appender;
@@ -158,7 +155,7 @@ function issuedEvent(
   { id, token }: IssuedApiKey,
   now: number,
   { label, expiresAt, isReadOnly }: ApiKeyTerms,
-): EventBody & EventMetadata {
+): DecidedEvent {
   const data: ApiKeyIssuedData = { keyId: id, label, tokenHash: sha256Hex(token) };
   if (expiresAt !== undefined) data.expiresAt = instantOf(expiresAt);
   if (isReadOnly) data.readOnly = true;

@@ -1,13 +1,11 @@
 /** The command of a client: it appends an event on behalf of an API key, once for each Idempotency-Key. */
 
 import type { EventBody } from "eventstore-less/application";
-import type { Appender } from "eventstore-less/append/appender.ts";
-import type { Command } from "eventstore-less/append/command.ts";
-import type { EventMetadata, Head, RecordedEvent } from "eventstore-less/definitions.ts";
-import { findEarlierEvent } from "eventstore-less/idempotency/earlier_event.ts";
-import type { HeadEntry } from "eventstore-less/log/head.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { type Appender, type Command, findEarlierEvent } from "eventstore-less/append";
+import type { EventMetadata, Head, RecordedEvent } from "eventstore-less/definitions";
+import type { HeadEntry } from "eventstore-less/head";
+import { ServiceError } from "eventstore-less/errors";
+import type { Store } from "eventstore-less/store";
 import { hmacSha256Hex } from "../encoding/sha256.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { type ApiKeyReader, expectMayWrite } from "./api_key_reader.ts";

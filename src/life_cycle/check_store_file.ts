@@ -1,7 +1,7 @@
 import { commandName } from "../runtime/command_name.ts";
 import { reasonOf } from "../runtime/logger.ts";
 import type { Service } from "../service.ts";
-import { checkFile } from "eventstore-less/store/sqlite/check_file.ts";
+import { checkFile } from "eventstore-less/store/file";
 
 /** Checks the file of a store next to the service, which is not ready any more if the file is damaged. Never rejects. */
 export async function checkStoreFile(

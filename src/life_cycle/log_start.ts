@@ -1,6 +1,6 @@
 import { petCount } from "../animals/pet_counts.ts";
-import { ForeignStoreError } from "eventstore-less/log/head.ts";
-import { secondsSinceEvent } from "eventstore-less/log/read_log.ts";
+import { ForeignStoreError } from "eventstore-less/head";
+import { secondsSinceEvent } from "eventstore-less/log";
 import { stateOf } from "../keys/api_key.ts";
 import { listApiKeys } from "../keys/api_key_reader.ts";
 import { commandName } from "../runtime/command_name.ts";
@@ -8,9 +8,8 @@ import { reasonOf } from "../runtime/logger.ts";
 import { sleep } from "../runtime/runtime.ts";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";
-import { serviceErrorCode } from "eventstore-less/service_error.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
-import { type StoreLocation, storeName } from "eventstore-less/store/store_location.ts";
+import { serviceErrorCode, StoreDamagedError } from "eventstore-less/errors";
+import { type StoreLocation, storeName } from "eventstore-less/store/location";
 import { VERSION } from "../settings/version.ts";
 
 /** Time after which a store that is away is read again, in milliseconds. */

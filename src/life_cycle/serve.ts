@@ -3,10 +3,14 @@ import { writeStdout } from "this-runtime/stdio.ts";
 import { type Address, ListenError, type ServiceConfig } from "../settings/config.ts";
 import { checkStoreFile } from "./check_store_file.ts";
 import { exitAfterLog } from "./exit.ts";
-import { acceptAppends, acceptFilledLog } from "eventstore-less/log/accept_store.ts";
-import { expectRightClock } from "eventstore-less/log/time_of_log.ts";
-import { ForeignStoreError } from "eventstore-less/log/head.ts";
-import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
+import {
+  acceptAppends,
+  acceptFilledLog,
+  openStore,
+  OpenStoreError,
+} from "eventstore-less/store/open";
+import { expectRightClock } from "eventstore-less/log";
+import { ForeignStoreError, GUARD_KEYS } from "eventstore-less/head";
 import { logStart } from "./log_start.ts";
 import { ERRORS } from "../api/errors.ts";
 import { Replication } from "./replication.ts";
@@ -15,9 +19,8 @@ import { Server, type ServerOptions } from "../server/server.ts";
 import { createService, type Service } from "../service.ts";
 import { shutDown } from "./shut_down.ts";
 import { logAsProcess, stderrLogger } from "../runtime/stderr_logger.ts";
-import { isMissingFile, watchFile } from "eventstore-less/store/sqlite/store_file.ts";
-import { openStore, OpenStoreError } from "eventstore-less/store/open_store.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { isMissingFile, watchFile } from "eventstore-less/store/file";
+import type { Store } from "eventstore-less/store";
 import { sleep } from "../runtime/runtime.ts";
 import type { Instrumentation } from "../runtime/instrumentation.ts";
 import { VERSION } from "../settings/version.ts";

@@ -1,4 +1,4 @@
-import { APPEND_LIMIT_MS } from "eventstore-less/append/appender.ts";
+import { APPEND_LIMIT_MS } from "eventstore-less/append";
 import { sleep } from "../runtime/runtime.ts";
 import type { Server } from "../server/server.ts";
 import type { Service } from "../service.ts";

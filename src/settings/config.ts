@@ -5,8 +5,7 @@ import { HAS_DENO_KV } from "this-runtime/kv.ts";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
 import { TrustedProxies } from "../api/requests/trusted_proxies.ts";
 import { reasonOf } from "../runtime/logger.ts";
-import { parseDatabaseUrl } from "eventstore-less/store/postgres/database_url.ts";
-import type { StoreLocation } from "eventstore-less/store/store_location.ts";
+import { parseDatabaseUrl, type StoreLocation } from "eventstore-less/store/location";
 import { DEV_HOST, type VariableName, VARIABLES } from "./variables.ts";
 
 const PORT_MAX = 65_535;

@@ -1,6 +1,6 @@
 /** The table of metrics, from which `/metrics` and the dashboard for Grafana are made. */
 
-import { SQL_NAME } from "eventstore-less/names.ts";
+import { SQL_NAME } from "eventstore-less/instance";
 import { COUNTERS, GAUGES } from "../runtime/instrumentation.ts";
 
 export interface Metric {

@@ -10,13 +10,17 @@ import {
 } from "../../src/animals/name_search.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
-import { EMPTY_HEAD, readHead } from "eventstore-less/log/head.ts";
-import type { HeadReader } from "eventstore-less/log/head_reader.ts";
+import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
+import { EMPTY_HEAD, readHead } from "../../src/eventstore_less/log/head.ts";
+import type { HeadReader } from "../../src/eventstore_less/log/head_reader.ts";
 import type { PetReaderDeps } from "../../src/animals/pet_reader.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import { withChecksum } from "eventstore-less/store/checksum.ts";
-import { type Store, STORE_LIMITS, type StoreEntry } from "eventstore-less/store/store.ts";
+import { ServiceError } from "../../src/eventstore_less/service_error.ts";
+import { withChecksum } from "../../src/eventstore_less/store/checksum.ts";
+import {
+  type Store,
+  STORE_LIMITS,
+  type StoreEntry,
+} from "../../src/eventstore_less/store/store.ts";
 import { NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";

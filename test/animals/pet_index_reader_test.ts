@@ -1,9 +1,9 @@
 /** The index of categories: how an instance fills it and keeps it up to date, and what it does if a record is damaged. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { projectionKey } from "eventstore-less/keyspace.ts";
-import type { KeyRange } from "eventstore-less/store/store.ts";
-import { StoreAwayError } from "eventstore-less/store/store_errors.ts";
+import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
+import type { KeyRange } from "../../src/eventstore_less/store/store.ts";
+import { StoreAwayError } from "../../src/eventstore_less/store/store_errors.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { PetIndexReader, RETRY_MS } from "../../src/animals/pet_index_reader.ts";
 import { createService } from "../../src/service.ts";

@@ -1,11 +1,11 @@
 /** PetReader shows the pets of a head or of a later one, with changes of every instance, at a bounded cost. */
 
-import type { RecordedLine } from "eventstore-less/definitions.ts";
+import type { RecordedLine } from "../../src/eventstore_less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { petKey, petListOf, type StatusFilter } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Committed } from "eventstore-less/append/appender.ts";
-import { encodeEvent } from "eventstore-less/log/event.ts";
+import type { Committed } from "../../src/eventstore_less/append/appender.ts";
+import { encodeEvent } from "../../src/eventstore_less/log/event.ts";
 import {
   encodePet,
   formerValuesOf,
@@ -21,21 +21,21 @@ import {
   logMutations,
   projectionKey,
   projectionMutations,
-} from "eventstore-less/keyspace.ts";
+} from "../../src/eventstore_less/keyspace.ts";
 import {
   addEvent,
   draftOf,
   encodeHead,
   type HeadEntry,
   readHead,
-} from "eventstore-less/log/head.ts";
+} from "../../src/eventstore_less/log/head.ts";
 import { headOf, type Page, type PageQuery, totalOf } from "../../src/animals/page.ts";
 import { PetIndexReader } from "../../src/animals/pet_index_reader.ts";
 import type { PetReader } from "../../src/animals/pet_reader.ts";
-import { HeadReader } from "eventstore-less/log/head_reader.ts";
-import { project } from "eventstore-less/projections/project.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import type { Key, Mutation } from "eventstore-less/store/store.ts";
+import { HeadReader } from "../../src/eventstore_less/log/head_reader.ts";
+import { project } from "../../src/eventstore_less/projections/project.ts";
+import { ServiceError } from "../../src/eventstore_less/service_error.ts";
+import type { Key, Mutation } from "../../src/eventstore_less/store/store.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";

@@ -1,7 +1,7 @@
 /** The operation updatePet. Its errors are in `errors_test`, and its rule is tested with its command. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { assertRefused, testEachWay } from "../support/test_each_way.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";

@@ -2,7 +2,7 @@
 
 import type { PetEvent } from "../../src/animals/pet_event.ts";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { decodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
+import { decodeEvent, GENESIS_HASH } from "../../src/eventstore_less/log/event.ts";
 import { encodePet, type NewPet } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
@@ -18,11 +18,11 @@ import {
   type UpdatePetRequest,
 } from "../../src/animals/write_pet.ts";
 import { hmacSha256Hex } from "../../src/encoding/sha256.ts";
-import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "eventstore-less/keyspace.ts";
+import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { ApiKeyReader } from "../../src/keys/api_key_reader.ts";
-import { addEvent, draftOf, EMPTY_HEAD } from "eventstore-less/log/head.ts";
+import { addEvent, draftOf, EMPTY_HEAD } from "../../src/eventstore_less/log/head.ts";
 import { createService } from "../../src/service.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import { ServiceError } from "../../src/eventstore_less/service_error.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
 import { COMMIT_FAULTS, hold } from "../support/faulty_store.ts";
 import { readLogLines } from "../support/sound_log.ts";

@@ -1,7 +1,7 @@
 /** The reader of categories: what it reads and proves, and what damage it finds. */
 
 import { assertEquals, assertGreater } from "@std/assert";
-import { kindPrefix, logKey, projectionKey } from "eventstore-less/keyspace.ts";
+import { kindPrefix, logKey, projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import {
@@ -11,7 +11,7 @@ import {
   removedCategoryKey,
 } from "../../src/categories/category_records.ts";
 import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
-import { scan } from "eventstore-less/store/scan.ts";
+import { scan } from "../../src/eventstore_less/store/scan.ts";
 import { nameManyCategories } from "../support/name_many_categories.ts";
 import { putRecord } from "../support/set_record.ts";
 import { assertError } from "../support/test_each_way.ts";

@@ -1,7 +1,7 @@
 /** A program without categories, as before release 6.0, refuses what has their events, and names that release. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { openTestService } from "../support/test_service.ts";

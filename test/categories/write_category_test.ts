@@ -1,7 +1,7 @@
 /** namingRule() and removalRule() as given, when, then. */
 
 import { assertEquals, assertThrows } from "@std/assert";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import { ServiceError } from "../../src/eventstore_less/service_error.ts";
 import { foldCase } from "../../src/encoding/fold_case.ts";
 import { CATEGORIES_LIMIT, namingRule, removalRule } from "../../src/categories/write_category.ts";
 import { encodeCategory } from "../../events/category.ts";

@@ -1,6 +1,6 @@
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { assertEquals, assertRejects } from "@std/assert";
-import { readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { guides } from "../../src/http/docs/guides.ts";
 import { EXAMPLE_BASE } from "../../src/api/base_path.ts";
 import { describeInterface } from "../../src/http/docs/openapi.ts";

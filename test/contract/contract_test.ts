@@ -6,7 +6,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { FEED_ID_PATTERN } from "eventstore-less/feed/event_feed.ts";
+import { FEED_ID_PATTERN } from "../../src/eventstore_less/feed/event_feed.ts";
 import { describeInterface } from "../../src/http/docs/openapi.ts";
 import { install, run } from "../support/third_party_tools.ts";
 import {

@@ -1,10 +1,13 @@
 import { assertLess, assertRejects } from "@std/assert";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { acceptLog } from "eventstore-less/log/accept_store.ts";
-import { openKvConnectStore } from "eventstore-less/store/deno_kv/kv_connect_store.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import type { Store } from "eventstore-less/store/store.ts";
-import { StoreRefusedError, UnclearOutcomeError } from "eventstore-less/store/store_errors.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
+import { acceptLog } from "../../src/eventstore_less/log/accept_store.ts";
+import { openKvConnectStore } from "../../src/eventstore_less/store/deno_kv/kv_connect_store.ts";
+import { KvStore } from "../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import type { Store } from "../../src/eventstore_less/store/store.ts";
+import {
+  StoreRefusedError,
+  UnclearOutcomeError,
+} from "../../src/eventstore_less/store/store_errors.ts";
 import { put, testStoreContract } from "../support/store_contract.ts";
 import { DENOKV, DenokvServer } from "../support/denokv_server.ts";
 import { testNeeding } from "../support/test_needing.ts";

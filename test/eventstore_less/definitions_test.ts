@@ -1,10 +1,10 @@
-import type { RecordedEvent, RecordedLine } from "eventstore-less/definitions.ts";
+import type { RecordedEvent, RecordedLine } from "../../src/eventstore_less/definitions.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
-import { decodeEvent, encodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
-import { eventOf } from "eventstore-less/log/lines.ts";
-import { EVENT_TYPES, EVENTS } from "eventstore-less/tables.ts";
+import { OPERATOR } from "../../src/eventstore_less/log/actor.ts";
+import { decodeEvent, encodeEvent, GENESIS_HASH } from "../../src/eventstore_less/log/event.ts";
+import { eventOf } from "../../src/eventstore_less/log/lines.ts";
+import { EVENT_TYPES, EVENTS } from "../../src/eventstore_less/tables.ts";
 import { expectReadable } from "../support/expect_readable.ts";
 import { sampleLog } from "../support/sample_log.ts";
 import { utf8 } from "../support/utf8.ts";

@@ -7,14 +7,14 @@
 
 import { fetchFrom } from "../support/fetch_from.ts";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
-import { splitLines } from "eventstore-less/log/lines.ts";
+import { splitLines } from "../../src/eventstore_less/log/lines.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
-import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
-import { acceptAppends } from "eventstore-less/log/accept_store.ts";
+import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
+import { acceptAppends } from "../../src/eventstore_less/log/accept_store.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
-import { openStore } from "eventstore-less/store/open_store.ts";
+import { openStore } from "../../src/eventstore_less/store/open_store.ts";
 import { Random } from "../sim/random.ts";
 import { PAGE_BYTES } from "../support/overwrite_page.ts";
 import { TempStore } from "../support/temp_store.ts";

@@ -8,13 +8,13 @@ import { fetchFrom } from "../support/fetch_from.ts";
 import { closeSync, copyFileSync, openSync, readSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { auditLog } from "../../scripts/verify/audit.ts";
-import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
-import { acceptAppends } from "eventstore-less/log/accept_store.ts";
+import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
+import { acceptAppends } from "../../src/eventstore_less/log/accept_store.ts";
 import { checkStoreFile } from "../../src/life_cycle/check_store_file.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
-import { openFileToRead, openStore } from "eventstore-less/store/open_store.ts";
-import type { FileLocation } from "eventstore-less/store/store_location.ts";
+import { openFileToRead, openStore } from "../../src/eventstore_less/store/open_store.ts";
+import type { FileLocation } from "../../src/eventstore_less/store/store_location.ts";
 import { PAGE_BYTES } from "../support/overwrite_page.ts";
 import { readLines } from "../support/service_process.ts";
 

@@ -4,8 +4,8 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { VERSION } from "../../src/settings/version.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { addFields, END_OF_RESOURCES } from "../support/add_fields.ts";
+import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import { addFieldOfWindow, addFields, END_OF_RESOURCES } from "../support/add_fields.ts";
 import { editFile } from "../support/edit_file.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { codeOfGuide, commandsOfGuide, expectDeno, runDeno } from "../support/guide.ts";
@@ -16,9 +16,12 @@ const testCopy = testNeeding(PROCESSES);
 
 testCopy("the guide adds a field: tests name the other files, and then the copy is sound", () => {
   return withProjectCopy(async (project) => {
-    const [entry] = await codeOfGuide("Add a field");
+    const [entry, entryOfWindow] = await codeOfGuide("Add a field");
     await addFields(project, entry.replace('"6.1"', '"99.1"'));
     const [check, test] = await commandsOfGuide();
+    const { output: named } = await runDeno(project, check);
+    assertStringIncludes(named, "src/window/fields.tsx");
+    await addFieldOfWindow(project, entryOfWindow);
     await expectDeno(project, check);
     const { code, output } = await runDeno(project, test);
     assertEquals(code, 1);

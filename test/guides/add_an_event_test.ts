@@ -1,13 +1,13 @@
 /** Adds the event of the guide "Add an event" (src/README.md) to a copy of the project, with a member of its own. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import type { Store } from "../../src/eventstore_less/store/store.ts";
 import type { Pet } from "../../events/pet.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { VERSION } from "../../src/settings/version.ts";
-import { addFields, END_OF_RESOURCES } from "../support/add_fields.ts";
+import { addFieldOfWindow, addFields, END_OF_RESOURCES } from "../support/add_fields.ts";
 import { editFile, type TextEdit } from "../support/edit_file.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { codeOfGuide, commandsOfGuide, expectDeno, runDeno } from "../support/guide.ts";
@@ -23,6 +23,14 @@ const FIELD = `reservedBy: {
   setBy: "events",
   isPersonal: true,
 },`;
+
+const FIELD_OF_WINDOW = `reservedBy: fieldOf<string | undefined>({
+  name: "reservedBy",
+  label: "Reserved by",
+  isReadOnly: true,
+  textOf: (value) => value ?? "",
+  parse: (text) => sound(text),
+}),`;
 
 const OWN = 'PetChange.extend({ until: z.iso.date().meta({ description: "The last day" }) })';
 
@@ -40,13 +48,14 @@ async function addType(project: string): Promise<void> {
   const [type] = await codeOfGuide("Add an event");
   assertEquals(type.trim(), "PetReserved: PetChange,");
   await addFields(project, FIELD);
+  await addFieldOfWindow(project, FIELD_OF_WINDOW);
   await editFile(`${project}/events/pet_event.ts`, [
     ['import type { z } from "zod";', 'import { z } from "zod";'],
     ["  PetRemoved: Pet,\n", `  PetRemoved: Pet,\n  PetReserved: ${OWN},\n`],
   ]);
 }
 
-/** Adds that for which the compiler asks: the entry of the guide, and a colour. */
+/** Adds that for which the compiler asks: the entry of the guide, a colour, and what people see. */
 async function addEntry(project: string): Promise<void> {
   const [, entry] = await codeOfGuide("Add an event");
   const removed = "  PetRemoved: {\n";
@@ -55,6 +64,9 @@ async function addEntry(project: string): Promise<void> {
   const color = "PetRemoved: red,\n";
   const path = `${project}/scripts/log/pretty_event.ts`;
   await editFile(path, [[color, `${color}  PetReserved: blue,\n`]]);
+  const kind = '  PetRemoved: "removed",\n';
+  const ofWindow = `${project}/src/window/events.ts`;
+  await editFile(ofWindow, [[kind, `${kind}  PetReserved: "changed",\n`]]);
 }
 
 testCopy(
@@ -65,10 +77,11 @@ testCopy(
       const edit = (file: string, ...edits: TextEdit[]) => editFile(`${project}/${file}`, edits);
       await addType(project);
       const { output: errors } = await runDeno(project, check);
-      for (const file of ["src/animals/pets.ts", "scripts/log/pretty_event.ts"]) {
+      const named = ["src/animals/pets.ts", "scripts/log/pretty_event.ts", "src/window/events.ts"];
+      for (const file of named) {
         assertStringIncludes(errors, `/${file}:`);
       }
-      assertStringIncludes(errors, "Found 2 errors.");
+      assertEquals(errors.match(/\[ERROR\]/g)?.length, 3);
       await addEntry(project);
 
       const { output: faults } = await runDeno(project, test);
@@ -82,7 +95,7 @@ testCopy(
       await edit(
         "src/http/README.md",
         [END_OF_RESOURCES, row + END_OF_RESOURCES],
-        ["`PetUpdated` and `PetRemoved` of", "`PetUpdated`, `PetRemoved` and `PetReserved` of"],
+        ["`PetUpdated`, `PetRemoved`,", "`PetUpdated`, `PetRemoved`, `PetReserved`,"],
       );
       await edit("src/http/docs/guides.md", ['"PetRemoved"]', '"PetRemoved", "PetReserved"]']);
       const change = "} else if (position % CHANGE_EVERY === 0) {";
@@ -121,7 +134,7 @@ testCopy(
         restore: typeof import("../../scripts/restore/restore.ts");
         csv: typeof import("../../scripts/log/csv_event.ts");
         pretty: typeof import("../../scripts/log/pretty_event.ts");
-        lines: typeof import("eventstore-less/log/lines.ts");
+        lines: typeof import("../../src/eventstore_less/log/lines.ts");
       };
       const { createService } = await load<Modules["service"]>("src/service.ts");
       const { audit, linesOfRecords } = await load<Modules["audit"]>("scripts/verify/audit.ts");

@@ -3,11 +3,11 @@
 import { PET_LISTS, petKey, removedPetKey } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { audit } from "../../scripts/verify/audit.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
-import { checkedContent } from "eventstore-less/store/checksum.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Key, Mutation, StoreEntry } from "eventstore-less/store/store.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
+import { checkedContent } from "../../src/eventstore_less/store/checksum.ts";
+import { scan } from "../../src/eventstore_less/store/scan.ts";
+import type { Key, Mutation, StoreEntry } from "../../src/eventstore_less/store/store.ts";
+import { StoreDamagedError } from "../../src/eventstore_less/store/store_errors.ts";
 import { readLogLines } from "../support/sound_log.ts";
 import { setRecord } from "../support/set_record.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";

@@ -4,11 +4,14 @@ import { assert, assertEquals } from "@std/assert";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { HEARTBEAT_MS, STREAM_MS } from "../../src/http/events.ts";
-import { FOLLOWERS_LIMIT, FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
-import { readLog } from "eventstore-less/log/read_log.ts";
+import {
+  FOLLOWERS_LIMIT,
+  FOLLOWERS_OF_KEY_LIMIT,
+} from "../../src/eventstore_less/feed/followers.ts";
+import { readLog } from "../../src/eventstore_less/log/read_log.ts";
 import type { Service } from "../../src/service.ts";
-import type { StoreEntry } from "eventstore-less/store/store.ts";
-import { StoreAwayError } from "eventstore-less/store/store_errors.ts";
+import type { StoreEntry } from "../../src/eventstore_less/store/store.ts";
+import { StoreAwayError } from "../../src/eventstore_less/store/store_errors.ts";
 import { isDescribed } from "../support/assert_described.ts";
 import { hold } from "../support/faulty_store.ts";
 import {

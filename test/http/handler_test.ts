@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
-import { EMPTY_HEAD, encodeHead } from "eventstore-less/log/head.ts";
-import { HEAD_RECENT_MS } from "eventstore-less/log/head_reader.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { EMPTY_HEAD, encodeHead } from "../../src/eventstore_less/log/head.ts";
+import { HEAD_RECENT_MS } from "../../src/eventstore_less/log/head_reader.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
 import { TrustedProxies } from "../../src/api/requests/trusted_proxies.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
-import type { Mutation } from "eventstore-less/store/store.ts";
+import { StoreDamagedError } from "../../src/eventstore_less/store/store_errors.ts";
+import type { Mutation } from "../../src/eventstore_less/store/store.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import {
   assertError,

@@ -1,7 +1,7 @@
 import { fetchFrom } from "../support/fetch_from.ts";
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { StoreDamagedError } from "../../src/eventstore_less/store/store_errors.ts";
 import { NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";

@@ -1,11 +1,11 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "../../src/eventstore_less/definitions.ts";
 import { issuedRecordKey, stateRecordKey } from "../../src/keys/record_keys.ts";
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import { ServiceError } from "../../src/eventstore_less/service_error.ts";
 import { ApiKeyReader, listApiKeys } from "../../src/keys/api_key_reader.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
+import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
 import { putRecord } from "../support/set_record.ts";
 import { commit } from "../support/store_contract.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { readHead } from "eventstore-less/log/head.ts";
-import { eventOf } from "eventstore-less/log/lines.ts";
-import { readLog } from "eventstore-less/log/read_log.ts";
+import { readHead } from "../../src/eventstore_less/log/head.ts";
+import { eventOf } from "../../src/eventstore_less/log/lines.ts";
+import { readLog } from "../../src/eventstore_less/log/read_log.ts";
 import {
   issueApiKey,
   revokeApiKey,
@@ -9,7 +9,7 @@ import {
   UnrotatableApiKeyError,
 } from "../../src/keys/write_api_key.ts";
 import { createService } from "../../src/service.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import { ServiceError } from "../../src/eventstore_less/service_error.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 

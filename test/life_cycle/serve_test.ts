@@ -5,7 +5,7 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { serve } from "../../src/life_cycle/serve.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import { ServiceError } from "../../src/eventstore_less/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { freePort } from "../support/free_port.ts";

@@ -1,8 +1,8 @@
-import { OPERATOR } from "eventstore-less/log/actor.ts";
+import { OPERATOR } from "../../src/eventstore_less/log/actor.ts";
 import { assertEquals, assertRejects } from "@std/assert";
-import { APPEND_LIMIT_MS } from "eventstore-less/append/appender.ts";
+import { APPEND_LIMIT_MS } from "../../src/eventstore_less/append/appender.ts";
 import { shutDown, SHUTDOWN_MS } from "../../src/life_cycle/shut_down.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import { ServiceError } from "../../src/eventstore_less/service_error.ts";
 import { addPetCommand } from "../support/add_pet_command.ts";
 import { COMMIT_FAULTS } from "../support/faulty_store.ts";
 import { openTestService } from "../support/test_service.ts";

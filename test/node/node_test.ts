@@ -125,7 +125,7 @@ test("The file alone serves, and runs each command, in an empty folder", async (
   const added = await client.add({ name: "Rex", categoryId: 1 });
   assertEquals([added.status, await added.text()], [201, '{"id":1,"name":"Rex","categoryId":1}']);
   assertLess(performance.now() - startedAt, 5_000);
-  for (const path of ["/window", "/window/htm_preact.js", "/docs", "/docs/scalar.js"]) {
+  for (const path of ["/window", "/window/window.js", "/docs", "/docs/scalar.js"]) {
     const response = await fetch(origin + path);
     assertEquals([path, response.status, (await response.text()).length > 100], [path, 200, true]);
   }

@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import * as errors from "eventstore-less/store/store_errors.ts";
-import { type Store, STORE_LIMITS } from "eventstore-less/store/store.ts";
+import * as errors from "../../src/eventstore_less/store/store_errors.ts";
+import { type Store, STORE_LIMITS } from "../../src/eventstore_less/store/store.ts";
 import { NODE } from "../support/programs.ts";
 import { fromLine, type StoreCall, type StoreOutcome, toLine } from "./store_messages.ts";
 

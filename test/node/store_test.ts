@@ -2,12 +2,12 @@
 
 import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Store, StoreEntry } from "eventstore-less/store/store.ts";
-import { NotAppliedError, StoreClosedError } from "eventstore-less/store/store_errors.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
+import { KvStore } from "../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import { SqliteReader } from "../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
+import { scan } from "../../src/eventstore_less/store/scan.ts";
+import type { Store, StoreEntry } from "../../src/eventstore_less/store/store.ts";
+import { NotAppliedError, StoreClosedError } from "../../src/eventstore_less/store/store_errors.ts";
 import { BUILT_PROGRAM } from "../support/programs.ts";
 import { set, testStoreContract } from "../support/store_contract.ts";
 import { TempStore } from "../support/temp_store.ts";

@@ -7,7 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import type { Service } from "../../src/service.ts";
 import { LoadClient } from "../support/load_client.ts";

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { freePort } from "../support/free_port.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { StoreRefusedError } from "../../src/eventstore_less/store/store_errors.ts";
 import {
   commandLine,
   openDatabase,

@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { CREATE_SCHEMA, grantTo } from "eventstore-less/store/postgres/schema.ts";
-import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
+import { CREATE_SCHEMA, grantTo } from "../../src/eventstore_less/store/postgres/schema.ts";
+import type { Key, Store, StoreEntry } from "../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
   StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../src/eventstore_less/store/store_errors.ts";
 import {
   holdSnapshot,
   openDatabase,

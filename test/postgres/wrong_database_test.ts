@@ -1,8 +1,8 @@
 /** Databases that cannot be used. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import type { PostgresSettings } from "eventstore-less/store/postgres/database_url.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import type { PostgresSettings } from "../../src/eventstore_less/store/postgres/database_url.ts";
+import { StoreRefusedError } from "../../src/eventstore_less/store/store_errors.ts";
 import { freePort } from "../support/free_port.ts";
 import { openDatabase, POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { testNeeding } from "../support/test_needing.ts";

@@ -1,7 +1,7 @@
 /** Real processes whose standard error is a pipe that nobody reads. */
 
 import { assert, assertEquals } from "@std/assert";
-import { splitLines } from "eventstore-less/log/lines.ts";
+import { splitLines } from "../../src/eventstore_less/log/lines.ts";
 import { storeVariables } from "../support/real_store.ts";
 import { ON_DENO } from "../support/programs.ts";
 import { RUN, SUPERVISED } from "../support/service_process.ts";

@@ -2,7 +2,7 @@
 
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { assertEquals, assertMatch } from "@std/assert";
-import { projectionKey } from "eventstore-less/keyspace.ts";
+import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { IS_ON_NODE } from "../support/programs.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { BASH, runRedirected } from "./run_redirected.ts";

@@ -1,9 +1,9 @@
 /** Ctrl-C in a command ends it with a line that says what is left, and what to run next. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { decodeHeadRecord } from "eventstore-less/log/head.ts";
-import { HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
-import type { Key } from "eventstore-less/store/store.ts";
+import { decodeHeadRecord } from "../../src/eventstore_less/log/head.ts";
+import { HEAD_KEY, REPLAY_KEY } from "../../src/eventstore_less/keyspace.ts";
+import type { Key } from "../../src/eventstore_less/store/store.ts";
 import { fillStore } from "../support/fill_store.ts";
 import { ON_DENO } from "../support/programs.ts";
 import { expectTask, type Outcome, outcomeOf, spawnTask } from "../support/run_task.ts";

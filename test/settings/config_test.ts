@@ -2,7 +2,7 @@ import process from "node:process";
 import { assertEquals, assertThrows } from "@std/assert";
 import { stub } from "@std/testing/mock";
 import { ConfigError, readServiceConfig, type ServiceConfig } from "../../src/settings/config.ts";
-import { storeName } from "eventstore-less/store/store_location.ts";
+import { storeName } from "../../src/eventstore_less/store/store_location.ts";
 
 type Variables = Record<string, string>;
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { SCHEMA_VERSIONS } from "eventstore-less/log/event.ts";
+import { SCHEMA_VERSIONS } from "../../src/eventstore_less/log/event.ts";
 import { VERSION } from "../../src/settings/version.ts";
 
 /** The versions of schemas before format 6, when they were not named after releases. No version is added here. */

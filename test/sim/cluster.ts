@@ -1,7 +1,7 @@
 import { fetchFrom } from "../support/fetch_from.ts";
-import { HEAD_KEY, kindPrefix } from "eventstore-less/keyspace.ts";
+import { HEAD_KEY, kindPrefix } from "../../src/eventstore_less/keyspace.ts";
 import type { Service } from "../../src/service.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { type FaultProfile, NO_FAULTS } from "./fault_profile.ts";
 import {
   type CategoryOperation,

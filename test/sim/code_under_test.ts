@@ -5,18 +5,18 @@ export { shutDown } from "../../src/life_cycle/shut_down.ts";
 export { issueApiKey } from "../../src/keys/write_api_key.ts";
 export { revokeApiKey } from "../../src/keys/write_api_key.ts";
 export { rotateApiKey } from "../../src/keys/write_api_key.ts";
-export { readLog } from "eventstore-less/log/read_log.ts";
+export { readLog } from "../../src/eventstore_less/log/read_log.ts";
 export { replay } from "../../scripts/replay/replay.ts";
 export { restore, verifyExport } from "../../scripts/restore/restore.ts";
 export { audit } from "../../scripts/verify/audit.ts";
 export {
   ResilientStore,
   RETRY_LIMIT_MS,
-} from "eventstore-less/store/resilience/resilient_store.ts";
+} from "../../src/eventstore_less/store/resilience/resilient_store.ts";
 export {
   NotAppliedError,
   StoreAwayError,
   UnclearOutcomeError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../src/eventstore_less/store/store_errors.ts";
 
 export type Code = typeof import("./code_under_test.ts");

@@ -3,9 +3,15 @@
  * faults. Unlike in `simulate()`, commands need time of a processor, and commits wait for each other.
  */
 
-import type { Commit, Key, KeyRange, ListOptions, Store } from "eventstore-less/store/store.ts";
-import type { Command } from "eventstore-less/append/command.ts";
-import { createInstance, type Instance } from "eventstore-less/instance.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+} from "../../src/eventstore_less/store/store.ts";
+import type { Command } from "../../src/eventstore_less/append/command.ts";
+import { createInstance, type Instance } from "../../src/eventstore_less/instance.ts";
 import { ModelStore } from "./model_store.ts";
 import { Node } from "./node.ts";
 import { Simulation } from "./simulation.ts";

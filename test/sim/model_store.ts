@@ -1,11 +1,11 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
 import {
   decodeKey,
   encodeKey,
   encodeRange,
   formatKey,
-} from "eventstore-less/store/key_encoding.ts";
+} from "../../src/eventstore_less/store/key_encoding.ts";
 import {
   type Commit,
   expectListLimit,
@@ -18,8 +18,8 @@ import {
   type StoreEntry,
   type StoreLimits,
   VALUE_BYTES_LIMIT,
-} from "eventstore-less/store/store.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+} from "../../src/eventstore_less/store/store.ts";
+import { StoreRefusedError } from "../../src/eventstore_less/store/store_errors.ts";
 
 interface Row {
   key: Uint8Array;

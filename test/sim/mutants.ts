@@ -81,7 +81,7 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "an instance follows its own commit although another one has changed a pet": {
       follow: ["&& changePosition === changePositionOf(base.head)", ""],
     },
-    "an instance does not follow its own removals": { noteEvent: ["pets.delete(id);", ""] },
+    "an instance does not follow its own removals": { noteEvent: ["pets.delete(id);", "{}"] },
     "a page is kept although the instance has changed a pet": {
       follow: [
         "...newCaches(generation, changePositionOf(next)), pets",

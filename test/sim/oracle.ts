@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { Commit, Key, SetMutation } from "eventstore-less/store/store.ts";
+import type { Commit, Key, SetMutation } from "../../src/eventstore_less/store/store.ts";
 import type { Node } from "./node.ts";
 import type { Simulation } from "./simulation.ts";
 

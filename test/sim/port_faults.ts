@@ -1,13 +1,13 @@
 /** Faults that mutants inject through ports. They name no text of a source, so they survive a change of the code. */
 
-import type { Command } from "eventstore-less/append/command.ts";
-import { GUARD_KEYS, HEAD_KEY, REPLAY_KEY } from "eventstore-less/keyspace.ts";
-import type { Guard, Key, Mutation, Store } from "eventstore-less/store/store.ts";
+import type { Command } from "../../src/eventstore_less/append/command.ts";
+import { GUARD_KEYS, HEAD_KEY, REPLAY_KEY } from "../../src/eventstore_less/keyspace.ts";
+import type { Guard, Key, Mutation, Store } from "../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
   StoreRefusedError,
   UnclearOutcomeError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../src/eventstore_less/store/store_errors.ts";
 import type { Service, ServiceOptions } from "../../src/service.ts";
 import type { Code } from "./code_under_test.ts";
 

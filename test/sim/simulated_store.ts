@@ -7,7 +7,7 @@ import {
   type Store,
   STORE_LIMITS,
   type StoreEntry,
-} from "eventstore-less/store/store.ts";
+} from "../../src/eventstore_less/store/store.ts";
 import type { Code } from "./code_under_test.ts";
 import { type CallFault, LATE_MS, NO_FAULTS } from "./fault_profile.ts";
 import { ModelStore } from "./model_store.ts";

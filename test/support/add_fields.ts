@@ -10,3 +10,12 @@ export const END_OF_RESOURCES = "\n(1) A client does not send it.";
 export async function addFields(project: string, entries: string): Promise<void> {
   await editFile(`${project}/events/pet.ts`, [[END_OF_FIELDS, `${entries}\n${END_OF_FIELDS}`]]);
 }
+
+/** The text before which an entry is added to the list of fields of the window. */
+const END_OF_WINDOW_FIELDS = "  status,\n};";
+
+/** Adds an entry to the list of fields of the window in a copy of the project. */
+export async function addFieldOfWindow(project: string, entry: string): Promise<void> {
+  const added = `  status,\n${entry}\n};`;
+  await editFile(`${project}/src/window/fields.tsx`, [[END_OF_WINDOW_FIELDS, added]]);
+}

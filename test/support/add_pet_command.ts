@@ -1,8 +1,8 @@
-import type { EventMetadata, Head } from "eventstore-less/definitions.ts";
+import type { EventMetadata, Head } from "../../src/eventstore_less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import type { NewPet, Pet } from "../../events/pet.ts";
-import type { Command } from "eventstore-less/append/command.ts";
+import type { Command } from "../../src/eventstore_less/append/command.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 
 /** A command that appends the creation of a pet, without a request. */

@@ -18,7 +18,9 @@ function check({ status = 200, body = `[${PET}]`, ...changes }: Record<string, s
     ...changes,
   };
   const present = Object.entries(named).filter(([, value]) => value !== "");
-  const headers = new Headers(present.map(([name, value]) => [name, String(value)]));
+  const headers = new Headers(
+    present.map(([name, value]): [string, string] => [name, String(value)]),
+  );
   assertDescribed("GET", "/v1/pets", { status: Number(status), headers, body: String(body) });
 }
 

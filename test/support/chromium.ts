@@ -20,13 +20,23 @@ export const OTHER_HOST = "shop.example";
 // deno-lint-ignore no-explicit-any
 export type Page = any;
 
+interface OpenOptions extends Record<string, unknown> {
+  address?: string;
+  beside?: Page;
+  /** Pixels. */
+  width?: number;
+}
+
 /** A service, its address behind a proxy that adds a path prefix, and what handles the requests of pages there. */
 interface Parts {
   service: TestService;
   address: string;
   network: { fetch: FetchHandler };
-  /** Opens a page of the service, or of that at another address, in a session of its own. */
-  open: (path: string, options?: Record<string, unknown>) => Promise<Page>;
+  /**
+   * Opens a page of the service, or of that at another address, in a session of its own, or as another tab of the browser
+   * of the page `beside`.
+   */
+  open: (path: string, options?: OpenOptions) => Promise<Page>;
 }
 
 const executablePath = PLACES.find(isInstalled);
@@ -46,9 +56,12 @@ export function testInBrowser(name: string, check: (parts: Parts) => Promise<voi
     const own = `http://127.0.0.1:${server.port}${PREFIX}`;
     const browser = await (launched ??= launchChromium());
     const complaints: string[] = [];
-    const open: Parts["open"] = async (path, { address = own, width = 1280, ...more } = {}) => {
-      const page = await browser.newPage({ ...more, viewport: { width, height: 844 } });
-      cleanUp.defer(() => page.close());
+    const open: Parts["open"] = async (path, options = {}) => {
+      const { address = own, beside, width = 1280, ...more } = options;
+      const viewport = { width, height: 844 };
+      const context = beside?.context() ?? await browser.newContext({ ...more, viewport });
+      const page = await context.newPage();
+      cleanUp.defer(() => context.close());
       const streams = page.streams = new Set<Page>();
       page.on("request", (request: Page) => {
         if (!request.url().startsWith(`${address}/`)) complaints.push(request.url());

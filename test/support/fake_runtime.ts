@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 import type { Runtime } from "../../src/runtime/runtime.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { faultyStore } from "./faulty_store.ts";
 
 const SETTLE_STEP_MS = 100;

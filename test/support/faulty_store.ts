@@ -3,8 +3,14 @@ import {
   StoreFailingError,
   StoreFullError,
   StoreRefusedError,
-} from "eventstore-less/store/store_errors.ts";
-import type { Commit, Key, KeyRange, ListOptions, Store } from "eventstore-less/store/store.ts";
+} from "../../src/eventstore_less/store/store_errors.ts";
+import type {
+  Commit,
+  Key,
+  KeyRange,
+  ListOptions,
+  Store,
+} from "../../src/eventstore_less/store/store.ts";
 
 /** Replaces a call of a store. `apply` makes the real call, and the caller gets the result of the fault. */
 type Fault<Call extends (...args: never[]) => unknown, More extends unknown[] = []> = (

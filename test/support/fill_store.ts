@@ -1,7 +1,7 @@
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import type { NewPet } from "../../events/pet.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import type { Appended, Command } from "eventstore-less/append/command.ts";
+import type { Appended, Command } from "../../src/eventstore_less/append/command.ts";
 import { addPetCommand, sellPetCommand } from "./add_pet_command.ts";
 import { useRealStore } from "./real_store.ts";
 

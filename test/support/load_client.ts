@@ -5,7 +5,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decodeEvent } from "eventstore-less/log/event.ts";
+import { decodeEvent } from "../../src/eventstore_less/log/event.ts";
 import { encodePet, patchPet, PET_STATUSES } from "../../events/pet.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { entityTag } from "../../src/api/conditional_read.ts";

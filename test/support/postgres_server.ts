@@ -1,12 +1,12 @@
 import { globSync } from "node:fs";
 import { dirname } from "node:path";
-import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
+import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import type { PostgresSettings } from "eventstore-less/store/postgres/database_url.ts";
+import type { PostgresSettings } from "../../src/eventstore_less/store/postgres/database_url.ts";
 import {
   type DatabaseOptions,
   PostgresStore,
-} from "eventstore-less/store/postgres/postgres_store.ts";
+} from "../../src/eventstore_less/store/postgres/postgres_store.ts";
 import { settingsOf } from "./real_store.ts";
 import { isWanted, StoreServer, type StoreServers } from "./store_server.ts";
 import { expectDone } from "./third_party_tools.ts";

@@ -1,16 +1,16 @@
 /** Stores of real processes, named by a path or by the URL of a database. */
 
-import { GUARD_KEYS } from "eventstore-less/keyspace.ts";
-import { acceptLog } from "eventstore-less/log/accept_store.ts";
+import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
+import { acceptLog } from "../../src/eventstore_less/log/accept_store.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { openStore } from "eventstore-less/store/open_store.ts";
-import type { StoreLocation } from "eventstore-less/store/store_location.ts";
+import { openStore } from "../../src/eventstore_less/store/open_store.ts";
+import type { StoreLocation } from "../../src/eventstore_less/store/store_location.ts";
 import {
   parseDatabaseUrl,
   type PostgresSettings,
-} from "eventstore-less/store/postgres/database_url.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+} from "../../src/eventstore_less/store/postgres/database_url.ts";
+import type { Store } from "../../src/eventstore_less/store/store.ts";
 
 export function storeVariables(name: string): Record<string, string> {
   return isDatabase(name) ? { DATABASE_URL: name } : { KV_PATH: name };

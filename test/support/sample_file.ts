@@ -1,6 +1,6 @@
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import type { Mutation, Store } from "eventstore-less/store/store.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
+import { KvStore } from "../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import type { Mutation, Store } from "../../src/eventstore_less/store/store.ts";
 import { liveApiKeyOf, sampleLog } from "./sample_log.ts";
 import { writeLog } from "./sample_store.ts";
 import { TempStore } from "./temp_store.ts";

@@ -1,7 +1,7 @@
-import type { EventMetadata } from "eventstore-less/definitions.ts";
+import type { EventMetadata } from "../../src/eventstore_less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
-import { encodeEvent, GENESIS_HASH, subjectOf } from "eventstore-less/log/event.ts";
+import { OPERATOR } from "../../src/eventstore_less/log/actor.ts";
+import { encodeEvent, GENESIS_HASH, subjectOf } from "../../src/eventstore_less/log/event.ts";
 import type { CategoryEventBody } from "../../events/category.ts";
 import {
   formerValuesOf,

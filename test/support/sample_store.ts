@@ -1,10 +1,10 @@
-import type { Head } from "eventstore-less/definitions.ts";
-import { decodeEvent } from "eventstore-less/log/event.ts";
-import { readHead } from "eventstore-less/log/head.ts";
+import type { Head } from "../../src/eventstore_less/definitions.ts";
+import { decodeEvent } from "../../src/eventstore_less/log/event.ts";
+import { readHead } from "../../src/eventstore_less/log/head.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { createService } from "../../src/service.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { FakeRuntime } from "./fake_runtime.ts";
 import { liveApiKeyOf, sampleLog } from "./sample_log.ts";
 

@@ -1,4 +1,4 @@
-import { splitLines } from "eventstore-less/log/lines.ts";
+import { splitLines } from "../../src/eventstore_less/log/lines.ts";
 import { storeVariables } from "./real_store.ts";
 import { asTask, commandOf, inShell, IS_ON_NODE } from "./programs.ts";
 import { type Client, clientOf } from "./test_service.ts";

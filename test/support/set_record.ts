@@ -1,5 +1,5 @@
-import { withChecksum } from "eventstore-less/store/checksum.ts";
-import type { Key, SetMutation, Store } from "eventstore-less/store/store.ts";
+import { withChecksum } from "../../src/eventstore_less/store/checksum.ts";
+import type { Key, SetMutation, Store } from "../../src/eventstore_less/store/store.ts";
 import { commit } from "./store_contract.ts";
 import { utf8 } from "./utf8.ts";
 

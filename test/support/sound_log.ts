@@ -1,15 +1,15 @@
 import { assertEquals } from "@std/assert";
-import { decodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
+import { decodeEvent, GENESIS_HASH } from "../../src/eventstore_less/log/event.ts";
 import { petAfter } from "../../events/pet_event.ts";
 import { isPetEvent } from "../../src/animals/pet_event.ts";
 import type { Pet } from "../../events/pet.ts";
 import { sha256Hex } from "../../src/encoding/sha256.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
-import { readHead } from "eventstore-less/log/head.ts";
-import { readLog } from "eventstore-less/log/read_log.ts";
-import { checkedContent } from "eventstore-less/store/checksum.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Key, Store, StoreEntry } from "eventstore-less/store/store.ts";
+import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
+import { readHead } from "../../src/eventstore_less/log/head.ts";
+import { readLog } from "../../src/eventstore_less/log/read_log.ts";
+import { checkedContent } from "../../src/eventstore_less/store/checksum.ts";
+import { scan } from "../../src/eventstore_less/store/scan.ts";
+import type { Key, Store, StoreEntry } from "../../src/eventstore_less/store/store.ts";
 
 /** Asserts that lines are numbered and chained, and pets have the ids 1, 2, 3 … Returns the pets in the end. */
 export function assertSoundLog(lines: string[]): Pet[] {

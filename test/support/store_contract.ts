@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { scan } from "eventstore-less/store/scan.ts";
+import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
+import { scan } from "../../src/eventstore_less/store/scan.ts";
 import {
   type Key,
   type KeyRange,
@@ -11,8 +11,11 @@ import {
   type Store,
   type StoreEntry,
   VALUE_BYTES_LIMIT,
-} from "eventstore-less/store/store.ts";
-import { NotAppliedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+} from "../../src/eventstore_less/store/store.ts";
+import {
+  NotAppliedError,
+  StoreRefusedError,
+} from "../../src/eventstore_less/store/store_errors.ts";
 import { faultyStore } from "./faulty_store.ts";
 import { utf8 } from "./utf8.ts";
 import { type Need, testNeeding } from "./test_needing.ts";

@@ -1,7 +1,7 @@
 import { assertRejects } from "@std/assert";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { SqliteStore } from "../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import type { Store } from "../../src/eventstore_less/store/store.ts";
 import { faultyStore } from "./faulty_store.ts";
 import { expectOneMoment } from "./store_contract.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { Server } from "../../src/server/server.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { type Client, clientOf, openTestService, type TestService } from "./test_service.ts";

@@ -18,6 +18,12 @@ export const row = (page: Page, name: string) =>
 
 export const statusOf = (page: Page, name: string) => page.getByLabel(`Status of ${name}`);
 
+/** Chooses another status of an animal. */
+export async function pickStatus(page: Page, name: string, status: string): Promise<void> {
+  await statusOf(page, name).click();
+  await page.getByRole("option", { name: status, exact: true }).click();
+}
+
 export const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
 
 export async function enterKey(page: Page, key: string): Promise<void> {

@@ -30,9 +30,10 @@ export async function withProjectCopy<T>(
 export async function importFromCopy<Module>(project: string, path: string): Promise<Module> {
   for await (const file of glob(`${project}/{events,scripts,src}/**/*.ts`)) {
     const text = await Deno.readTextFile(file);
-    const bound = text
-      .replaceAll('"eventstore-less/application"', `"file://${project}/src/application.ts"`)
-      .replaceAll('"eventstore-less/', `"file://${project}/src/eventstore_less/`);
+    const bound = text.replace(/"eventstore-less\/[^"]+"/g, (quoted) => {
+      const url = import.meta.resolve(JSON.parse(quoted));
+      return JSON.stringify(url.replace(ROOT, `${project}/`));
+    });
     if (bound !== text) await Deno.writeTextFile(file, bound);
   }
   return await import(`file://${project}/${path}`);

@@ -4,27 +4,28 @@
  * URLs of databases, separated by spaces.
  */
 
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "eventstore-less/definitions";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { replay } from "../../scripts/replay/replay.ts";
 import { restore, verifyExport } from "../../scripts/restore/restore.ts";
 import { audit, auditLines } from "../../scripts/verify/audit.ts";
 import { joinLines } from "../../src/encoding/pack_lines.ts";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { BackgroundWork } from "eventstore-less/feed/background_work.ts";
-import { EventCursor } from "eventstore-less/feed/event_cursor.ts";
-import { EventFeed, feedPositionOf, jsonOf } from "eventstore-less/feed/event_feed.ts";
-import { createInstance, type Instance } from "eventstore-less/instance.ts";
-import { GUARD_KEYS, HEAD_KEY, logKey, projectionKey } from "eventstore-less/keyspace.ts";
-import { acceptAppends, acceptLog } from "eventstore-less/log/accept_store.ts";
-import { EMPTY_HEAD, encodeHead, readHead } from "eventstore-less/log/head.ts";
-import { readLog } from "eventstore-less/log/read_log.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import { withChecksum } from "eventstore-less/store/checksum.ts";
-import { openStore } from "eventstore-less/store/open_store.ts";
-import { parseDatabaseUrl } from "eventstore-less/store/postgres/database_url.ts";
-import type { Mutation, Store } from "eventstore-less/store/store.ts";
-import type { StoreLocation } from "eventstore-less/store/store_location.ts";
+import {
+  BackgroundWork,
+  EventCursor,
+  EventFeed,
+  feedPositionOf,
+  jsonOf,
+} from "eventstore-less/feed";
+import { createInstance, type Instance } from "eventstore-less/instance";
+import { EMPTY_HEAD, encodeHead, GUARD_KEYS, HEAD_KEY, readHead } from "eventstore-less/head";
+import { logKey, readLog } from "eventstore-less/log";
+import { projectionKey } from "eventstore-less/projections";
+import { acceptAppends, acceptLog, openStore } from "eventstore-less/store/open";
+import { ServiceError } from "eventstore-less/errors";
+import { type Mutation, type Store, withChecksum } from "eventstore-less/store";
+import { parseDatabaseUrl, type StoreLocation } from "eventstore-less/store/location";
 import { DAY_LIMIT, VisitDesk } from "./visit_desk.ts";
 import { commit } from "../support/store_contract.ts";
 

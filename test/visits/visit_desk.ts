@@ -1,14 +1,10 @@
 /** The commands of the visits on the engine's appender: each is prepared by a read, and decided by a pure rule. */
 
-import type { Head, RecordedEvent } from "eventstore-less/definitions.ts";
-import type { Appender } from "eventstore-less/append/appender.ts";
-import type { Command } from "eventstore-less/append/command.ts";
-import { findEarlierEvent } from "eventstore-less/idempotency/earlier_event.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
-import { contentOf, readProof } from "eventstore-less/projections/project.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { type Head, OPERATOR, type RecordedEvent } from "eventstore-less/definitions";
+import { type Appender, type Command, findEarlierEvent } from "eventstore-less/append";
+import { contentOf, projectionKey, readProof } from "eventstore-less/projections";
+import { ServiceError } from "eventstore-less/errors";
+import type { Store } from "eventstore-less/store";
 import type { Runtime } from "../../src/runtime/runtime.ts";
 import { bookedCount, type EventBody, type Visit, visitKey } from "./visits.ts";
 

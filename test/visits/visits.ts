@@ -1,19 +1,19 @@
 /** A second application of the engine: visits to a vet, with a limit for each day. The tests of this folder run on it. */
 
-import type {
-  Collection,
-  EventDefinition,
-  EventDefinitions,
-  Head,
-  History,
-  KindDefinition,
-  RecordedData,
-  RecordedLine,
-  SubjectState,
-} from "eventstore-less/definitions.ts";
+import {
+  type Collection,
+  dataOf,
+  type EventDefinition,
+  type EventDefinitions,
+  type Head,
+  type History,
+  type KindDefinition,
+  type RecordedData,
+  type RecordedLine,
+  type SubjectState,
+} from "eventstore-less/definitions";
 import { Buffer } from "node:buffer";
 import { z } from "zod";
-import { dataOf } from "eventstore-less/log/line_text.ts";
 
 export const NAME = "Vet Visits";
 

@@ -2,7 +2,7 @@
 
 import { ERRORS } from "../../api/errors.ts";
 import { DEPRECATION_HEADERS, REMOVAL_DATE } from "../../animals/get_pet.ts";
-import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed/followers.ts";
+import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../api/requests/idempotency_key.ts";
 import * as EVENTS from "../events_query.ts";
 import { SCAN_LIMIT, SCAN_MS, SEARCHES_OF_KEY_LIMIT } from "../../animals/name_search.ts";

@@ -9,9 +9,36 @@ export function loadScalar(): Promise<string> {
   return textOf(new URL("./js/standalone.js", entryPoint));
 }
 
-/** The bundle of `htm`, `preact` and its hooks, which defines `htmPreact`. */
-export function loadHtmPreact(): Promise<string> {
-  return textOf(new URL("../preact/standalone.umd.js", import.meta.resolve("htm")));
+const WINDOW = new URL("../../window/main.tsx", import.meta.url);
+
+/** The same bundle, made by `deno task bundle` where the program runs without a network or without a bundler. */
+const MADE_BEFORE = new URL("../../../.build/window.js", import.meta.url);
+
+/**
+ * Bundles the script of the window, in some hundredths of a second. On the first use, Deno fetches the bundler, esbuild, in
+ * the version that it pins. Rejects if it cannot.
+ */
+export async function loadWindow(): Promise<string> {
+  try {
+    return await bundle(WINDOW);
+  } catch (error) {
+    const madeBefore = await textOf(MADE_BEFORE).catch(() => undefined);
+    if (madeBefore === undefined) throw error;
+    return madeBefore;
+  }
+}
+
+async function bundle({ href }: URL): Promise<string> {
+  const { outputFiles, errors } = await Deno.bundle({
+    entrypoints: [href],
+    format: "esm",
+    minify: true,
+    platform: "browser",
+    write: false,
+  });
+  const [file] = outputFiles ?? [];
+  if (file === undefined) throw new Error(errors.map(({ text }) => text).join("; "));
+  return file.text();
 }
 
 async function textOf({ href }: URL): Promise<string> {

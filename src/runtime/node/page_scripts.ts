@@ -8,8 +8,8 @@ export async function loadScalar(): Promise<string> {
   return text;
 }
 
-/** The bundle of `htm`, `preact` and its hooks, which defines `htmPreact`. */
-export async function loadHtmPreact(): Promise<string> {
-  const { default: text } = await import("packed:htm/preact/standalone.umd.js");
+/** The bundle of the window. */
+export async function loadWindow(): Promise<string> {
+  const { default: text } = await import("bundled:src/window/main.tsx");
   return text;
 }

@@ -1,4 +1,4 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import {
   assert,
   assertEquals,
@@ -10,16 +10,16 @@ import {
 import { PET_STATUSES } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
-import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "eventstore-less/append/appender.ts";
-import type { Command } from "eventstore-less/append/command.ts";
+import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/eventstore_less/append/appender.ts";
+import type { Command } from "../../../src/eventstore_less/append/command.ts";
 import {
   NotAppliedError,
   StoreAwayError,
   StoreRefusedError,
   UnclearOutcomeError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../../src/eventstore_less/store/store_errors.ts";
 import { sleep } from "../../../src/runtime/runtime.ts";
-import { ServiceError, serviceErrorCode } from "eventstore-less/service_error.ts";
+import { ServiceError, serviceErrorCode } from "../../../src/eventstore_less/service_error.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { failing, failingInstrumentation } from "../../support/failing.ts";
 import { COMMIT_FAULTS, type CommitFault, hold } from "../../support/faulty_store.ts";

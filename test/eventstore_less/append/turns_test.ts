@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { Turns } from "eventstore-less/append/turns.ts";
-import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/log/head.ts";
-import type { HeadReader } from "eventstore-less/log/head_reader.ts";
+import { Turns } from "../../../src/eventstore_less/append/turns.ts";
+import { EMPTY_HEAD, type HeadEntry } from "../../../src/eventstore_less/log/head.ts";
+import type { HeadReader } from "../../../src/eventstore_less/log/head_reader.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 
 const STEP_MS = 40;

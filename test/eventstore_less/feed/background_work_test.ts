@@ -5,7 +5,7 @@ import {
   IDLE_MS,
   REST_MS,
   TURN_MS,
-} from "eventstore-less/feed/background_work.ts";
+} from "../../../src/eventstore_less/feed/background_work.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 
 /** A runtime whose clock also advances while somebody works. */

@@ -1,10 +1,14 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { assertEquals } from "@std/assert";
-import { EventCursor, type EventPart, followedParts } from "eventstore-less/feed/event_cursor.ts";
-import { feedPositionOf } from "eventstore-less/feed/event_feed.ts";
-import { Follower } from "eventstore-less/feed/followers.ts";
-import { EMPTY_HEAD } from "eventstore-less/log/head.ts";
+import {
+  EventCursor,
+  type EventPart,
+  followedParts,
+} from "../../../src/eventstore_less/feed/event_cursor.ts";
+import { feedPositionOf } from "../../../src/eventstore_less/feed/event_feed.ts";
+import { Follower } from "../../../src/eventstore_less/feed/followers.ts";
+import { EMPTY_HEAD } from "../../../src/eventstore_less/log/head.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");

@@ -1,17 +1,17 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { logKey, logMutations } from "eventstore-less/keyspace.ts";
-import { readHead } from "eventstore-less/log/head.ts";
+import { logKey, logMutations } from "../../../src/eventstore_less/keyspace.ts";
+import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import {
   EventFeed,
   type FeedLine,
   feedPositionOf,
   type Place,
   SEGMENT_LENGTH,
-} from "eventstore-less/feed/event_feed.ts";
-import { BackgroundWork, TURN_MS } from "eventstore-less/feed/background_work.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
+} from "../../../src/eventstore_less/feed/event_feed.ts";
+import { BackgroundWork, TURN_MS } from "../../../src/eventstore_less/feed/background_work.ts";
+import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import type { Store } from "../../../src/eventstore_less/store/store.ts";
 import { faultyStore } from "../../support/faulty_store.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../../support/sample_store.ts";

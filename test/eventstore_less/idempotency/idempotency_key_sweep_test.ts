@@ -4,23 +4,26 @@ import {
   CLOCK_JUMP_MS,
   FIRST_SWEEP_MS,
   SWEEP_INTERVAL_MS,
-} from "eventstore-less/idempotency/idempotency_key_sweep.ts";
+} from "../../../src/eventstore_less/idempotency/idempotency_key_sweep.ts";
 import {
   IDEMPOTENCY_LIFETIME_MS,
   kindPrefix,
   RETENTION_MARGIN_MS,
-} from "eventstore-less/keyspace.ts";
-import { readHead } from "eventstore-less/log/head.ts";
+} from "../../../src/eventstore_less/keyspace.ts";
+import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import { shutDown } from "../../../src/life_cycle/shut_down.ts";
 import { createService } from "../../../src/service.ts";
-import { KvWriter } from "eventstore-less/store/deno_kv/kv_writer.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import { NotAppliedError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { KvWriter } from "../../../src/eventstore_less/store/deno_kv/kv_writer.ts";
+import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import { SqliteReader } from "../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
+import {
+  NotAppliedError,
+  StoreRefusedError,
+} from "../../../src/eventstore_less/store/store_errors.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { scan } from "../../../src/eventstore_less/store/scan.ts";
+import type { Store } from "../../../src/eventstore_less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { putRecord } from "../../support/set_record.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";

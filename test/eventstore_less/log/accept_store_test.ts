@@ -1,9 +1,9 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertRejects } from "@std/assert";
-import { acceptAppends } from "eventstore-less/log/accept_store.ts";
-import { encodeHead } from "eventstore-less/log/head.ts";
-import { HEAD_KEY, logKey } from "eventstore-less/keyspace.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { acceptAppends } from "../../../src/eventstore_less/log/accept_store.ts";
+import { encodeHead } from "../../../src/eventstore_less/log/head.ts";
+import { HEAD_KEY, logKey } from "../../../src/eventstore_less/keyspace.ts";
+import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
 import { commit } from "../../support/store_contract.ts";
 

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "eventstore-less/definitions.ts";
+import type { RecordedEvent } from "../../../src/eventstore_less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -6,7 +6,7 @@ import {
   encodeEvent,
   GENESIS_HASH,
   MalformedEventError,
-} from "eventstore-less/log/event.ts";
+} from "../../../src/eventstore_less/log/event.ts";
 import { INT64_MAX, INT64_MIN } from "../../../src/encoding/int64.ts";
 import { NAME_MAX_LENGTH, type Pet } from "../../../events/pet.ts";
 

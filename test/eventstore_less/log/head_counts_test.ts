@@ -1,10 +1,10 @@
 /** In a copy of the project, API keys are counted by the name that a list of pets has. */
 
 import { assertEquals } from "@std/assert";
-import type { Head } from "eventstore-less/definitions.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { encodeHead, readHead } from "eventstore-less/log/head.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
+import type { Head } from "../../../src/eventstore_less/definitions.ts";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
+import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { editFile } from "../../support/edit_file.ts";

@@ -1,17 +1,17 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import { EMPTY_HEAD, encodeHead, type HeadEntry } from "eventstore-less/log/head.ts";
+import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
+import { EMPTY_HEAD, encodeHead, type HeadEntry } from "../../../src/eventstore_less/log/head.ts";
 import {
   HEAD_LIMIT_MS,
   HEAD_RECENT_MS,
   HeadLostError,
   HeadReader,
-} from "eventstore-less/log/head_reader.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import type { Mutation } from "eventstore-less/store/store.ts";
+} from "../../../src/eventstore_less/log/head_reader.ts";
+import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import type { Mutation } from "../../../src/eventstore_less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { faultyStore, hold } from "../../support/faulty_store.ts";
 import { commit } from "../../support/store_contract.ts";

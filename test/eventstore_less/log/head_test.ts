@@ -1,7 +1,7 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { withChecksum } from "eventstore-less/store/checksum.ts";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import {
   decodeHeadRecord,
@@ -11,7 +11,7 @@ import {
   headEntryOf,
   isAsWritten,
   type RestoreMark,
-} from "eventstore-less/log/head.ts";
+} from "../../../src/eventstore_less/log/head.ts";
 
 const HEAD: Head = {
   ...EMPTY_HEAD,

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { utf8 } from "../../support/utf8.ts";
-import { LINE_LIMIT_BYTES, splitLines } from "eventstore-less/log/lines.ts";
+import { LINE_LIMIT_BYTES, splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 
 const LINES = sampleLog(45);

@@ -5,15 +5,15 @@
 
 import { fetchFrom } from "../../support/fetch_from.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { decodeEvent, NewerVersionError } from "eventstore-less/log/event.ts";
+import { decodeEvent, NewerVersionError } from "../../../src/eventstore_less/log/event.ts";
 import { adviceFor } from "../../../scripts/verify/advice.ts";
 import { linesOfRecords } from "../../../scripts/verify/audit.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { acceptLog } from "eventstore-less/log/accept_store.ts";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import { acceptLog } from "../../../src/eventstore_less/log/accept_store.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../../src/service.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { addFields } from "../../support/add_fields.ts";
 import { editFile } from "../../support/edit_file.ts";
 import { type FaultyStore, faultyStore, hold } from "../../support/faulty_store.ts";

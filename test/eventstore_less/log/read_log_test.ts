@@ -1,14 +1,18 @@
 import { assertEquals, assertLess, assertRejects } from "@std/assert";
-import { LOG_RECORD_LIMIT_BYTES, logKey, logMutations } from "eventstore-less/keyspace.ts";
-import { LINE_LIMIT_BYTES } from "eventstore-less/log/lines.ts";
+import {
+  LOG_RECORD_LIMIT_BYTES,
+  logKey,
+  logMutations,
+} from "../../../src/eventstore_less/keyspace.ts";
+import { LINE_LIMIT_BYTES } from "../../../src/eventstore_less/log/lines.ts";
 import {
   linesOf,
   LogDamagedError,
   readLog,
   RECORD_LINES_LIMIT,
   secondsSinceEvent,
-} from "eventstore-less/log/read_log.ts";
-import { type Store, STORE_LIMITS } from "eventstore-less/store/store.ts";
+} from "../../../src/eventstore_less/log/read_log.ts";
+import { type Store, STORE_LIMITS } from "../../../src/eventstore_less/store/store.ts";
 import { faultyStore } from "../../support/faulty_store.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";

@@ -1,16 +1,16 @@
-import type { RecordedLine } from "eventstore-less/definitions.ts";
+import type { RecordedLine } from "../../../src/eventstore_less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
 import { isPetEvent } from "../../../src/animals/pet_event.ts";
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { petOf } from "../../../src/animals/pet_records.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import { decodeEvent, encodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
+import { decodeEvent, encodeEvent, GENESIS_HASH } from "../../../src/eventstore_less/log/event.ts";
 import { encodePet, type Pet, type PetPatch } from "../../../events/pet.ts";
 import { decodeJson } from "../../../src/encoding/json.ts";
-import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "eventstore-less/keyspace.ts";
-import { project } from "eventstore-less/projections/project.ts";
-import { ServiceError } from "eventstore-less/service_error.ts";
-import { withChecksum } from "eventstore-less/store/checksum.ts";
+import { IDEMPOTENCY_LIFETIME_MS, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { project } from "../../../src/eventstore_less/projections/project.ts";
+import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
+import { withChecksum } from "../../../src/eventstore_less/store/checksum.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";

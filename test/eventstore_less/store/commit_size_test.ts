@@ -1,8 +1,8 @@
 import { assertEquals, assertGreater, assertNotEquals } from "@std/assert";
-import { fillOf, groupIntoCommits } from "eventstore-less/store/commit_size.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import { type Mutation, STORE_LIMITS } from "eventstore-less/store/store.ts";
+import { fillOf, groupIntoCommits } from "../../../src/eventstore_less/store/commit_size.ts";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import { type Mutation, STORE_LIMITS } from "../../../src/eventstore_less/store/store.ts";
 import { set } from "../../support/store_contract.ts";
 
 /** Mutations that reach the limits of a commit in one way each. */

@@ -4,12 +4,12 @@ import {
   StoreAwayError,
   StoreRefusedError,
   UnclearOutcomeError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../../src/eventstore_less/store/store_errors.ts";
 import {
   type CommitOutcome,
   commitUntilKnown,
   type GuardedCommit,
-} from "eventstore-less/store/commit_until_known.ts";
+} from "../../../src/eventstore_less/store/commit_until_known.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 
 type Guard = { versionstamp: string | null } | null;

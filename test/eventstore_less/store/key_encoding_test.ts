@@ -1,7 +1,11 @@
 import { assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { decodeKey, encodeKey, formatKey } from "eventstore-less/store/key_encoding.ts";
-import type { Key, KeyPart } from "eventstore-less/store/store.ts";
+import {
+  decodeKey,
+  encodeKey,
+  formatKey,
+} from "../../../src/eventstore_less/store/key_encoding.ts";
+import type { Key, KeyPart } from "../../../src/eventstore_less/store/store.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { scan, scanOutside } from "eventstore-less/store/scan.ts";
+import { scan, scanOutside } from "../../../src/eventstore_less/store/scan.ts";
 import {
   type Key,
   type KeyRange,
   type Store,
   STORE_LIMITS,
   type StoreEntry,
-} from "eventstore-less/store/store.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+} from "../../../src/eventstore_less/store/store.ts";
+import { StoreDamagedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import { ModelStore } from "../../sim/model_store.ts";
 import { type Faults, faultyStore } from "../../support/faulty_store.ts";
 import { commit, put, set } from "../../support/store_contract.ts";

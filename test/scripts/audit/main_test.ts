@@ -1,12 +1,12 @@
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { projectionKey } from "eventstore-less/keyspace.ts";
-import { readHead } from "eventstore-less/log/head.ts";
-import { HeadLostError, HeadReader } from "eventstore-less/log/head_reader.ts";
+import { projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { readHead } from "../../../src/eventstore_less/log/head.ts";
+import { HeadLostError, HeadReader } from "../../../src/eventstore_less/log/head_reader.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { assertEquals, assertRejects } from "@std/assert";
-import { LogDamagedError, readLog } from "eventstore-less/log/read_log.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { logKey } from "eventstore-less/keyspace.ts";
+import { LogDamagedError, readLog } from "../../../src/eventstore_less/log/read_log.ts";
+import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { Backup } from "../../../scripts/backup/backup.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";

@@ -5,8 +5,8 @@ import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/r
 import { commandOf } from "../../support/programs.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
 import { programAt } from "../../support/store_server.ts";
-import { HEAD_KEY, logKey } from "eventstore-less/keyspace.ts";
-import type { Key, Mutation } from "eventstore-less/store/store.ts";
+import { HEAD_KEY, logKey } from "../../../src/eventstore_less/keyspace.ts";
+import type { Key, Mutation } from "../../../src/eventstore_less/store/store.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { encodeHead } from "eventstore-less/log/head.ts";
-import { HeadLostError } from "eventstore-less/log/head_reader.ts";
+import { encodeHead } from "../../../src/eventstore_less/log/head.ts";
+import { HeadLostError } from "../../../src/eventstore_less/log/head_reader.ts";
 import { FOLLOW_INTERVAL_MS, followLog } from "../../../scripts/cli/follow_log.ts";
-import { LogDamagedError } from "eventstore-less/log/read_log.ts";
-import { HEAD_KEY, LOG_PREFIX, logKey } from "eventstore-less/keyspace.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { LogDamagedError } from "../../../src/eventstore_less/log/read_log.ts";
+import { HEAD_KEY, LOG_PREFIX, logKey } from "../../../src/eventstore_less/keyspace.ts";
+import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { commit, put } from "../../support/store_contract.ts";
 import { openTestService, otherInstance, type TestService } from "../../support/test_service.ts";

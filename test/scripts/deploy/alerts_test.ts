@@ -8,7 +8,7 @@ import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
 import { listApiKeys } from "../../../src/keys/api_key_reader.ts";
 import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
-import { projectionKey } from "eventstore-less/keyspace.ts";
+import { projectionKey } from "../../../src/eventstore_less/keyspace.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { commit } from "../../support/store_contract.ts";
 import { freePort } from "../../support/free_port.ts";

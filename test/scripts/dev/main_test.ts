@@ -1,10 +1,10 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { decodeHeadRecord, EMPTY_HEAD, encodeHead } from "eventstore-less/log/head.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import { decodeHeadRecord, EMPTY_HEAD, encodeHead } from "../../../src/eventstore_less/log/head.ts";
+import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { logKey } from "eventstore-less/keyspace.ts";
+import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { ServiceProcess } from "../../support/service_process.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { CSV_HEADER, csvEvent } from "../../../scripts/log/csv_event.ts";
-import { parseCsv } from "../../../src/http/window/csv.js";
-import { eventOf } from "eventstore-less/log/lines.ts";
+import { parseCsv } from "../../../src/window/csv/parse_csv.ts";
+import { eventOf } from "../../../src/eventstore_less/log/lines.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 import { utf8 } from "../../support/utf8.ts";
 

@@ -2,14 +2,14 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { asTask } from "../../support/programs.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
-import { HEAD_KEY, logKey } from "eventstore-less/keyspace.ts";
+import { HEAD_KEY, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
-import { EMPTY_HEAD } from "eventstore-less/log/head.ts";
+import { EMPTY_HEAD } from "../../../src/eventstore_less/log/head.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
-import { checkedContent } from "eventstore-less/store/checksum.ts";
+import { checkedContent } from "../../../src/eventstore_less/store/checksum.ts";
 import { setRecord } from "../../support/set_record.ts";
 
 const test = testNeeding(PROCESSES);

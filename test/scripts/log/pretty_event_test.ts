@@ -1,8 +1,8 @@
-import type { RecordedEvent } from "eventstore-less/definitions.ts";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
+import type { RecordedEvent } from "../../../src/eventstore_less/definitions.ts";
+import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { assertEquals } from "@std/assert";
 import { setColorEnabled } from "@std/fmt/colors";
-import { encodeEvent, GENESIS_HASH } from "eventstore-less/log/event.ts";
+import { encodeEvent, GENESIS_HASH } from "../../../src/eventstore_less/log/event.ts";
 import type { CategoryEventBody } from "../../../events/category.ts";
 import { formerValuesOf, type NewPet } from "../../../events/pet.ts";
 import { prettyEvent } from "../../../scripts/log/pretty_event.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { dirname } from "node:path";
-import { logKey } from "eventstore-less/keyspace.ts";
+import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { changeFile } from "../../support/sample_file.ts";
 import { rewritten } from "../../support/sample_log.ts";
 import { filesIn, ORIGIN, testPublished as test } from "./with_published.ts";

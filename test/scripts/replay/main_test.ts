@@ -1,7 +1,7 @@
 import { petKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
-import { logKey, projectionKey } from "eventstore-less/keyspace.ts";
-import { readHead } from "eventstore-less/log/head.ts";
+import { logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import { fillStore } from "../../support/fill_store.ts";
 import { runReplayLoad } from "../../support/replay_load.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";

@@ -6,15 +6,20 @@ import { parseExactJson } from "../../../src/encoding/int64.ts";
 import { formerValuesOf, patchPet, Pet, PET_STATUSES } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import type { Fault as AuditFault } from "../../../scripts/verify/findings.ts";
-import { readHead } from "eventstore-less/log/head.ts";
+import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import { UnsoundError } from "../../../scripts/verify/log_verifier.ts";
-import { LogDamagedError } from "eventstore-less/log/read_log.ts";
+import { LogDamagedError } from "../../../src/eventstore_less/log/read_log.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { ReplayOvertakenError } from "../../../scripts/guarded/replay_claim.ts";
 import { createService } from "../../../src/service.ts";
-import { HEAD_KEY, logKey, projectionKey, REPLAY_KEY } from "eventstore-less/keyspace.ts";
-import { formatKey } from "eventstore-less/store/key_encoding.ts";
-import type { Mutation, Store } from "eventstore-less/store/store.ts";
+import {
+  HEAD_KEY,
+  logKey,
+  projectionKey,
+  REPLAY_KEY,
+} from "../../../src/eventstore_less/keyspace.ts";
+import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
+import type { Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
 import { petReaderOf } from "../../support/pet_reader_of.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { contentOfGeneration, recordsOf } from "../../support/sound_log.ts";

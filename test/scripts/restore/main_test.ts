@@ -3,7 +3,7 @@ import { assertEquals, assertLess, assertMatch, assertStringIncludes } from "@st
 import { DatabaseSync } from "node:sqlite";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
+import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile } from "../../support/sample_file.ts";

@@ -1,8 +1,9 @@
+import { COLLECTIONS } from "../../../src/eventstore_less/tables.ts";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { redacted } from "../../../scripts/restore/redact.ts";
 import { verifyExport } from "../../../scripts/restore/restore.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
-import { splitLines } from "eventstore-less/log/lines.ts";
+import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 
 const LINES = sampleLog(600);
@@ -21,11 +22,13 @@ async function redact(lines: string[], subjects: string[]) {
   return { source, replaced, lines: batches.flat().map((line) => decoder.decode(line)) };
 }
 
-/** The members of a line, with another text for each name and label, and without the hash. */
+const PERSONAL = COLLECTIONS.flatMap(({ personal = [] }) => personal);
+
+/** The members of a line, with another text for each personal one, and without the hash. */
 function membersOf(line: string, textOf: (text: string) => string) {
   const { previoushash: _, data, ...members } = JSON.parse(line);
   return JSON.stringify({ ...members, data }, (name, value) => {
-    return ["name", "label"].includes(name) && value !== null ? textOf(value) : value;
+    return PERSONAL.includes(name) && value !== null ? textOf(value) : value;
   });
 }
 

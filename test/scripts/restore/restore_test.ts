@@ -1,14 +1,14 @@
-import type { Head } from "eventstore-less/definitions.ts";
+import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { petCount } from "../../../src/animals/pet_counts.ts";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
-import { ServiceError } from "eventstore-less/service_error.ts";
+import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import {
   decodeHeadRecord,
   encodeHead,
   readHead,
   type RestoreMark,
-} from "eventstore-less/log/head.ts";
+} from "../../../src/eventstore_less/log/head.ts";
 import {
   type Export,
   restore as restoreVerified,
@@ -16,8 +16,8 @@ import {
 } from "../../../scripts/restore/restore.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
-import { HEAD_KEY, isLogKey, logKey } from "eventstore-less/keyspace.ts";
-import type { Key, Mutation, Store } from "eventstore-less/store/store.ts";
+import { HEAD_KEY, isLogKey, logKey } from "../../../src/eventstore_less/keyspace.ts";
+import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { atCommit, dyingStore, faultyStore } from "../../support/faulty_store.ts";

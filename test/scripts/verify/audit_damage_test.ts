@@ -5,17 +5,21 @@ import { petContentOf } from "../../../src/animals/pet_content.ts";
 import { PET_LISTS, petKey, petListOf, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { isCategoryEvent } from "../../../src/categories/category_event.ts";
 import { assertEquals, assertGreater } from "@std/assert";
-import { decodeEvent } from "eventstore-less/log/event.ts";
+import { decodeEvent } from "../../../src/eventstore_less/log/event.ts";
 import { encodePet } from "../../../events/pet.ts";
 import { bytesEqual } from "../../../src/encoding/bytes_equal.ts";
 import { unpackLines } from "../../../src/encoding/pack_lines.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
-import { isLogKey, logKey, projectionKey } from "eventstore-less/keyspace.ts";
-import { project } from "eventstore-less/projections/project.ts";
-import { checkedContent, CHECKSUM_BYTES, withChecksum } from "eventstore-less/store/checksum.ts";
-import { formatKey } from "eventstore-less/store/key_encoding.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import type { Key, Mutation, StoreEntry } from "eventstore-less/store/store.ts";
+import { isLogKey, logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
+import { project } from "../../../src/eventstore_less/projections/project.ts";
+import {
+  checkedContent,
+  CHECKSUM_BYTES,
+  withChecksum,
+} from "../../../src/eventstore_less/store/checksum.ts";
+import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
+import { scan } from "../../../src/eventstore_less/store/scan.ts";
+import type { Key, Mutation, StoreEntry } from "../../../src/eventstore_less/store/store.ts";
 import { ModelStore } from "../../sim/model_store.ts";
 import { SAMPLE_STEP } from "../../support/sample_step.ts";
 import { openSampleStore } from "../../support/sample_store.ts";

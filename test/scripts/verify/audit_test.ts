@@ -1,22 +1,22 @@
 import { categoryKey, removedCategoryKey } from "../../../src/categories/category_records.ts";
 import { INT64_MIN } from "../../../src/encoding/int64.ts";
-import type { Head } from "eventstore-less/definitions.ts";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
+import type { Head } from "../../../src/eventstore_less/definitions.ts";
+import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { audit, auditLines } from "../../../scripts/verify/audit.ts";
 import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
 import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
-import { splitLines } from "eventstore-less/log/lines.ts";
-import { acceptLog } from "eventstore-less/log/accept_store.ts";
-import { encodeHead, readHead } from "eventstore-less/log/head.ts";
+import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
+import { acceptLog } from "../../../src/eventstore_less/log/accept_store.ts";
+import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
-import { checkedContent } from "eventstore-less/store/checksum.ts";
-import { formatKey } from "eventstore-less/store/key_encoding.ts";
+import { checkedContent } from "../../../src/eventstore_less/store/checksum.ts";
+import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import {
   HEAD_KEY,
   idempotencyRecordKey,
@@ -24,10 +24,10 @@ import {
   logKey,
   projectionKey,
   REPLAY_KEY,
-} from "eventstore-less/keyspace.ts";
-import { scan } from "eventstore-less/store/scan.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
-import type { Key, Mutation, Store } from "eventstore-less/store/store.ts";
+} from "../../../src/eventstore_less/keyspace.ts";
+import { scan } from "../../../src/eventstore_less/store/scan.ts";
+import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
+import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
 import { linesOf, linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../../support/sample_store.ts";
 import { openTestService } from "../../support/test_service.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { logKey } from "eventstore-less/keyspace.ts";
-import { linesOf, RECORD_LINES_LIMIT } from "eventstore-less/log/read_log.ts";
-import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { logKey } from "../../../src/eventstore_less/keyspace.ts";
+import { linesOf, RECORD_LINES_LIMIT } from "../../../src/eventstore_less/log/read_log.ts";
+import { SqliteReader } from "../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
+import { StoreDamagedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import { followAdvice } from "../../support/follow_advice.ts";
 import { overwritePage, PAGE_BYTES } from "../../support/overwrite_page.ts";
 import { runTask } from "../../support/run_task.ts";

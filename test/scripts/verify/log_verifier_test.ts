@@ -1,10 +1,10 @@
 import { petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
-import type { EventMetadata } from "eventstore-less/definitions.ts";
+import type { EventMetadata } from "../../../src/eventstore_less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
-import { OPERATOR } from "eventstore-less/log/actor.ts";
+import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Pet, PetPatch } from "../../../events/pet.ts";
-import { LINE_LIMIT_BYTES } from "eventstore-less/log/lines.ts";
+import { LINE_LIMIT_BYTES } from "../../../src/eventstore_less/log/lines.ts";
 import { LogVerifier, messageOf, RecentUses } from "../../../scripts/verify/log_verifier.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { linesOf, sampleId, sampleLog } from "../../support/sample_log.ts";

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import {
   NotAppliedError,
   StoreAwayError,
-  StoreError,
+  type StoreError,
   StoreFullError,
   StoreRefusedError,
   UnclearOutcomeError,

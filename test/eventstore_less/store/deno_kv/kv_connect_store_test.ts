@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { spy } from "@std/testing/mock";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { openKvConnectStore } from "eventstore-less/store/deno_kv/kv_connect_store.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
+import { openKvConnectStore } from "../../../../src/eventstore_less/store/deno_kv/kv_connect_store.ts";
+import type { Store } from "../../../../src/eventstore_less/store/store.ts";
 import {
   mayHaveLanded,
   StoreAwayError,
   StoreRefusedError,
   UnclearOutcomeError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../../../src/eventstore_less/store/store_errors.ts";
 import { freePort } from "../../../support/free_port.ts";
 import { set } from "../../../support/store_contract.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";

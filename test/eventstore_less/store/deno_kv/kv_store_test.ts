@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import { NotAppliedError } from "eventstore-less/store/store_errors.ts";
+import { HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
+import { KvStore } from "../../../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import { NotAppliedError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { commit, set, testStoreContract } from "../../../support/store_contract.ts";
 import { utf8 } from "../../../support/utf8.ts";
 

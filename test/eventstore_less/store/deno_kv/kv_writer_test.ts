@@ -1,17 +1,17 @@
 import { assertEquals, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { GUARD_KEYS, HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import { openStore } from "eventstore-less/store/open_store.ts";
+import { GUARD_KEYS, HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
+import { KvStore } from "../../../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import { openStore } from "../../../../src/eventstore_less/store/open_store.ts";
 import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
-import { type Key, WRITE_PROBE } from "eventstore-less/store/store.ts";
+import { type Key, WRITE_PROBE } from "../../../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
   StoreDamagedError,
   StoreFailingError,
   StoreFullError,
   StoreReadOnlyError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../../../src/eventstore_less/store/store_errors.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
 import { put, set, testStoreContract } from "../../../support/store_contract.ts";
 import { utf8 } from "../../../support/utf8.ts";

@@ -1,5 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { databaseName, parseDatabaseUrl } from "eventstore-less/store/postgres/database_url.ts";
+import {
+  databaseName,
+  parseDatabaseUrl,
+} from "../../../../src/eventstore_less/store/postgres/database_url.ts";
 
 const HOST = "postgres://me@db.example/pets";
 

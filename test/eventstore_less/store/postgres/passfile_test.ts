@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { readPassfile } from "eventstore-less/store/postgres/passfile.ts";
-import { StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { readPassfile } from "../../../../src/eventstore_less/store/postgres/passfile.ts";
+import { StoreRefusedError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
 
 const OWN = "db.example:5432:pets:me:secret";

@@ -5,8 +5,11 @@ import {
   CircuitBreaker,
   OUTSTANDING_LIMIT,
   TimeLimitError,
-} from "eventstore-less/store/resilience/circuit_breaker.ts";
-import { StoreAwayError, StoreClosedError } from "eventstore-less/store/store_errors.ts";
+} from "../../../../src/eventstore_less/store/resilience/circuit_breaker.ts";
+import {
+  StoreAwayError,
+  StoreClosedError,
+} from "../../../../src/eventstore_less/store/store_errors.ts";
 import { limitedLogger } from "../../../../src/runtime/limited_logger.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
 

@@ -1,7 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { reconnectingStore } from "eventstore-less/store/resilience/reconnecting_store.ts";
-import type { Store } from "eventstore-less/store/store.ts";
-import { StoreAwayError, StoreRefusedError } from "eventstore-less/store/store_errors.ts";
+import { reconnectingStore } from "../../../../src/eventstore_less/store/resilience/reconnecting_store.ts";
+import type { Store } from "../../../../src/eventstore_less/store/store.ts";
+import {
+  StoreAwayError,
+  StoreRefusedError,
+} from "../../../../src/eventstore_less/store/store_errors.ts";
 import { ModelStore } from "../../../sim/model_store.ts";
 
 /** A store whose connections the test opens, with a log of what happened to them. */

@@ -1,13 +1,17 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
-import { CALL_LIMIT_MS } from "eventstore-less/store/resilience/circuit_breaker.ts";
+import { CALL_LIMIT_MS } from "../../../../src/eventstore_less/store/resilience/circuit_breaker.ts";
 import {
   ResilientStore,
   type ResilientStoreOptions,
   RETRY_LIMIT_MS,
-} from "eventstore-less/store/resilience/resilient_store.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { type Store, STORE_LIMITS, WRITE_PROBE } from "eventstore-less/store/store.ts";
+} from "../../../../src/eventstore_less/store/resilience/resilient_store.ts";
+import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import {
+  type Store,
+  STORE_LIMITS,
+  WRITE_PROBE,
+} from "../../../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -15,7 +19,7 @@ import {
   StoreDamagedError,
   StoreRefusedError,
   UnclearOutcomeError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../../../src/eventstore_less/store/store_errors.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
 import { testStoreContract } from "../../../support/store_contract.ts";
 

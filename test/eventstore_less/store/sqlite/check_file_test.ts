@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { checkFile } from "eventstore-less/store/sqlite/check_file.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { checkFile } from "../../../../src/eventstore_less/store/sqlite/check_file.ts";
+import { StoreDamagedError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { issueApiKey } from "../../../../src/keys/write_api_key.ts";
 import { sampleLog } from "../../../support/sample_log.ts";
 import { writeLog } from "../../../support/sample_store.ts";

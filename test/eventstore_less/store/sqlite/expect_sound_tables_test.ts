@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertRejects } from "@std/assert";
-import { expectSoundTables } from "eventstore-less/store/sqlite/expect_sound_tables.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { StoreDamagedError } from "eventstore-less/store/store_errors.ts";
+import { expectSoundTables } from "../../../../src/eventstore_less/store/sqlite/expect_sound_tables.ts";
+import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import { StoreDamagedError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { put } from "../../../support/store_contract.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
 import { TempStore } from "../../../support/temp_store.ts";

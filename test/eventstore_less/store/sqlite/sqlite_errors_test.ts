@@ -1,8 +1,8 @@
 import { assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { WRITE_PROBE } from "eventstore-less/store/store.ts";
+import { SqliteReader } from "../../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
+import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import { WRITE_PROBE } from "../../../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
   StoreDamagedError,
@@ -10,7 +10,7 @@ import {
   StoreFullError,
   StoreReadOnlyError,
   UnclearOutcomeError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../../../src/eventstore_less/store/store_errors.ts";
 
 /** The messages of SQLite, and the error that each means. */
 const MESSAGES = {

@@ -1,21 +1,24 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { HEAD_KEY } from "eventstore-less/keyspace.ts";
-import { KvStore } from "eventstore-less/store/deno_kv/kv_store.ts";
-import { KvWriter } from "eventstore-less/store/deno_kv/kv_writer.ts";
-import { SqliteReader } from "eventstore-less/store/sqlite/sqlite_reader.ts";
-import { encodeKey } from "eventstore-less/store/key_encoding.ts";
+import { HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
+import { KvStore } from "../../../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import { KvWriter } from "../../../../src/eventstore_less/store/deno_kv/kv_writer.ts";
+import { SqliteReader } from "../../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
+import { encodeKey } from "../../../../src/eventstore_less/store/key_encoding.ts";
 import { retry } from "../../../../src/runtime/retry.ts";
 import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
-import { SqliteStore } from "eventstore-less/store/sqlite/sqlite_store.ts";
-import { FileWriter, NO_WRITER } from "eventstore-less/store/sqlite/sqlite_writer.ts";
-import type { Store } from "eventstore-less/store/store.ts";
+import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
+import {
+  FileWriter,
+  NO_WRITER,
+} from "../../../../src/eventstore_less/store/sqlite/sqlite_writer.ts";
+import type { Store } from "../../../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
   StoreClosedError,
   StoreDamagedError,
   StoreReadOnlyError,
-} from "eventstore-less/store/store_errors.ts";
+} from "../../../../src/eventstore_less/store/store_errors.ts";
 import { commit, put, set, testStoreContract } from "../../../support/store_contract.ts";
 import { TempStore } from "../../../support/temp_store.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { StoreError } from "eventstore-less/store/store_errors.ts";
-import { watchFile } from "eventstore-less/store/sqlite/store_file.ts";
+import type { StoreError } from "../../../../src/eventstore_less/store/store_errors.ts";
+import { watchFile } from "../../../../src/eventstore_less/store/sqlite/store_file.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
 import { NOT_WINDOWS, permissions, testNeeding } from "../../../support/test_needing.ts";
 import { TempStore } from "../../../support/temp_store.ts";

@@ -1,0 +1,106 @@
+/** The form that adds an animal. */
+
+import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import type { Pet } from "../../events/pet.ts";
+import { applyChanges } from "./animals.ts";
+import { newIdempotencyKey, ResponseError, write } from "./api.ts";
+import { ask, Dialog, openDialog } from "./dialog.tsx";
+import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
+import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
+import { attempt, showToast } from "./messages.tsx";
+import { Name } from "./name.tsx";
+import { useUnsaved } from "./unsaved.ts";
+
+/** The response to the first try was lost, and then the reader changed the form. */
+const ADDED_BEFORE =
+  "The animal was added already, as you typed it before. Cancel this form, and change the animal in the list.";
+
+export function openAddDialog(): void {
+  openDialog((close) => <AddDialog close={close} />);
+}
+
+function AddDialog({ close }: { close: () => void }): JSX.Element {
+  const [texts, setTexts] = useState<Texts>({});
+  const [faults, setFaults] = useState<Faults>({});
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const [isSaving, setIsSaving] = useState(false);
+  const form = useRef<HTMLDivElement>(null);
+  // A repeated request with the same key adds nothing.
+  const headers = useRef({ "idempotency-key": newIdempotencyKey() });
+  const isTyped = Object.values(texts).some((text) => text !== "");
+  useUnsaved(isTyped || isSaving);
+
+  const showFaults = (found: Faults) => {
+    setFaults(found);
+    focusFault(form.current);
+  };
+  const save = async () => {
+    const parsed = parsePet(texts);
+    if (!parsed.isSound) {
+      showFaults(parsed.faults);
+      return;
+    }
+    setFaults({});
+    setIsSaving(true);
+    const isAdded = await attempt(async () => {
+      const { body: pet } = await write<Pet>("POST", "pets", parsed.pet, headers.current);
+      applyChanges([{ pet, isRemoved: false, isOwn: true }]);
+      showToast(
+        <>
+          <Name of={pet.name} /> was added
+        </>,
+      );
+    }, (error) => {
+      const found = faultsIn(error);
+      if (Object.keys(found).length > 0) showFaults(found);
+      else setProblem(problemOf(error));
+    });
+    setIsSaving(false);
+    if (isAdded) close();
+  };
+  const cancel = async () => {
+    const isSure = !isTyped || await ask({
+      title: "Discard this animal?",
+      text: "What you typed would be lost.",
+      no: "Keep typing",
+      yes: "Discard",
+    });
+    if (isSure) close();
+  };
+  return (
+    <Dialog
+      title="Add an animal"
+      no="Cancel"
+      yes="Save"
+      busy={isSaving ? "Saving …" : undefined}
+      fault={problem}
+      onYes={save}
+      onClose={cancel}
+    >
+      <div ref={form}>
+        {EDITABLE_FIELDS.map((field) => (
+          <FormField key={field.name} label={field.label} fault={faults[field.name]}>
+            {(attributes) => (
+              <field.Control
+                {...attributes}
+                name={field.name}
+                text={texts[field.name] ?? ""}
+                onText={(text) => {
+                  setTexts({ ...texts, [field.name]: text });
+                  setFaults(faultsAfter(faults, field.name, text));
+                  setProblem(undefined);
+                }}
+              />
+            )}
+          </FormField>
+        ))}
+      </div>
+    </Dialog>
+  );
+}
+
+function problemOf(error: unknown): string {
+  const isReused = error instanceof ResponseError && error.code === "idempotency_key_reused";
+  return isReused ? ADDED_BEFORE : (error as Error).message;
+}

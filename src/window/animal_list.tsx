@@ -1,0 +1,317 @@
+/**
+ * The list of animals. Only the rows near the screen are drawn, and those that have the keys or are edited. The whole list
+ * is one tab stop: the arrow keys go from row to row, and from control to control.
+ */
+
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { AnimalRow } from "./animal_row.tsx";
+import {
+  hasMore,
+  hasNothing,
+  isLoading,
+  isStale,
+  leaving,
+  loadMore,
+  order,
+  petOf,
+  setPointerOnRows,
+  showWaiting,
+  waiting,
+  wanted,
+} from "./animals.ts";
+import { changing } from "./change_animal.tsx";
+import { EditRow } from "./edit_row.tsx";
+import { edits } from "./edits.ts";
+import { EmptyList } from "./empty_list.tsx";
+import { FIELDS } from "./fields.tsx";
+import { afterDraw, restoreFocus } from "./focus.ts";
+import { showList, shownAgain } from "./navigation.ts";
+
+/** As in `window.css`, which shows a row of a narrow page in two lines. The sizes count in the size of the text. */
+const NARROW = matchMedia("(width < 37.5rem)");
+const NARROW_ROW_REM = 4.5;
+const WIDE_ROW_REM = 2.75;
+
+const SKELETON_ROWS = 8;
+/** `aria-rowindex` of the first animal: that of the header is 1. */
+const FIRST_ROW_INDEX = 2;
+
+/** The rows on the screen: the first one is negative while the list begins below the top of the screen. */
+interface View {
+  firstRow: number;
+  rowsOnScreen: number;
+  rowHeight: number;
+}
+
+const view = signal<View>({ firstRow: 0, rowsOnScreen: 0, rowHeight: 1 });
+
+/** The animal on whose row the keys are. */
+const activeId = signal<number | undefined>(undefined);
+
+/** Paper has all rows. */
+const isPrinting = signal(false);
+
+function measure(rows: HTMLElement | null): void {
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const rowHeight = rem * (NARROW.matches ? NARROW_ROW_REM : WIDE_ROW_REM);
+  const top = rows?.getBoundingClientRect().top ?? 0;
+  const firstRow = Math.floor(-top / rowHeight);
+  const rowsOnScreen = Math.ceil(innerHeight / rowHeight);
+  const { value } = view;
+  const isSame = value.firstRow === firstRow && value.rowHeight === rowHeight &&
+    value.rowsOnScreen === rowsOnScreen;
+  if (!isSame) view.value = { firstRow, rowsOnScreen, rowHeight };
+}
+
+export function AnimalList(): JSX.Element {
+  const isWaiting = isLoading.value;
+  return (
+    <div
+      role="tabpanel"
+      id="animals"
+      aria-labelledby={`tab-${wanted.value.status}`}
+      aria-busy={isWaiting}
+      class={isStale.value ? "stale" : ""}
+    >
+      <NewAnimals />
+      {order.value.length > 0 && <Grid />}
+      <Rest />
+    </div>
+  );
+}
+
+/** New animals come in when the reader asks for them, if their rows would move those under the pointer. */
+function NewAnimals(): JSX.Element | null {
+  const { size } = waiting.value;
+  return (
+    <div class="new" role="status">
+      {size > 0 && (
+        <span>
+          {size === 1 ? "1 new animal" : `${size.toLocaleString("en")} new animals`} –{" "}
+          <button type="button" class="link" onClick={showWaiting}>Show</button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** What follows the rows, or replaces them. */
+function Rest(): JSX.Element | null {
+  const isEmpty = order.value.length === 0;
+  if (isLoading.value) {
+    if (isEmpty) return <Skeleton />;
+    return <p class="note">{isStale.value ? loadingWords() : "Loading more …"}</p>;
+  }
+  if (hasNothing.value) {
+    return (
+      <p class="note">
+        <button type="button" onClick={() => showList({})}>Try again</button>
+      </p>
+    );
+  }
+  if (hasMore.value) {
+    return (
+      <p class="note">
+        <button type="button" onClick={loadMore}>Load more</button>
+      </p>
+    );
+  }
+  return isEmpty ? <EmptyList /> : null;
+}
+
+function loadingWords(): string {
+  return wanted.value.name === "" ? "Loading …" : "Searching …";
+}
+
+function Skeleton(): JSX.Element {
+  return (
+    <div class="skeleton">
+      <p class="note">{loadingWords()}</p>
+      {Array.from({ length: SKELETON_ROWS }, (_, row) => <div key={row} class="bar" />)}
+    </div>
+  );
+}
+
+function Grid(): JSX.Element {
+  const rows = useRef<HTMLDivElement>(null);
+  const ids = order.value;
+  const { firstRow, rowsOnScreen, rowHeight } = view.value;
+  const activeRow = useActiveRow(ids);
+  useView(rows);
+  useAnchor(ids, rows);
+  const kept = useFocusKept(rows, activeRow);
+
+  const first = firstRow - rowsOnScreen / 2;
+  const last = firstRow + 1.5 * rowsOnScreen;
+  const drawn: JSX.Element[] = [];
+  for (const [row, id] of ids.entries()) {
+    const isNear = row >= first && row <= last;
+    const isDrawn = isPrinting.value || isNear || row === activeRow || edits.value.has(id);
+    if (isDrawn) drawn.push(<Row key={id} id={id} row={row} isActive={row === activeRow} />);
+  }
+  return (
+    <div
+      role="grid"
+      aria-label="Animals"
+      aria-rowcount={hasMore.value ? -1 : ids.length + 1}
+      onKeyDown={(event) => onGridKey(event, ids)}
+      onFocusIn={kept.onFocusIn}
+    >
+      <div role="rowgroup" class="head">
+        <div role="row" class="cells" aria-rowindex={1}>
+          <span role="columnheader">Name</span>
+          <span role="columnheader" class="number">Id</span>
+          {FIELDS.filter(({ name }) => name !== "name").map((field) => (
+            <span key={field.name} role="columnheader" class={field.isNumber ? "number" : ""}>
+              {field.label}
+            </span>
+          ))}
+          <span role="columnheader">
+            <span class="unseen">Actions</span>
+          </span>
+        </div>
+      </div>
+      <div
+        ref={rows}
+        role="rowgroup"
+        id="rows"
+        style={{ height: `${ids.length * rowHeight}px` }}
+        onPointerEnter={({ pointerType }) => setPointerOnRows(pointerType !== "touch")}
+        onPointerLeave={() => setPointerOnRows(false)}
+      >
+        {drawn}
+      </div>
+    </div>
+  );
+}
+
+function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean }) {
+  const edit = edits.value.get(id);
+  const pet = petOf(id);
+  const why = leaving.value.get(id)?.why;
+  if (pet === undefined) return null;
+  return (
+    <div
+      role="row"
+      class={`cells ${edit === undefined ? "" : "edited"} ${why === undefined ? "" : "leaving"}`}
+      data-id={id}
+      style={{ top: `${row * view.value.rowHeight}px` }}
+      aria-rowindex={row + FIRST_ROW_INDEX}
+    >
+      {edit === undefined
+        ? <AnimalRow pet={pet} patch={changing.value.get(id)} why={why} isActive={isActive} />
+        : <EditRow edit={edit} why={why} />}
+    </div>
+  );
+}
+
+/** The row with the keys. If its animal is gone, the one in its place. */
+function useActiveRow(ids: readonly number[]): number {
+  const last = useRef(0);
+  const found = activeId.value === undefined ? -1 : ids.indexOf(activeId.value);
+  last.current = found >= 0 ? found : Math.max(0, Math.min(last.current, ids.length - 1));
+  return last.current;
+}
+
+/** Measures the rows after scrolling, and loads more of them near the end. */
+function useView(rows: { current: HTMLElement | null }): void {
+  useLayoutEffect(() => measure(rows.current), [shownAgain.value]);
+  useEffect(() => {
+    const onMove = () => {
+      measure(rows.current);
+      const isNearEnd = scrollY > document.body.scrollHeight - 2 * innerHeight;
+      if (isNearEnd) loadMore();
+    };
+    const setPrinting = ({ type }: Event) => isPrinting.value = type === "beforeprint";
+    addEventListener("scroll", onMove);
+    addEventListener("resize", onMove);
+    addEventListener("beforeprint", setPrinting);
+    addEventListener("afterprint", setPrinting);
+    return () => {
+      removeEventListener("scroll", onMove);
+      removeEventListener("resize", onMove);
+      removeEventListener("beforeprint", setPrinting);
+      removeEventListener("afterprint", setPrinting);
+      setPointerOnRows(false);
+    };
+  }, []);
+}
+
+/** The rows in view keep their place when others come or go above them. */
+function useAnchor(ids: readonly number[], rows: { current: HTMLElement | null }): void {
+  const before = useRef<readonly number[]>(ids);
+  useLayoutEffect(() => {
+    const { firstRow, rowHeight } = view.value;
+    const anchor = before.current[firstRow];
+    before.current = ids;
+    if (anchor === undefined || isStale.value) return;
+    const row = ids.findIndex((id) => id <= anchor);
+    if (row < 0 || row === firstRow) return;
+    scrollBy(0, (row - firstRow) * rowHeight);
+    measure(rows.current);
+  }, [ids]);
+}
+
+/** If the row with the focus is gone, the row in its place gets the focus. */
+function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) {
+  // While the row is drawn, its element still has the focus.
+  const hadFocus = rows.current?.contains(document.activeElement) ?? false;
+  useLayoutEffect(() => {
+    if (hadFocus && document.activeElement === document.body) {
+      rows.current?.querySelector<HTMLElement>("[data-home]")?.focus({ preventScroll: true });
+    }
+  }, [activeRow, hadFocus, order.value]);
+  useEffect(() => restoreFocus, []);
+  const onFocusIn = ({ target }: FocusEvent) => {
+    const row = (target as Element).closest<HTMLElement>("[data-id]");
+    if (row !== null) activeId.value = Number(row.dataset.id);
+  };
+  return { onFocusIn };
+}
+
+const CONTROLS = "a, button";
+
+const STEPS_IN_ROW: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
+
+function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
+  const target = event.target as HTMLElement;
+  const row = target.closest<HTMLElement>("[data-id]");
+  const isShortcut = event.altKey || event.ctrlKey || event.metaKey;
+  if (row === null || isShortcut || target.matches("input")) return;
+  const controls = [...row.querySelectorAll<HTMLElement>(CONTROLS)];
+  const place = controls.indexOf(target);
+  if (event.key in STEPS_IN_ROW) {
+    event.preventDefault();
+    controls[place + STEPS_IN_ROW[event.key]]?.focus();
+    return;
+  }
+  const step = stepOf(event.key, ids.length);
+  if (step === undefined) return;
+  event.preventDefault();
+  const from = ids.indexOf(Number(row.dataset.id));
+  const to = Math.max(0, Math.min(ids.length - 1, from + step));
+  activeId.value = ids[to];
+  afterDraw(() => {
+    const other = document.querySelector(`[data-id="${ids[to]}"]`);
+    const others = other?.querySelectorAll<HTMLElement>(CONTROLS) ?? [];
+    const control = others[Math.min(place, others.length - 1)];
+    control?.focus({ preventScroll: true });
+    control?.scrollIntoView({ block: "nearest" });
+  });
+}
+
+/** By how many rows a key moves. */
+function stepOf(key: string, length: number): number | undefined {
+  const { rowsOnScreen } = view.value;
+  const steps: Record<string, number> = {
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: rowsOnScreen - 5,
+    PageUp: 5 - rowsOnScreen,
+    End: length,
+    Home: -length,
+  };
+  return steps[key];
+}

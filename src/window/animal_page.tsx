@@ -1,0 +1,220 @@
+/** The page of one animal: how it is now, and its whole history. */
+
+import { signal, useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Pet } from "../../events/pet.ts";
+import { changeOf, petOf, wanted } from "./animals.ts";
+import { Status } from "./animal_row.tsx";
+import { request, ResponseError } from "./api.ts";
+import { askToRemove, changing } from "./change_animal.tsx";
+import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
+import { describePet, differencesOf, FIELDS, type Patch } from "./fields.tsx";
+import { onEvents } from "./feed.ts";
+import { Icon } from "./icon.tsx";
+import { mayWrite } from "./key_info.ts";
+import { attempt, showProblem } from "./messages.tsx";
+import { Name } from "./name.tsx";
+import { addressOf, onFollow, showListAgain } from "./navigation.ts";
+import { ExactTime, RelativeTime } from "./relative_time.tsx";
+
+const PAGE_LENGTH = 100;
+const NOT_FOUND = 404;
+
+/** The name of the animal whose page is shown, for the title of the tab. */
+export const shownName = signal<string | undefined>(undefined);
+
+interface History {
+  /** `undefined` until it is known. */
+  pet: Pet | undefined;
+  isRemoved: boolean;
+  /** Whether there is no such animal. */
+  isUnknown: boolean;
+  /** The newest one first. */
+  events: readonly StoreEvent[];
+  /** Path of older events; `undefined` if there are none. */
+  nextPage: string | undefined;
+  isLoading: boolean;
+}
+
+export function AnimalPage({ id }: { id: number }): JSX.Element {
+  const { history, loadOlder } = useHistory(id);
+  const { isUnknown, isLoading } = history;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current?.focus();
+    return () => shownName.value = undefined;
+  }, []);
+  useEffect(() => {
+    shownName.value = history.pet?.name;
+  }, [history.pet?.name]);
+  return (
+    <article aria-busy={isLoading}>
+      <a class="back" href={addressOf(wanted.value)} onClick={onFollow(showListAgain)}>
+        <Icon name="back" /> All animals
+      </a>
+      <div class="facts">
+        <h2 class="title" ref={heading} tabIndex={-1} data-home>{titleOf(history)}</h2>
+        <Controls history={history} />
+      </div>
+      {isUnknown
+        ? <p class="soft">It may have been removed.</p>
+        : <Known id={id} history={history} loadOlder={loadOlder} />}
+    </article>
+  );
+}
+
+function titleOf({ pet, isUnknown }: History): JSX.Element {
+  if (pet !== undefined) return <Name of={pet.name} />;
+  return <>{isUnknown ? "There is no such animal" : "Loading …"}</>;
+}
+
+interface KnownProps {
+  id: number;
+  history: History;
+  loadOlder: () => void;
+}
+
+function Known({ id, history, loadOlder }: KnownProps): JSX.Element {
+  const { pet, isRemoved, isLoading, events, nextPage } = history;
+  return (
+    <>
+      <p class="soft">Id {id}{pet !== undefined && `, ${describePet(pet)}`}</p>
+      {isRemoved && <p class="banner" role="status">This animal was removed.</p>}
+      <h2>History</h2>
+      <ol class="events history">
+        {events.map((event) => <HistoryEntry key={event.id} event={event} />)}
+      </ol>
+      {isLoading && <p class="note">Loading …</p>}
+      {!isLoading && nextPage !== undefined && (
+        <p class="note">
+          <button type="button" onClick={loadOlder}>Show older changes</button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.Element | null {
+  if (pet === undefined || isRemoved) return null;
+  if (!mayWrite.value) return <>{FIELDS.find(({ name }) => name === "status")?.show(pet.status)}</>;
+  return (
+    <>
+      <Status pet={pet} patch={changing.value.get(pet.id)} />
+      <button type="button" onClick={() => askToRemove(pet)}>Remove</button>
+    </>
+  );
+}
+
+function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
+  const { time, actor } = event;
+  const kind = kindOf(event);
+  return (
+    <li class={`dot ${kind}`}>
+      <div class="sentence">
+        <b>{kind[0].toUpperCase() + kind.slice(1)}</b>
+        {isPetEvent(event) && <Details event={event} />}
+        <span class="soft small">
+          <ExactTime of={time} />
+          {actor !== undefined && (
+            <>
+              , by the key <code>{actor}</code>
+            </>
+          )}
+        </span>
+      </div>
+      <RelativeTime of={time} />
+    </li>
+  );
+}
+
+/** What the animal was at an event, or what a change has changed. */
+function Details({ event }: { event: PetEvent }): JSX.Element {
+  const { data } = event;
+  if (event.type !== "PetUpdated") {
+    return (
+      <p>
+        <Name of={data.name} />, {describePet(data)}
+      </p>
+    );
+  }
+  return (
+    <dl>
+      {differencesOf(event.data, event.data.previous as Patch).map(({ field, before, after }) => (
+        <div key={field.name}>
+          <dt>{field.label}</dt>
+          <dd>
+            <del>{field.show(before)}</del>
+            <ins>{field.show(after)}</ins>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The animal and its events, which follow the store. */
+function useHistory(id: number) {
+  const state = useSignal<History>({
+    pet: petOf(id),
+    isRemoved: false,
+    isUnknown: false,
+    events: [],
+    nextPage: undefined,
+    isLoading: true,
+  });
+  const change = (part: Partial<History>) => {
+    state.value = { ...state.value, ...part };
+  };
+  const loadEvents = async (path: string) => {
+    const { body, nextPage } = await request<StoreEvent[]>(path);
+    change({ events: merged(state.value.events, body), nextPage });
+  };
+  const loadNewest = async () => {
+    const { body } = await request<StoreEvent[]>(firstPageOf(id));
+    change({ events: merged(state.value.events, body) });
+  };
+  const loadPet = async () => {
+    const { body: [pet] } = await request<Pet[]>(`pets?ids=${id}`);
+    if (pet === undefined) throw new ResponseError(NOT_FOUND, { message: "No such animal" });
+    // An event may have said meanwhile that it was removed.
+    if (!state.value.isRemoved) change({ pet });
+  };
+  const showFailure = (error: unknown) => {
+    const isGone = error instanceof ResponseError && error.status === NOT_FOUND;
+    if (!isGone) showProblem(error);
+    // The page of an animal that it knows says that the animal was removed meanwhile.
+    else if (state.value.pet !== undefined) change({ isRemoved: true });
+    else change({ isUnknown: true });
+  };
+  const load = async (read: () => Promise<unknown>) => {
+    change({ isLoading: true });
+    await attempt(read, showFailure);
+    change({ isLoading: false });
+  };
+  useEffect(() => {
+    load(() => Promise.all([loadPet(), loadEvents(firstPageOf(id))]));
+    return onEvents((batch) => {
+      const own = batch.filter((event) => petIdOf(event) === id);
+      const last = own.at(-1);
+      if (last === undefined) return;
+      change({ events: merged(state.value.events, own) });
+      if (isPetEvent(last)) change(changeOf(last));
+      else attempt(loadPet, showFailure);
+      // The stream does not say who it was, and nobody can read the history of a removed animal.
+      if (last.type !== "PetRemoved") attempt(loadNewest, showFailure);
+    });
+  }, []);
+  const loadOlder = () => load(() => loadEvents(state.value.nextPage!));
+  return { history: state.value, loadOlder };
+}
+
+function firstPageOf(id: number): string {
+  return `pets/${id}/events?limit=${PAGE_LENGTH}`;
+}
+
+/** Some events and others, each once, the newest first. If both have an event, that of `more` stays. */
+function merged(events: readonly StoreEvent[], more: readonly StoreEvent[]): StoreEvent[] {
+  const byId = new Map([...events, ...more].map((event) => [event.id, event]));
+  return [...byId.values()].sort((a, b) => a.id < b.id ? 1 : -1);
+}

@@ -1,0 +1,121 @@
+/** One animal in the list: its fields and its controls. */
+
+import type { JSX } from "preact";
+import type { Pet } from "../../events/pet.ts";
+import { type Leaving, wanted, WHY_LEAVING } from "./animals.ts";
+import { askToRemove, changeOrAsk } from "./change_animal.tsx";
+import { beginEdit } from "./edit_row.tsx";
+import { type AnyField, FIELDS, type Patch } from "./fields.tsx";
+import { Icon } from "./icon.tsx";
+import { mayWrite } from "./key_info.ts";
+import { Name, spokenName } from "./name.tsx";
+import { addressOf, onFollow, showAnimal } from "./navigation.ts";
+import { StatusPicker } from "./status_picker.tsx";
+
+interface AnimalRowProps {
+  pet: Pet;
+  /** What the animal gets at the moment. */
+  patch: Patch | undefined;
+  /** Why the animal is in the list no more. */
+  why: Leaving["why"] | undefined;
+  /** Whether the keys are on this row, so that Tab reaches it. */
+  isActive: boolean;
+}
+
+/** The name is the tab stop of the list; the arrow keys reach the other controls. */
+export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.Element {
+  const { id, name } = pet;
+  const mayChange = mayWrite.value && why !== "removed";
+  return (
+    <>
+      <span role="gridcell" class="name">
+        <a
+          href={addressOf(wanted.value, id)}
+          title={name}
+          tabIndex={isActive ? 0 : -1}
+          data-home={isActive || undefined}
+          onClick={onFollow(() => showAnimal(id))}
+        >
+          <Name of={name} />
+        </a>
+      </span>
+      <span role="gridcell" class="number id">{id}</span>
+      {FIELDS.filter((field) => field.name !== "name").map((field) => (
+        <Cell key={field.name} field={field} pet={pet} patch={patch} mayChange={mayChange} />
+      ))}
+      <span role="gridcell" class="actions">
+        {why !== undefined && <span class="soft small">{WHY_LEAVING[why]}</span>}
+        {mayChange && <Actions pet={pet} />}
+      </span>
+    </>
+  );
+}
+
+interface CellProps {
+  field: AnyField;
+  pet: Pet;
+  patch: Patch | undefined;
+  mayChange: boolean;
+}
+
+function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
+  const value = pet[field.name];
+  const isPicker = field.name === "status" && mayChange;
+  return (
+    <span
+      role="gridcell"
+      class={`${field.name} ${field.isNumber ? "number" : ""}`}
+      title={field.isNumber ? field.textOf(value) : undefined}
+    >
+      {isPicker ? <Status pet={pet} patch={patch} tabIndex={-1} /> : field.show(value)}
+    </span>
+  );
+}
+
+interface StatusProps {
+  pet: Pet;
+  patch: Patch | undefined;
+  tabIndex?: number;
+}
+
+/** The status, which people can change at once. The pill has the new status while that is being written. */
+export function Status({ pet, patch, tabIndex }: StatusProps): JSX.Element {
+  const shown = patch?.status === undefined ? pet.status : patch.status ?? undefined;
+  return (
+    <StatusPicker
+      status={shown}
+      label={`Status of ${spokenName(pet.name)}`}
+      isBusy={patch !== undefined}
+      tabIndex={tabIndex}
+      onPick={(status) => changeOrAsk(pet, { status: status ?? null })}
+    />
+  );
+}
+
+function Actions({ pet }: { pet: Pet }): JSX.Element {
+  const name = spokenName(pet.name);
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        tabIndex={-1}
+        title="Edit"
+        aria-label={`Edit ${name}`}
+        onClick={() => beginEdit(pet)}
+      >
+        <Icon name="edit" />
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        tabIndex={-1}
+        title="Remove"
+        aria-label={`Remove ${name}`}
+        onClick={() => askToRemove(pet)}
+      >
+        <Icon name="remove" />
+      </button>
+    </>
+  );
+}

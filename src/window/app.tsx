@@ -1,0 +1,112 @@
+/** The page: its header, its parts and its messages. */
+
+import type { JSX } from "preact";
+import { ActivityPanel } from "./activity_panel.tsx";
+import { AnimalList } from "./animal_list.tsx";
+import { AnimalPage } from "./animal_page.tsx";
+import { connectionProblem } from "./api.ts";
+import { ask, Dialogs } from "./dialog.tsx";
+import { keyInfo } from "./key_info.ts";
+import { Messages } from "./messages.tsx";
+import { animalId } from "./navigation.ts";
+import { formatDate } from "./relative_time.tsx";
+import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./session.ts";
+import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
+import { Toolbar } from "./toolbar.tsx";
+import { hasUnsaved } from "./unsaved.ts";
+
+export function App(): JSX.Element {
+  const hasKey = apiKey.value !== undefined;
+  const isAsking = hasKey && keyProblem.value !== undefined;
+  return (
+    <>
+      {hasKey && animalId.value === undefined && (
+        <a class="skip" href="#animals" onClick={skip}>Skip to the animals</a>
+      )}
+      <Header />
+      {hasKey && <Store />}
+      {!hasKey && !isAskingTabs.value && <SignInPage />}
+      <Dialogs />
+      {keyFromAddress.value !== undefined && <KeyQuestion />}
+      {isAsking && <SignInDialog />}
+      <Messages />
+    </>
+  );
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  const homes = document.querySelectorAll<HTMLElement>("#main [data-home]");
+  [...homes].at(-1)?.focus();
+}
+
+function Header(): JSX.Element {
+  const hasKey = apiKey.value !== undefined;
+  return (
+    <header>
+      <img src="docs/icon.svg" alt="" width="28" height="28" />
+      <h1 class="title">Animal Store</h1>
+      {hasKey && <Connection />}
+      <span class="space" />
+      {keyInfo.value !== undefined && <KeyName />}
+      <a href="docs">API reference</a>
+      {hasKey && <button type="button" class="quiet" onClick={askToSignOut}>Sign out</button>}
+    </header>
+  );
+}
+
+async function askToSignOut(): Promise<void> {
+  const isSure = !hasUnsaved.value || await ask({
+    title: "Sign out?",
+    text: "Something is not saved yet, and would be lost.",
+    no: "Stay",
+    yes: "Sign out",
+  });
+  if (isSure) signOut();
+}
+
+/** A dot, which turns amber and gets words while the service does not respond. */
+function Connection(): JSX.Element {
+  if (connectionProblem.value === "") {
+    return (
+      <p class="connection" role="status" title="Connected">
+        <span class="unseen">Connected</span>
+      </p>
+    );
+  }
+  return <p class="connection away" role="status">{connectionProblem.value ?? "Connecting …"}</p>;
+}
+
+function KeyName(): JSX.Element {
+  const { label, readOnly, expiresAt } = keyInfo.value!;
+  const end = expiresAt === undefined
+    ? ""
+    : `, which expires on ${formatDate(new Date(expiresAt))}`;
+  return (
+    <>
+      <span class="key" title={`The label of your API key${end}`}>
+        Key <bdi>{label}</bdi>
+      </span>
+      {readOnly && (
+        <span class="pill none" title="Your API key may not change animals">Read only</span>
+      )}
+    </>
+  );
+}
+
+function Store(): JSX.Element {
+  const id = animalId.value;
+  return (
+    <main id="main">
+      {id === undefined
+        ? (
+          <section aria-label="Animals">
+            <Toolbar />
+            <AnimalList />
+          </section>
+        )
+        : <AnimalPage key={id} id={id} />}
+      <ActivityPanel />
+    </main>
+  );
+}

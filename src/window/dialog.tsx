@@ -1,0 +1,154 @@
+/** The dialogs of the page. One that opens while another one is open lies above it, and replaces nothing. */
+
+import { signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { restoreFocus } from "./focus.ts";
+
+interface OpenDialog {
+  id: number;
+  draw: (close: () => void) => JSX.Element;
+}
+
+/** The lowest one first. */
+const dialogs = signal<readonly OpenDialog[]>([]);
+let lastId = 0;
+
+/** Opens a dialog: `draw` returns a component whose root is a {@linkcode Dialog}. Returns what closes it. */
+export function openDialog(draw: OpenDialog["draw"]): () => void {
+  const id = ++lastId;
+  dialogs.value = [...dialogs.value, { id, draw }];
+  return () => closeDialog(id);
+}
+
+function closeDialog(id: number): void {
+  dialogs.value = dialogs.value.filter((it) => it.id !== id);
+}
+
+export function Dialogs(): JSX.Element {
+  return (
+    <>
+      {dialogs.value.map(({ id, draw }) => (
+        <Drawn
+          key={id}
+          draw={() => draw(() => closeDialog(id))}
+        />
+      ))}
+    </>
+  );
+}
+
+function Drawn({ draw }: { draw: () => JSX.Element }): JSX.Element {
+  return draw();
+}
+
+export interface DialogProps {
+  title: ComponentChildren;
+  /** The button that closes the dialog. */
+  no: string;
+  /** The button that does what the dialog is for. */
+  yes?: string;
+  /** What the dialog does at the moment, such as "Saving …". Nobody can close it meanwhile. */
+  busy?: string;
+  /** Whether `yes` may be final. Then `no` has the focus. */
+  isDangerous?: boolean;
+  /** Whether the dialog has much to show. */
+  isWide?: boolean;
+  /** Why it failed. */
+  fault?: ComponentChildren;
+  onYes?: () => void;
+  /** Called for the button `no` and for Escape. */
+  onClose: () => void;
+  children?: ComponentChildren;
+}
+
+export function Dialog(props: DialogProps): JSX.Element {
+  const { title, no, yes, busy, isDangerous, isWide, fault, onYes, onClose, children } = props;
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useLayoutEffect(() => {
+    const dialog = element.current!;
+    dialog.showModal();
+    return () => {
+      dialog.close();
+      restoreFocus();
+    };
+  }, []);
+  const isBusy = busy !== undefined;
+  const close = () => {
+    if (!isBusy) onClose();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    // Otherwise the browser closes the dialog at the second Escape, also while it is busy.
+    event.preventDefault();
+    event.stopPropagation();
+    close();
+  };
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    if (!isBusy) onYes?.();
+  };
+  return (
+    <dialog
+      ref={element}
+      class={isWide ? "wide" : ""}
+      aria-labelledby={titleId}
+      aria-busy={isBusy}
+      onKeyDown={onKeyDown}
+      onCancel={(event) => {
+        // On a phone, the step back closes a dialog.
+        event.preventDefault();
+        close();
+      }}
+    >
+      <form method="dialog" noValidate onSubmit={onSubmit}>
+        <h2 id={titleId} class="title">{title}</h2>
+        {children}
+        <p class="fault" role="alert">{fault}</p>
+        <p class="buttons">
+          <span class="soft" role="status">{busy}</span>
+          <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
+            {no}
+          </button>
+          {yes !== undefined && (
+            <button type="submit" class={isDangerous ? "danger" : "primary"} aria-disabled={isBusy}>
+              {yes}
+            </button>
+          )}
+        </p>
+      </form>
+    </dialog>
+  );
+}
+
+export interface Question {
+  title: ComponentChildren;
+  text: ComponentChildren;
+  no: string;
+  yes: string;
+}
+
+/** Asks a question. Resolves to whether the reader chose `yes`. `no` has the focus, because `yes` may be final. */
+export function ask({ title, text, no, yes }: Question): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  openDialog((close) => {
+    const answer = (isYes: boolean) => {
+      close();
+      resolve(isYes);
+    };
+    return (
+      <Dialog
+        title={title}
+        no={no}
+        yes={yes}
+        isDangerous
+        onYes={() => answer(true)}
+        onClose={() => answer(false)}
+      >
+        <p>{text}</p>
+      </Dialog>
+    );
+  });
+  return promise;
+}

@@ -1,0 +1,178 @@
+/** The form of an edit, in the row of its animal. */
+
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import type { Pet } from "../../events/pet.ts";
+import { dropLeaving, type Leaving, WHY_LEAVING } from "./animals.ts";
+import { changeAnimal, ItIsNow } from "./change_animal.tsx";
+import { ask } from "./dialog.tsx";
+import { changeEdit, type Edit, removeEdit, setEdit } from "./edits.ts";
+import { afterDraw, restoreFocus } from "./focus.ts";
+import { EDITABLE_FIELDS, type Faults, parseChange, textsOf } from "./fields.tsx";
+import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
+import { showProblem } from "./messages.tsx";
+import { Name, spokenName } from "./name.tsx";
+import { useUnsaved } from "./unsaved.ts";
+
+/** The status has a control of its own in the row. */
+const EDITED = EDITABLE_FIELDS.filter(({ name }) => name !== "status");
+
+export function beginEdit(pet: Pet): void {
+  const texts = Object.fromEntries(EDITED.map(({ name }) => [name, textsOf(pet)[name]]));
+  setEdit(pet.id, { base: pet, texts, faults: {}, isSaving: false, theirs: undefined });
+  afterDraw(() => {
+    document.querySelector<HTMLElement>(`[data-id="${pet.id}"] input`)?.focus();
+  });
+}
+
+function endEdit(id: number): void {
+  removeEdit(id);
+  dropLeaving(id);
+}
+
+/** Whether the reader has typed anything. */
+function isTyped({ base, texts }: Edit): boolean {
+  const before = textsOf(base);
+  return EDITED.some(({ name }) => texts[name] !== before[name]);
+}
+
+interface EditRowProps {
+  edit: Edit;
+  /** Why the animal is in the list no more. */
+  why: Leaving["why"] | undefined;
+}
+
+export function EditRow({ edit, why }: EditRowProps): JSX.Element {
+  const { base: { id, name }, texts, faults, isSaving, theirs } = edit;
+  const form = useRef<HTMLFormElement>(null);
+  useUnsaved(isTyped(edit));
+
+  const close = async () => {
+    if (isSaving) return;
+    // Nobody can save a change of an animal that was removed.
+    const isLost = isTyped(edit) && why !== "removed";
+    const isSure = !isLost || await ask({
+      title: (
+        <>
+          Discard the change of <Name of={name} />?
+        </>
+      ),
+      text: "What you typed would be lost.",
+      no: "Keep typing",
+      yes: "Discard",
+    });
+    if (isSure) leave(id);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    // Otherwise the key would also close the dialog that it opens.
+    event.preventDefault();
+    event.stopPropagation();
+    close();
+  };
+  const showFaults = (found: Faults) => {
+    changeEdit(id, { faults: found });
+    focusFault(form.current);
+  };
+  return (
+    <div role="gridcell">
+      <form
+        ref={form}
+        noValidate
+        aria-busy={isSaving}
+        onKeyDown={onKeyDown}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (why !== "removed" && !isSaving) save(edit, showFaults);
+        }}
+      >
+        {EDITED.map((field) => (
+          <FormField
+            key={field.name}
+            label={`${field.label} of ${spokenName(name)}`}
+            isLabelHidden
+            fault={faults[field.name]}
+          >
+            {(attributes) => (
+              <field.Control
+                {...attributes}
+                name={field.name}
+                text={texts[field.name] ?? ""}
+                onText={(text) => {
+                  changeEdit(id, {
+                    texts: { ...texts, [field.name]: text },
+                    faults: faultsAfter(faults, field.name, text),
+                  });
+                }}
+              />
+            )}
+          </FormField>
+        ))}
+        <span class="buttons">
+          <button type="button" disabled={isSaving} onClick={close}>
+            {why === "removed" ? "Close" : "Cancel"}
+          </button>
+          {why !== "removed" && (
+            <button type="submit" class="primary" aria-disabled={isSaving}>
+              {isSaving ? "Saving …" : "Save"}
+            </button>
+          )}
+        </span>
+        <p class="fault" role="alert">
+          {why !== undefined && (
+            <>
+              <Name of={name} /> {WHY_LEAVING[why]}
+            </>
+          )}
+          {why === undefined && theirs !== undefined && (
+            <>
+              Somebody else changed this animal. <ItIsNow pet={theirs} />
+            </>
+          )}
+        </p>
+      </form>
+    </div>
+  );
+}
+
+async function save({ base, texts, theirs }: Edit, showFaults: (faults: Faults) => void) {
+  const { id } = base;
+  const parsed = parseChange(base, texts);
+  if (!parsed.isSound) {
+    showFaults(parsed.faults);
+    return;
+  }
+  if (Object.keys(parsed.patch).length === 0) {
+    leave(id);
+    return;
+  }
+  changeEdit(id, { isSaving: true });
+  const outcome = await changeAnimal(theirs ?? base, parsed.patch, (error) => {
+    const found = faultsIn(error);
+    if (Object.keys(found).length > 0) showFaults(found);
+    else showProblem(error);
+  });
+  changeEdit(id, { isSaving: false });
+  if (outcome.kind === "done") leave(id);
+  if (outcome.kind !== "conflict") return;
+  const isSure = await ask({
+    title: "Somebody else changed this animal",
+    text: <ItIsNow pet={outcome.theirs} />,
+    no: "Keep editing",
+    yes: "Change anyway",
+  });
+  const after = { base, texts, faults: {}, isSaving: false, theirs: outcome.theirs };
+  changeEdit(id, after);
+  if (isSure) await save(after, showFaults);
+}
+
+/** Ends an edit. The row gets the focus back. */
+function leave(id: number): void {
+  const hadFocus = document.activeElement?.closest(`[data-id="${id}"]`) !== null;
+  endEdit(id);
+  if (!hadFocus) return;
+  afterDraw(() => {
+    document.querySelector<HTMLElement>(`[data-id="${id}"] a`)?.focus({ preventScroll: true });
+    restoreFocus();
+  });
+}

@@ -1,0 +1,36 @@
+/** The animals whose rows are edited. Typed text stays whatever others do to the animal, and whatever the list shows. */
+
+import { signal } from "@preact/signals";
+import type { Pet } from "../../events/pet.ts";
+import type { Faults, Texts } from "./fields.tsx";
+
+export interface Edit {
+  /** The animal as the reader knows it. */
+  base: Pet;
+  /** What the reader has typed. */
+  texts: Texts;
+  faults: Faults;
+  /** Whether the edit is being written. */
+  isSaving: boolean;
+  /** The animal as somebody else has made it meanwhile, if the reader was told and keeps editing. */
+  theirs: Pet | undefined;
+}
+
+/** By the ids of the animals. Replaced after each change. */
+export const edits = signal<ReadonlyMap<number, Edit>>(new Map());
+
+export function setEdit(id: number, edit: Edit): void {
+  edits.value = new Map(edits.value).set(id, edit);
+}
+
+/** Changes an edit, unless it has ended. */
+export function changeEdit(id: number, change: Partial<Edit>): void {
+  const edit = edits.value.get(id);
+  if (edit !== undefined) setEdit(id, { ...edit, ...change });
+}
+
+export function removeEdit(id: number): void {
+  const others = new Map(edits.value);
+  others.delete(id);
+  edits.value = others;
+}

@@ -1,0 +1,44 @@
+/** Which column of a file has which field. The page makes a guess, and its reader chooses. */
+
+import { EDITABLE_FIELDS, type EditableField } from "../fields.tsx";
+
+/** What a column can have: a field, or the identifier of an animal that is in the store. */
+export type Target = EditableField["name"] | "id";
+
+/** The columns by what they have, as indices. */
+export type Columns = Partial<Record<Target, number>>;
+
+export const TARGETS: readonly { target: Target; label: string; headings: string[] }[] = [
+  ...EDITABLE_FIELDS.map(({ name, label, headings }) => ({
+    target: name,
+    label,
+    headings: [name, label, ...headings].map(plain),
+  })),
+  { target: "id", label: "Id", headings: ["id"] },
+];
+
+/** The columns whose titles name a field, also as "animal_name" or "Pet category". */
+export function guessColumns(titles: readonly string[]): Columns {
+  const headings = titles.map(plain);
+  const columns: Columns = {};
+  for (const { target, headings: known } of TARGETS) {
+    const exact = headings.findIndex((it) => known.includes(it));
+    // The identifiers of other systems are not those of this store.
+    const isPrefixed = (it: string) =>
+      target !== "id" && known.includes(it.replace(/^(animal|pet)/, ""));
+    const index = exact >= 0 ? exact : headings.findIndex(isPrefixed);
+    if (index >= 0) columns[target] = index;
+  }
+  return columns;
+}
+
+/** A title in small letters and without other characters. */
+function plain(title: string): string {
+  return title.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** The fields that a new animal needs and that have no column, by their labels. */
+export function missingColumns(columns: Columns): string[] {
+  const missing = EDITABLE_FIELDS.filter((it) => it.isRequired && columns[it.name] === undefined);
+  return missing.map(({ label }) => label);
+}

@@ -1,0 +1,168 @@
+/** The dialog that imports a CSV file: choose it, see what it would do, import it, and see what came of it. */
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Pet } from "../../../events/pet.ts";
+import { newIdempotencyKey } from "../api.ts";
+import { animals } from "../count_words.ts";
+import { Dialog, openDialog } from "../dialog.tsx";
+import { FormField } from "../form_field.tsx";
+import { useUnsaved } from "../unsaved.ts";
+import { type Draft, draftOf, planOf } from "./draft.ts";
+import { ImportPreview } from "./import_preview.tsx";
+import { type ImportProgress, startImport } from "./import_progress.ts";
+import { ImportReport } from "./import_report.tsx";
+import { idsIn, type Plan, planAgain } from "./plan.ts";
+import { readPets } from "./read_pets.ts";
+import { FILE_MAX_BYTES } from "./table.ts";
+
+export function openImportDialog(): void {
+  openDialog((close) => <ImportDialog close={close} />);
+}
+
+/** An import that has begun. */
+interface Begun {
+  /** Which one it is of this dialog, from 1. */
+  number: number;
+  draft: Draft;
+  plan: Plan;
+  progress: ImportProgress;
+}
+
+function ImportDialog({ close }: { close: () => void }): JSX.Element {
+  const [begun, setBegun] = useState<Begun | undefined>(undefined);
+  const begin = (draft: Draft, plan: Plan) => {
+    const number = (begun?.number ?? 0) + 1;
+    setBegun({ number, draft, plan, progress: startImport(plan.entries) });
+  };
+  if (begun === undefined) return <ChosenFile begin={begin} close={close} />;
+  // Each import opens a dialog of its own, so that the focus is on its first button.
+  return <RunningImport key={begun.number} begun={begun} begin={begin} close={close} />;
+}
+
+interface StepProps {
+  begin: (draft: Draft, plan: Plan) => void;
+  close: () => void;
+}
+
+function ChosenFile({ begin, close }: StepProps): JSX.Element {
+  const [draft, setDraft] = useState<Draft | undefined>(undefined);
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const { pets, fault: faultOfPets } = useAnimals(draft);
+  const plan = useMemo(() => draft && planOf(draft, pets), [draft, pets]);
+
+  const take = (make: () => Draft) => {
+    try {
+      setDraft(make());
+      setFault(undefined);
+    } catch (error) {
+      setFault((error as Error).message);
+    }
+  };
+  const choose = async (file: File | undefined) => {
+    if (file === undefined) return;
+    setDraft(undefined);
+    try {
+      const bytes = await bytesOf(file);
+      take(() => draftOf(file.name, bytes));
+    } catch (error) {
+      setFault((error as Error).message);
+    }
+  };
+  const hasWork = plan !== undefined && plan.entries.length > 0;
+  return (
+    <Dialog
+      title={draft === undefined ? "Import animals" : <ImportOf draft={draft} />}
+      isWide={draft !== undefined}
+      no="Cancel"
+      yes={hasWork ? labelOf(plan) : undefined}
+      onYes={() => hasWork && begin(draft!, plan)}
+      onClose={close}
+      fault={fault ?? faultOfPets}
+    >
+      <p class="soft">
+        A CSV file, as spreadsheets save it. Its first line has the titles of the columns.
+      </p>
+      <FormField label="File" fault={undefined}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="file"
+            accept=".csv,.tsv,.txt,text/csv"
+            aria-invalid={fault !== undefined}
+            onChange={({ currentTarget }) => choose(currentTarget.files?.[0])}
+          />
+        )}
+      </FormField>
+      {draft !== undefined && <ImportPreview draft={draft} plan={plan} onChange={take} />}
+    </Dialog>
+  );
+}
+
+function RunningImport({ begun, begin, close }: StepProps & { begun: Begun }): JSX.Element {
+  const { draft, plan, progress } = begun;
+  const state = progress.state.value;
+  const isRunning = state.end === undefined;
+  useUnsaved(isRunning);
+  return (
+    <Dialog
+      title={<ImportOf draft={draft} />}
+      isWide
+      no={isRunning ? "Stop" : "Done"}
+      busy={progress.isStopping.value ? "Stopping …" : undefined}
+      onClose={isRunning ? progress.stop : close}
+    >
+      <ImportReport
+        draft={draft}
+        plan={plan}
+        state={state}
+        onAddAgain={() => begin(draft, planAgain(state.present, newIdempotencyKey()))}
+      />
+    </Dialog>
+  );
+}
+
+function ImportOf({ draft }: { draft: Draft }): JSX.Element {
+  return (
+    <>
+      Import <bdi>{draft.fileName}</bdi>
+    </>
+  );
+}
+
+/** Throws an error for people. */
+async function bytesOf(file: File): Promise<Uint8Array> {
+  if (file.size > FILE_MAX_BYTES) throw new Error("The file has more than 20 megabytes");
+  try {
+    return new Uint8Array(await file.arrayBuffer());
+  } catch {
+    throw new Error("The browser cannot read the file");
+  }
+}
+
+/** The animals that the file changes, as they are now; `undefined` until they are read. */
+function useAnimals(draft: Draft | undefined) {
+  const [pets, setPets] = useState<ReadonlyMap<number, Pet> | undefined>(undefined);
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const column = draft?.isOfChanges ? draft.columns.id : undefined;
+  const table = draft?.table;
+  useEffect(() => {
+    setPets(undefined);
+    setFault(undefined);
+    if (table === undefined || column === undefined) return;
+    const stop = new AbortController();
+    readPets(idsIn(table, { id: column }), stop.signal).then(setPets, (error) => {
+      if (!stop.signal.aborted) setFault(error.message);
+    });
+    return () => stop.abort();
+  }, [table, column]);
+  return { pets, fault };
+}
+
+function labelOf({ entries }: Plan): string {
+  const changed = entries.filter(({ kind }) => kind === "change").length;
+  const added = entries.length - changed;
+  if (changed === 0) return `Import ${animals(added)}`;
+  const change = `Change ${animals(changed)}`;
+  return added === 0 ? change : `${change} and add ${animals(added)}`;
+}

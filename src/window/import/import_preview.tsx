@@ -1,0 +1,239 @@
+/** What an import would do, and the choices of how the file is read. */
+
+import { Fragment, type JSX } from "preact";
+import { useId } from "preact/hooks";
+import { animals, linesAre } from "../count_words.ts";
+import { ENCODINGS } from "../csv/decode_text.ts";
+import { EDITABLE_FIELDS } from "../fields.tsx";
+import { FormField } from "../form_field.tsx";
+import { Name } from "../name.tsx";
+import { missingColumns, type Target, TARGETS } from "./columns.ts";
+import { type Draft, withColumn, withEncoding, withTitles } from "./draft.ts";
+import { DownloadLeftOut } from "./import_report.tsx";
+import { Lines, linesOf } from "./lines.tsx";
+import type { Addition, Change, Plan } from "./plan.ts";
+import { previewSample } from "./preview_sample.ts";
+
+interface PreviewProps {
+  draft: Draft;
+  /** `undefined` while a column is missing, or the animals are being read. */
+  plan: Plan | undefined;
+  /** Takes another draft, which `make` returns, or shows the error that it throws. */
+  onChange: (make: () => Draft) => void;
+}
+
+export function ImportPreview({ draft, plan, onChange }: PreviewProps): JSX.Element {
+  return (
+    <>
+      <EncodingChoice draft={draft} onChange={onChange} />
+      <ColumnChoice draft={draft} onChange={onChange} />
+      {draft.columns.id !== undefined && <ModeChoice draft={draft} onChange={onChange} />}
+      {plan === undefined ? <WhyNot draft={draft} /> : <Effects draft={draft} plan={plan} />}
+    </>
+  );
+}
+
+type ChoiceProps = Pick<PreviewProps, "draft" | "onChange">;
+
+function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
+  const { encoding, isAssumed } = draft.table;
+  const choose = (chosen: string) => onChange(() => withEncoding(draft, chosen));
+  return (
+    <>
+      <FormField label="Encoding" fault={undefined}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            class="import-encoding"
+            value={encoding}
+            onChange={({ currentTarget }) => choose(currentTarget.value)}
+          >
+            {Object.entries(ENCODINGS).map(([value, label]) => (
+              <option key={value} value={value}>{label}</option>
+            ))}
+          </select>
+        )}
+      </FormField>
+      <p role="status">{isAssumed && <AssumedEncoding encoding={encoding} />}</p>
+    </>
+  );
+}
+
+function AssumedEncoding({ encoding }: { encoding: string }): JSX.Element {
+  return (
+    <>
+      The file does not say its encoding, and is assumed to be{" "}
+      {ENCODINGS[encoding]}. If letters below are wrong, choose another encoding.
+    </>
+  );
+}
+
+function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
+  const { table: { titles, hasTitles }, columns } = draft;
+  const used = Object.values(columns);
+  const unused = titles.filter((_, index) => !used.includes(index));
+  const choose = (target: Target, text: string) => {
+    const index = text === "" ? undefined : Number(text);
+    onChange(() => withColumn(draft, target, index));
+  };
+  return (
+    <fieldset>
+      <legend>Columns</legend>
+      <div class="import-columns">
+        {TARGETS.map(({ target, label }) => (
+          <FormField key={target} label={label} fault={undefined}>
+            {(attributes) => (
+              <select
+                {...attributes}
+                value={columns[target] ?? ""}
+                onChange={({ currentTarget }) => choose(target, currentTarget.value)}
+              >
+                <option value="">(none)</option>
+                {titles.map((title, index) => (
+                  <option key={index} value={index}>{title || `Column ${index + 1}`}</option>
+                ))}
+              </select>
+            )}
+          </FormField>
+        ))}
+      </div>
+      <label class="import-choice">
+        <input
+          type="checkbox"
+          checked={hasTitles}
+          onChange={({ currentTarget }) => onChange(() => withTitles(draft, currentTarget.checked))}
+        />
+        <span>The first line has the titles of the columns</span>
+      </label>
+      {unused.length > 0 && (
+        <p class="soft small">
+          Left out: {unused.map((title, index) => (
+            <Fragment key={index}>
+              {index > 0 && ", "}
+              <bdi>{title || "(no title)"}</bdi>
+            </Fragment>
+          ))}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
+  const group = useId();
+  const choices = [
+    { isOfChanges: true, label: "Change the animals with these ids" },
+    { isOfChanges: false, label: "Add all of them again, with new ids" },
+  ];
+  return (
+    <fieldset>
+      <legend>The file has ids</legend>
+      {choices.map(({ isOfChanges, label }) => (
+        <label key={label} class="import-choice">
+          <input
+            type="radio"
+            name={group}
+            checked={draft.isOfChanges === isOfChanges}
+            onChange={() => onChange(() => ({ ...draft, isOfChanges }))}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function WhyNot({ draft }: { draft: Draft }): JSX.Element {
+  if (draft.isOfChanges) return <p role="status">Reading the animals …</p>;
+  const missing = missingColumns(draft.columns).join(" and ");
+  return <p class="fault" role="alert">Choose the column of {missing}</p>;
+}
+
+function Effects({ draft, plan }: { draft: Draft; plan: Plan }): JSX.Element {
+  const { entries, leftOut, unchanged } = plan;
+  const sample = previewSample(entries);
+  return (
+    <>
+      {unchanged > 0 && <p>{animals(unchanged)} would not change.</p>}
+      <Changes changes={sample.filter((it) => it.kind === "change")} />
+      <Additions additions={sample.filter((it) => it.kind === "addition")} />
+      {sample.length < entries.length && (
+        <p class="soft small">
+          These are the first lines, and more with letters outside ASCII or line breaks.
+        </p>
+      )}
+      <Lines title={`${linesAre(leftOut.length)} left out`} lines={leftOut}>
+        <DownloadLeftOut draft={draft} leftOut={leftOut} />
+      </Lines>
+    </>
+  );
+}
+
+function Additions({ additions }: { additions: Addition[] }): JSX.Element | null {
+  if (additions.length === 0) return null;
+  return (
+    <>
+      <h3>New animals</h3>
+      <table>
+        <thead>
+          <tr>
+            <th class="number">Line</th>
+            {EDITABLE_FIELDS.map(({ name, label, isNumber }) => (
+              <th key={name} class={isNumber ? "number" : ""}>{label}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {additions.map(({ row, pet }) => (
+            <tr key={row.line}>
+              <td class="number">{linesOf(row)}</td>
+              {EDITABLE_FIELDS.map(({ name, isNumber, show }) => (
+                <td key={name} class={isNumber ? "number" : ""}>{show(pet[name])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Changes({ changes }: { changes: Change[] }): JSX.Element | null {
+  if (changes.length === 0) return null;
+  return (
+    <>
+      <h3>Changes</h3>
+      <table>
+        <thead>
+          <tr>
+            <th class="number">Line</th>
+            <th class="number">Id</th>
+            <th>Animal</th>
+            <th>Change</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map(({ row, before, patch }) => (
+            <tr key={row.line}>
+              <td class="number">{linesOf(row)}</td>
+              <td class="number">{before.id}</td>
+              <td>
+                <Name of={before.name} />
+              </td>
+              <td>
+                {EDITABLE_FIELDS.filter(({ name }) => name in patch).map((
+                  { name, label, show },
+                ) => (
+                  <div key={name}>
+                    {label}: <del>{show(before[name])}</del>{" "}
+                    <ins>{show(patch[name] ?? undefined)}</ins>
+                  </div>
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

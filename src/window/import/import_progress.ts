@@ -1,0 +1,107 @@
+/** A running import: how far it is, and what has come of its lines. */
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { wait } from "../api.ts";
+import type { Entry, LeftOut } from "./plan.ts";
+import { type Outcome, runImport } from "./run_import.ts";
+import { sendEntry } from "./send_entry.ts";
+
+/** The page draws the progress at most once in this time. */
+const DRAW_MS = 250;
+
+export interface ImportState {
+  added: number;
+  changed: number;
+  /** Lines whose animals an earlier import has added. */
+  present: readonly Entry[];
+  failed: readonly LeftOut[];
+  /** How the run has ended; `undefined` until then. */
+  end: { kind: "done" | "stopped" } | { kind: "failed"; fault: string } | undefined;
+}
+
+export interface ImportProgress {
+  state: ReadonlySignal<ImportState>;
+  /** Whether the import waits for the lines in flight, and sends no others. */
+  isStopping: ReadonlySignal<boolean>;
+  stop: () => void;
+}
+
+export function startImport(entries: readonly Entry[]): ImportProgress {
+  const stop = new AbortController();
+  const tally = new Tally();
+  const state = signal(tally.state());
+  const isStopping = signal(false);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const drawSoon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      state.value = tally.state();
+    }, DRAW_MS);
+  };
+  const run = runImport(entries, {
+    send: sendEntry,
+    onOutcome(entry, outcome) {
+      tally.note(entry, outcome);
+      drawSoon();
+    },
+    wait,
+    signal: stop.signal,
+  });
+  const finish = (end: ImportState["end"]) => {
+    clearTimeout(timer);
+    isStopping.value = false;
+    state.value = tally.state(end);
+  };
+  run.then(
+    () => finish({ kind: tally.count() < entries.length ? "stopped" : "done" }),
+    (error) => finish({ kind: "failed", fault: error.message }),
+  );
+  return {
+    state,
+    isStopping,
+    stop() {
+      isStopping.value = true;
+      stop.abort();
+    },
+  };
+}
+
+/** Number of lines whose outcome is known. */
+export function countOf({ added, changed, present, failed }: ImportState): number {
+  return added + changed + present.length + failed.length;
+}
+
+class Tally {
+  #counts = { added: 0, changed: 0 };
+  #present: Entry[] = [];
+  #failed: LeftOut[] = [];
+
+  note(entry: Entry, outcome: Outcome): void {
+    switch (outcome.kind) {
+      case "added":
+      case "changed":
+        this.#counts[outcome.kind]++;
+        break;
+      case "present":
+        this.#present.push(entry);
+        break;
+      case "failed":
+        this.#failed.push({ row: entry.row, fault: outcome.fault });
+        break;
+    }
+  }
+
+  count(): number {
+    return countOf(this.state());
+  }
+
+  /** Lists in the order of the file, although lines end in another one. */
+  state(end?: ImportState["end"]): ImportState {
+    return {
+      ...this.#counts,
+      present: this.#present.toSorted((a, b) => a.row.line - b.row.line),
+      failed: this.#failed.toSorted((a, b) => a.row.line - b.row.line),
+      end,
+    };
+  }
+}

@@ -1,0 +1,191 @@
+/** What the import of a table does: the animals that it adds or changes, and the lines that it leaves out. */
+
+import type { NewPet, Pet } from "../../../events/pet.ts";
+import { withFormula } from "../csv/csv_line.ts";
+import type { CsvRow } from "../csv/parse_csv.ts";
+import {
+  EDITABLE_FIELDS,
+  type Faults,
+  formatPet,
+  parseChange,
+  parsePet,
+  type Patch,
+  type Texts,
+} from "../fields.tsx";
+import type { Columns, Target } from "./columns.ts";
+import { hashText } from "./hash_text.ts";
+import type { Table } from "./table.ts";
+
+/** A row that adds an animal. */
+export interface Addition {
+  kind: "addition";
+  row: CsvRow;
+  pet: NewPet;
+  /** How often the file adds the same before. */
+  countBefore: number;
+  /** Another text each time that the reader wants to add the same again; "" otherwise. */
+  again: string;
+}
+
+/** A row that changes an animal, which is `before` when the plan is made. */
+export interface Change {
+  kind: "change";
+  row: CsvRow;
+  before: Pet;
+  patch: Patch;
+}
+
+export type Entry = Addition | Change;
+
+/** A row that is not imported. */
+export interface LeftOut {
+  row: CsvRow;
+  fault: string;
+}
+
+export interface Plan {
+  entries: Entry[];
+  leftOut: LeftOut[];
+  /** Number of rows whose animal already is as they say. */
+  unchanged: number;
+}
+
+type Faulty = { kind: "faulty"; row: CsvRow; fault: string };
+type Step = Entry | Faulty | { kind: "unchanged" };
+
+/** Every row adds an animal, also if it has an identifier. */
+export function planAdditions(table: Table, columns: Columns): Plan {
+  const counts = new Counts();
+  return planOf(table, (row) => addition(row, columns, counts));
+}
+
+/** Rows with an identifier change the animal that has it; the others add one. `pets` has the animals that exist. */
+export function planChanges(
+  table: Table,
+  columns: Columns,
+  pets: ReadonlyMap<number, Pet>,
+): Plan {
+  const counts = new Counts();
+  const lines = new Map<number, number>();
+  return planOf(table, (row) => {
+    const text = cellOf(row, columns, "id") ?? "";
+    if (text === "") return addition(row, columns, counts);
+    const id = readId(text);
+    if (id === undefined) return faulty(row, "Id must be a whole number");
+    const pet = pets.get(id);
+    if (pet === undefined) return faulty(row, `There is no animal ${id}`);
+    const earlier = lines.get(id);
+    if (earlier !== undefined) return faulty(row, `Id ${id} is in line ${earlier} already`);
+    lines.set(id, row.line);
+    return change(row, columns, pet);
+  });
+}
+
+/** Adds the animals of lines again, which an earlier import has added. `again` tells this time from others. */
+export function planAgain(entries: readonly Entry[], again: string): Plan {
+  const additions = entries.filter((it) => it.kind === "addition");
+  return {
+    entries: additions.map((it) => ({ ...it, again })),
+    leftOut: [],
+    unchanged: 0,
+  };
+}
+
+/**
+ * The Idempotency-Key of a row: what it adds, and how often the file adds the same before. So a corrected file adds only
+ * what is missing, and a file with two animals alike adds both.
+ */
+export function idempotencyKeyOf({ pet, countBefore, again }: Addition): string {
+  return `import-${hashText(formatPet(pet))}-${countBefore}-${again}`;
+}
+
+/** The identifiers in the rows of a table, each once. */
+export function idsIn(table: Table, columns: Columns): number[] {
+  const ids = table.rows.map((row) => readId(cellOf(row, columns, "id") ?? ""));
+  return [...new Set(ids.filter((id) => id !== undefined))].filter((id) => id > 0);
+}
+
+function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
+  const plan: Plan = { entries: [], leftOut: [], unchanged: 0 };
+  for (const row of rows) {
+    const fault = faultOfRow(row, titles.length);
+    const step: Step = fault === undefined ? stepOf(row) : faulty(row, fault);
+    switch (step.kind) {
+      case "addition":
+      case "change":
+        plan.entries.push(step);
+        break;
+      case "faulty":
+        plan.leftOut.push({ row, fault: step.fault });
+        break;
+      case "unchanged":
+        plan.unchanged++;
+        break;
+    }
+  }
+  return plan;
+}
+
+function faultOfRow({ fault, cells }: CsvRow, width: number): string | undefined {
+  if (fault !== undefined) return `The line ${fault}`;
+  const hasMore = cells.slice(width).some((cell) => cell.trim() !== "");
+  return hasMore ? "The line has more cells than the first line" : undefined;
+}
+
+function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
+  const parsed = parsePet(textsOf(row, columns));
+  if (!parsed.isSound) return faulty(row, sentenceOf(parsed.faults));
+  const { pet } = parsed;
+  return { kind: "addition", row, pet, countBefore: counts.next(formatPet(pet)), again: "" };
+}
+
+function change(row: CsvRow, columns: Columns, before: Pet): Step {
+  const parsed = parseChange(before, textsOf(row, columns));
+  if (!parsed.isSound) return faulty(row, sentenceOf(parsed.faults));
+  const { patch } = parsed;
+  if (Object.keys(patch).length === 0) return { kind: "unchanged" };
+  return { kind: "change", row, before, patch };
+}
+
+/** The texts of the fields that have a column. */
+function textsOf(row: CsvRow, columns: Columns): Texts {
+  const texts: Texts = {};
+  for (const { name } of EDITABLE_FIELDS) {
+    const text = cellOf(row, columns, name);
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}
+
+/** A missing cell at the end of a row is empty. */
+function cellOf({ cells }: CsvRow, columns: Columns, target: Target): string | undefined {
+  const index = columns[target];
+  return index === undefined ? undefined : withFormula((cells[index] ?? "").trim());
+}
+
+/** Programs that calculate write 7 as `7.0`. */
+function readId(text: string): number | undefined {
+  const [, digits] = /^(\d{1,16})(?:\.0+)?$/.exec(text) ?? [];
+  const id = Number(digits);
+  return Number.isSafeInteger(id) ? id : undefined;
+}
+
+function faulty(row: CsvRow, fault: string): Faulty {
+  return { kind: "faulty", row, fault };
+}
+
+function sentenceOf(faults: Faults): string {
+  return Object.values(faults).join("; ");
+}
+
+/** Counts what a file adds. */
+class Counts {
+  #counts = new Map<string, number>();
+
+  /** How often the file adds the same before. */
+  next(body: string): number {
+    const count = this.#counts.get(body) ?? 0;
+    this.#counts.set(body, count + 1);
+    return count;
+  }
+}

@@ -1,0 +1,51 @@
+/** Starts the page: signs in, reads the store, and follows it. */
+
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { countEvents, forgetDay, loadLastDay } from "./activity.ts";
+import { shownName } from "./animal_page.tsx";
+import { loadAnimals, updateList, wanted } from "./animals.ts";
+import { App } from "./app.tsx";
+import { countTabs, updateCounts } from "./counts.ts";
+import { follow, forgetEvents, onEvents, position } from "./feed.ts";
+import { loadKeyInfo } from "./key_info.ts";
+import { attempt, problem, showProblem } from "./messages.tsx";
+import { showAddress } from "./navigation.ts";
+import { addressProblem, apiKey, beginSession } from "./session.ts";
+
+// The list is where this page puts it, and not where the browser thinks it was.
+history.scrollRestoration = "manual";
+addEventListener("hashchange", () => location.reload());
+addEventListener("popstate", () => attempt(showAddress));
+effect(() => {
+  const name = shownName.value;
+  document.title = name === undefined ? "Animal Store" : `${name} – Animal Store`;
+});
+onEvents((events) => {
+  updateList(events);
+  updateCounts(events);
+  countEvents(events);
+});
+effect(() => {
+  if (apiKey.value !== undefined) loadKeyInfo().catch(showProblem);
+});
+render(<App />, document.body);
+await beginSession();
+await attempt(showAddress);
+if (addressProblem.value !== undefined) problem.value = addressProblem.value;
+readRest().catch(showProblem);
+await follow(readAgain);
+
+/** Reads what the list does not show. */
+async function readRest(): Promise<void> {
+  await Promise.all([countTabs(), loadLastDay(position.value ?? "")]);
+}
+
+/** The service has another log, so the page reads everything again. */
+async function readAgain(): Promise<void> {
+  forgetEvents();
+  forgetDay();
+  const filter = { ...wanted.value };
+  await loadAnimals(filter);
+  await readRest();
+}

@@ -1,0 +1,121 @@
+/** What is above the list: the tabs, the filters, and what can be done with the whole list. */
+
+import type { JSX } from "preact";
+import { openAddDialog } from "./add_dialog.tsx";
+import { wanted } from "./animals.ts";
+import { counts } from "./counts.ts";
+import { exportAnimals, isExporting } from "./export_animals.ts";
+import { type Tab, TABS } from "./filter.ts";
+import { FormField } from "./form_field.tsx";
+import { Icon } from "./icon.tsx";
+import { openImportDialog } from "./import/import_dialog.tsx";
+import { mayWrite } from "./key_info.ts";
+import { filterFault, showList, showTyped, typed } from "./navigation.ts";
+
+/** The limit of the interface. */
+const LONGEST_SEARCH = 100;
+
+/** A search begins when the reader pauses. */
+const TYPING_PAUSE_MS = 150;
+let typing: ReturnType<typeof setTimeout>;
+
+export function Toolbar(): JSX.Element {
+  return (
+    <>
+      <div role="tablist" aria-label="Status" onKeyDown={onTabKey}>
+        {TABS.map(({ tab, label }) => <StatusTab key={tab} tab={tab} label={label} />)}
+      </div>
+      <div class="filters">
+        <Search />
+        <CategoryFilter />
+      </div>
+      <div class="tools">
+        <Tools />
+      </div>
+    </>
+  );
+}
+
+function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
+  const isSelected = tab === wanted.value.status;
+  return (
+    <button
+      type="button"
+      role="tab"
+      id={`tab-${tab}`}
+      aria-controls="animals"
+      aria-selected={isSelected}
+      tabIndex={isSelected ? 0 : -1}
+      data-home={isSelected || undefined}
+      onClick={() => showList({ status: tab })}
+    >
+      {label} <b>{counts.value[tab]?.toLocaleString("en")}</b>
+    </button>
+  );
+}
+
+/** The arrow keys go from tab to tab. */
+function onTabKey({ key, target }: KeyboardEvent): void {
+  const tab = target as HTMLElement;
+  const siblings: Record<string, Element | null> = {
+    ArrowRight: tab.nextElementSibling,
+    ArrowLeft: tab.previousElementSibling,
+  };
+  const other = siblings[key] as HTMLElement | null | undefined;
+  other?.click();
+  other?.focus();
+}
+
+function Search(): JSX.Element {
+  return (
+    <span class="search">
+      <Icon name="search" />
+      <input
+        type="search"
+        maxLength={LONGEST_SEARCH}
+        aria-label="Search by name"
+        placeholder="Search by name"
+        autocomplete="off"
+        value={typed.value.name}
+        onInput={({ currentTarget }) => showSoon({ name: currentTarget.value })}
+      />
+    </span>
+  );
+}
+
+function CategoryFilter(): JSX.Element {
+  return (
+    <FormField label="Filter by category" isLabelHidden fault={filterFault.value}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          placeholder="Category"
+          inputMode="numeric"
+          autocomplete="off"
+          value={typed.value.categoryId}
+          onInput={({ currentTarget }) => showSoon({ categoryId: currentTarget.value })}
+        />
+      )}
+    </FormField>
+  );
+}
+
+function showSoon(change: { name?: string; categoryId?: string }): void {
+  typed.value = { ...typed.value, ...change };
+  clearTimeout(typing);
+  typing = setTimeout(showTyped, TYPING_PAUSE_MS);
+}
+
+function Tools(): JSX.Element {
+  return (
+    <>
+      {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
+      <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
+        {isExporting.value ? "Exporting …" : "Export"}
+      </button>
+      {mayWrite.value && (
+        <button type="button" class="primary" onClick={openAddDialog}>Add an animal</button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { windowAssets } from "../../src/http/window_page.ts";
+import { openTestService, type TestService } from "../support/test_service.ts";
+import { permissions, testNeeding } from "../support/test_needing.ts";
+
+const LIMIT_BYTES = 60_000;
+
+/** The script is bundled. */
+const test = testNeeding(permissions("env", "net", "read"));
+
+test("the files of the window take at most 60 KB in each encoding", async () => {
+  await using service = await openTestService();
+  for (const coding of ["gzip", "br"]) {
+    let total = 0;
+    for (const path of await pathsOfPage(service)) {
+      const response = await service.sendBare(path, { headers: { "accept-encoding": coding } });
+      const { status, headers } = response;
+      assertEquals([path, status, headers.get("content-encoding")], [path, 200, coding]);
+      assertEquals(headers.get("x-content-type-options"), "nosniff");
+      total += (await response.bytes()).length;
+    }
+    assertLess(total, LIMIT_BYTES, coding);
+  }
+});
+
+test("the script of the window has only what browsers need", async () => {
+  await using service = await openTestService();
+  const script = await (await service.sendBare("/window/window.js")).text();
+  // The schemas of the events are for the service.
+  assert(!/ZodError|\bDeno\b|node:/.test(script));
+});
+
+test("the page of the window names all files that are served for it", async () => {
+  await using service = await openTestService();
+  const served = [...windowAssets(() => {}).keys()];
+  assertEquals((await pathsOfPage(service)).toSorted(), [...served, "/docs/icon.svg"].toSorted());
+});
+
+test("the window has no inline code, and its policy forbids it and everything from elsewhere", async () => {
+  await using service = await openTestService();
+  const page = await service.sendBare("/window");
+  assertEquals(
+    page.headers.get("content-security-policy"),
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  );
+  assertEquals(page.headers.get("cross-origin-opener-policy"), "same-origin");
+  assert(!/<script(?![^>]* src=)|<style|\s(?:on\w+|style)=|https?:/.test(await page.text()));
+});
+
+Deno.test("the script is made once, when the page is first asked for", async () => {
+  let loads = 0;
+  const assets = windowAssets(() => {}, () => {
+    loads++;
+    return Promise.resolve("void 0;");
+  });
+  assertEquals(loads, 0);
+  for (const encoding of [null, "gzip", "br", "gzip"]) {
+    for (const path of ["/window", "/window/window.js"]) {
+      const { status } = await assets.get(path)!({ get: () => encoding });
+      assertEquals(status, 200);
+    }
+  }
+  assertEquals(loads, 1);
+});
+
+Deno.test("without its script, the window gets 503 in words, and the log has one line", async () => {
+  const reports: unknown[][] = [];
+  let isInstalled = false;
+  const assets = windowAssets((...report) => reports.push(report), () => {
+    return isInstalled ? Promise.resolve("void 0;") : Promise.reject(new Error("No esbuild"));
+  });
+  const request = (path: string) => assets.get(path)!({ get: () => null });
+  for (const path of ["/window", "/window", "/window/window.js"]) {
+    const { status, headers, contentHeaders, body } = await request(path);
+    assertEquals([status, headers?.["retry-after"]], [503, "60"]);
+    assertEquals(contentHeaders, { "content-type": "text/plain; charset=utf-8" });
+    assertEquals(
+      body,
+      "The window cannot be shown, because its script could not be made. The log of the service says why.\n",
+    );
+  }
+  assertEquals((await request("/window/window.css")).status, 200);
+  const remedy = "run `deno task bundle` in the folder of the program, with a network";
+  assertEquals(reports, [["error", "window_unavailable", { reason: "No esbuild", remedy }]]);
+  isInstalled = true;
+  assertEquals((await request("/window")).status, 200);
+});
+
+/** The paths of the page and of the files that it names, without the reference, to which it only links. */
+async function pathsOfPage(service: TestService): Promise<string[]> {
+  const page = await (await service.sendBare("/window")).text();
+  const names = page.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]+)"/g);
+  return ["/window", ...Array.from(names, ([, name]) => `/${name}`)];
+}

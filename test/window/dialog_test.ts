@@ -1,0 +1,120 @@
+/** Nothing that a person has typed or begun is lost. */
+
+import { assertEquals } from "@std/assert";
+import { testInBrowser } from "../support/chromium.ts";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
+import { until } from "../support/until.ts";
+import { button, enterKey, fill, press, row, statusOf, tab } from "../support/window_controls.ts";
+
+testInBrowser(
+  "a dialog that is sending says so, and cannot be cancelled",
+  async ({ service, network, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.method === "POST") await gate.promise;
+      return await service.fetch(request);
+    };
+    await press(page, "Add an animal");
+    await fill(dialog, "Rex", "7");
+    await press(dialog, "Save");
+    await dialog.getByText("Saving …").waitFor();
+    assertEquals(await button(dialog, "Cancel").isDisabled(), true);
+    for (let count = 0; count < 3; count++) await page.keyboard.press("Escape");
+    assertEquals(await dialog.isVisible(), true);
+    gate.resolve();
+    await dialog.waitFor({ state: "hidden" });
+    await row(page, "Rex").waitFor();
+    assertEquals(await service.listIds(), [1]);
+  },
+);
+
+testInBrowser(
+  "a half-written form is discarded only after a question",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const form = page.getByRole("dialog").filter({ hasText: "Add an animal" });
+    const question = page.getByRole("dialog").filter({ hasText: "What you typed would be lost." });
+    await press(page, "Add an animal");
+    await form.getByLabel("Name").fill("Mia");
+    for (const [key, answer] of [["Escape", "Keep typing"], ["Escape", "Discard"]]) {
+      await page.keyboard.press(key);
+      await press(question, answer);
+      await question.waitFor({ state: "hidden" });
+      if (answer === "Keep typing") {
+        assertEquals(await form.getByLabel("Name").inputValue(), "Mia");
+      }
+    }
+    await form.waitFor({ state: "hidden" });
+    // An empty form needs no question.
+    await press(page, "Add an animal");
+    await press(form, "Cancel");
+    await form.waitFor({ state: "hidden" });
+    // The browser asks before a page with a half-written form is left.
+    await press(page, "Edit Rex");
+    await page.getByLabel("Name of Rex").fill("Max");
+    const asked = page.waitForEvent("dialog");
+    const leaving = page.close({ runBeforeUnload: true });
+    await (await asked).dismiss();
+    await leaving;
+    assertEquals(await page.getByLabel("Name of Rex").inputValue(), "Max");
+    // Signing out asks, too.
+    await press(page, "Sign out");
+    await press(page.getByRole("dialog"), "Stay");
+    assertEquals(await page.getByLabel("Name of Rex").inputValue(), "Max");
+    await press(page, "Cancel");
+    await press(question, "Discard");
+    await row(page, "Rex").waitFor();
+  },
+);
+
+testInBrowser(
+  "a question never replaces another open dialog",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    const page = await open(`/window#key=${service.token}`);
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.url.includes("ids=1")) await gate.promise;
+      return await service.fetch(request);
+    };
+    await statusOf(page, "Rex").click();
+    await page.getByRole("option", { name: "Sold" }).click();
+    await press(page, "Add an animal");
+    const form = page.getByRole("dialog").filter({ hasText: "Add an animal" });
+    await fill(form, "Mia", "8");
+    // The conflict of the first change is found while the form is open.
+    await service.change(1, { name: "Zoe" });
+    gate.resolve();
+    const question = page.getByRole("dialog").filter({ hasText: "It is now Zoe" });
+    await press(question, "Keep theirs");
+    await question.waitFor({ state: "hidden" });
+    assertEquals(await form.getByLabel("Name").inputValue(), "Mia");
+    await press(form, "Save");
+    await row(page, "Mia").waitFor();
+    await row(page, "Zoe").filter({ hasText: "Available" }).waitFor();
+  },
+);
+
+testInBrowser(
+  "a key that ends is asked for above the page, and what was being written is saved with the next one",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const form = page.getByRole("dialog").filter({ hasText: "Add an animal" });
+    await press(page, "Add an animal");
+    await fill(form, "Mia", "8");
+    const { token } = await issueApiKey(service, { label: "next" });
+    await revokeApiKey(service, service.keyId);
+    await press(form, "Save");
+    const signIn = page.getByRole("dialog").filter({ hasText: "Open the store" });
+    await signIn.getByText(/revoked/).waitFor();
+    await page.keyboard.press("Escape");
+    await enterKey(signIn, token);
+    await signIn.waitFor({ state: "hidden" });
+    await row(page, "Mia").waitFor();
+    await tab(page, "All 1").waitFor();
+    await until(async () => assertEquals(await page.getByText("Key next").isVisible(), true));
+  },
+);

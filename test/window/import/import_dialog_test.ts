@@ -1,0 +1,455 @@
+/** The import of CSV files, as people use it. */
+
+import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
+import { type Page, testInBrowser } from "../../support/chromium.ts";
+import { fillStore } from "../../support/fill_store.ts";
+import { ServiceProcess } from "../../support/service_process.ts";
+import { TempStore } from "../../support/temp_store.ts";
+import type { TestService } from "../../support/test_service.ts";
+import { until } from "../../support/until.ts";
+import { button, expectAccessible, hasFocus, press, row } from "../../support/window_controls.ts";
+import { WORKERS } from "../../../src/window/import/run_import.ts";
+
+const LINES = 2_000;
+
+testInBrowser(
+  "an import shows what it will do, adds the animals, and names each line that failed",
+  async ({ service, network, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    network.fetch = async (request) => {
+      const isBad = request.method === "POST" && (await request.clone().text()).includes("Bad");
+      if (!isBad) return await service.fetch(request);
+      const message = 'Field "categoryId" is out of fashion';
+      return Response.json({ code: "invalid_body", status: 400, message }, { status: 400 });
+    };
+    await choose(
+      page,
+      'Status;NAME;Colour;Category\r\nSold; "Rex; ""the dog""" ;brown;7.0\r\n' +
+        ";Mia;;x\r\nlost;Zoe;;8\r\n;Bad;;9\r\n;Max;;9223372036854775807\r\n;   ;;9\r\n",
+    );
+    await dialog.getByText("Left out: Colour").waitFor();
+    assertEquals(await chosenColumns(dialog), ["NAME", "Category", "Status", "(none)"]);
+    await dialog.getByRole("row", { name: 'Rex; "the dog" 7 Sold' }).waitFor();
+    const leftOut = dialog.getByRole("group", { name: "3 lines are left out" });
+    assertEquals(await leftOut.getByRole("listitem").allInnerTexts(), [
+      "Line 3\nCategory must be a whole number\n;Mia;;x",
+      "Line 4\nStatus must be one of available, pending, sold\nlost;Zoe;;8",
+      "Line 7\nName is missing\n;   ;;9",
+    ]);
+    assertEquals(await service.listIds(), []);
+    await expectAccessibleEverywhere(page, "preview");
+    await press(dialog, "Import 3 animals");
+    await dialog.getByText("2 animals were added.").waitFor();
+    const failed = dialog.getByRole("group", { name: "1 line failed" });
+    await failed.getByText("Category is out of fashion").waitFor();
+    await failed.getByText(";Bad;;9").waitFor();
+    await dialog.getByText("3 lines were left out").waitFor();
+    await expectAccessibleEverywhere(page, "report");
+    assertEquals(await downloaded(page, "Download these lines with their reasons"), [
+      "Status,NAME,Colour,Category,Line,Reason",
+      ',Mia,,x,3,"Category must be a whole number"'.replaceAll('"', ""),
+      'lost,Zoe,,8,4,"Status must be one of available, pending, sold"',
+      ",Bad,,9,5,Category is out of fashion",
+      ",,,9,7,Name is missing",
+    ]);
+    await press(dialog, "Done");
+    await row(page, 'Rex; "the dog"').waitFor();
+    await row(page, "Max").filter({ hasText: "9223372036854775807" }).waitFor();
+    assertEquals(await petsOf(service), [['Rex; "the dog"', "sold"], ["Max", undefined]]);
+  },
+);
+
+testInBrowser(
+  "a corrected file adds only what is missing, and the dialog says what was there already",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const header = "Name,Category,Status\n";
+    await choose(page, `${header}Ada,1,available\nBen,1,\nCleo,1,adopted\nBen,1,\n`);
+    await dialog.getByText("1 line is left out").waitFor();
+    await press(dialog, "Import 3 animals");
+    await dialog.getByText("3 animals were added.").waitFor();
+    await dialog.getByText("1 line was left out").waitFor();
+    await press(dialog, "Done");
+    await choose(page, `${header}Dora,2,\nAda,1,available\nBen,1,\nCleo,1,sold\nBen,1,\n`);
+    await press(dialog, "Import 5 animals");
+    await dialog.getByText(
+      "2 animals were added. 3 animals were here already, from an earlier import in the last 24 hours.",
+    ).waitFor();
+    const present = dialog.getByRole("group", { name: "3 lines were here already" });
+    assertEquals(await present.getByRole("listitem").allInnerTexts(), [
+      "Line 3\nAda,1,available",
+      "Line 4\nBen,1,",
+      "Line 6\nBen,1,",
+    ]);
+    const names = async () => (await petsOf(service)).map(([name]) => name).sort();
+    assertEquals(await names(), ["Ada", "Ben", "Ben", "Cleo", "Dora"]);
+    // They may be others that are alike.
+    await press(dialog, "Add 3 animals again");
+    await dialog.getByText("3 animals were added.", { exact: true }).waitFor();
+    assert(await hasFocus(button(dialog, "Done")));
+    assertEquals((await names()).filter((name) => name === "Ben").length, 4);
+    assertEquals((await names()).length, 8);
+  },
+);
+
+testInBrowser(
+  "an import names an assumed encoding, shows its letters, and takes another one",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const lines = Array.from({ length: 30 }, (_, index) => `Animal ${index};7\r\n`);
+    await choose(
+      page,
+      bytesOf(`Name;Category\r\n${lines.join("")}\xafaba;8\r\nPu\xb9e\xb3ek;7\r\n`),
+    );
+    await dialog.getByText(/assumed to be Western European \(Windows-1252\)/).waitFor();
+    await dialog.getByRole("row", { name: "¯aba" }).waitFor();
+    await dialog.getByRole("combobox", { name: "Encoding" }).selectOption(
+      "Central European (Windows-1250)",
+    );
+    await dialog.getByRole("row", { name: "Żaba" }).waitFor();
+    assertEquals(await dialog.getByText(/assumed/).count(), 0);
+    await press(dialog, "Import 32 animals");
+    await dialog.getByText("32 animals were added.").waitFor();
+    const names = (await petsOf(service)).map(([name]) => name);
+    assert(names.includes("Puąełek") && names.includes("Żaba"));
+    await press(dialog, "Done");
+    const broken = new Uint8Array([
+      ...new TextEncoder().encode("Name,Category\nŽofie,7\nŁatka,7\n"),
+      ...bytesOf("J\xfcrgen,9\n"),
+    ]);
+    await choose(page, broken);
+    await dialog.getByRole("row", { name: "Žofie" }).waitFor();
+    await dialog.getByText("The line has a character that is not UTF-8").waitFor();
+  },
+);
+
+testInBrowser(
+  "a person chooses which columns are the name, the category and the status",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await choose(page, "animal_id,kind_no,called,state\nA1,3,*MOCHI,sold\nA2,4,,\nA3,5,Tom,\n");
+    await dialog.getByText("Choose the column of Name and Category").waitFor();
+    assertEquals(await button(dialog, /^Import/).count(), 0);
+    await dialog.getByRole("combobox", { name: "Name" }).selectOption("called");
+    await dialog.getByText("Choose the column of Category").waitFor();
+    await dialog.getByRole("combobox", { name: "Category" }).selectOption("kind_no");
+    await dialog.getByRole("combobox", { name: "Status" }).selectOption("state");
+    await dialog.getByText("Name is missing").waitFor();
+    await press(dialog, "Import 2 animals");
+    await dialog.getByText("2 animals were added.").waitFor();
+    await press(dialog, "Done");
+    await choose(page, "Bo,3\nAl,4\n");
+    await dialog.getByRole("combobox", { name: "Name" }).selectOption("Bo");
+    await dialog.getByRole("combobox", { name: "Category" }).selectOption("3");
+    await button(dialog, "Import 1 animal").waitFor();
+    await dialog.getByLabel("The first line has the titles of the columns").uncheck();
+    await press(dialog, "Import 2 animals");
+    await dialog.getByText("2 animals were added.").waitFor();
+    const names = (await petsOf(service)).map(([name]) => name);
+    assertEquals(names.sort(), ["*MOCHI", "Al", "Bo", "Tom"]);
+  },
+);
+
+testInBrowser(
+  "an exported file that was edited changes the animals with its ids",
+  async ({ service, network, open }) => {
+    const names = ["Rex", "=1+1", "Zoë", "Mia", "Tom"];
+    for (const name of names) await service.add({ name, categoryId: 7, status: "available" });
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const exported = await exportOf(page);
+    const edited = exported
+      .replace("Rex,7,available,1", "Rex II,7,sold,1")
+      .replace("Mia,7,available,4", "Mia,8.0,available,4")
+      .replace("Tom,7,available,5", "Tom,7,,5") + "Nobody,7,,99\r\nNew,9,,\r\n";
+    await choose(page, edited);
+    await dialog.getByText("2 animals would not change.").waitFor();
+    await dialog.getByRole("row", { name: /Rex Name: Rex → Rex II Status: Available → Sold/ })
+      .waitFor();
+    await dialog.getByText("There is no animal 99").waitFor();
+    await expectAccessibleEverywhere(page, "changes");
+    const again = dialog.getByRole("radio", { name: "Add all of them again, with new ids" });
+    await again.check();
+    await button(dialog, "Import 7 animals").waitFor();
+    await dialog.getByRole("radio", { name: "Change the animals with these ids" }).check();
+    // Somebody changes an animal after the preview, and one response is lost.
+    await button(dialog, "Change 3 animals and add 1 animal").waitFor();
+    await service.change(4, { name: "Mia Ann" });
+    let lost = 0;
+    network.fetch = async (request) => {
+      const response = await service.fetch(request);
+      const isLost = request.method === "PATCH" && lost++ === 0;
+      return isLost ? new Response(null, { status: 502 }) : response;
+    };
+    await press(dialog, "Change 3 animals and add 1 animal");
+    await dialog.getByText("1 animal was added. 2 animals were changed.").waitFor();
+    await dialog.getByText(/^Somebody else changed the animal meanwhile/).waitFor();
+    assertEquals(await petsOf(service), [
+      ["Rex II", "sold"],
+      ["=1+1", "available"],
+      ["Zoë", "available"],
+      ["Mia Ann", "available"],
+      ["Tom", undefined],
+      ["New", undefined],
+    ]);
+  },
+);
+
+testInBrowser(
+  "an import adds each line once, although responses are lost",
+  async ({ service, network, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    let posts = 0;
+    network.fetch = async (request) => {
+      if (request.method !== "POST") return await service.fetch(request);
+      const place = ++posts % 10;
+      if (place === 1) return Response.json({ message: "Wait" }, { status: 503 });
+      const response = await service.fetch(request);
+      return place === 2 ? new Response(null, { status: 502 }) : response;
+    };
+    await choose(page, "name,category\n" + "Rex,7\nMia,8\n".repeat(50));
+    await press(dialog, "Import 100 animals");
+    assert(await hasFocus(button(dialog, "Stop")));
+    await dialog.getByText("100 animals were added.", { exact: true }).waitFor();
+    assert(await hasFocus(button(dialog, "Done")));
+    assertEquals((await petsOf(service)).length, 100);
+  },
+);
+
+testInBrowser(
+  "an import draws the page some times a second, and not for each line",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await choose(page, "name,category\n" + "Rex,7\n".repeat(1_000));
+    await button(dialog, "Import 1,000 animals").waitFor();
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send("Performance.enable");
+    const layouts = async () => {
+      const { metrics } = await devTools.send("Performance.getMetrics");
+      return metrics.find(({ name }: { name: string }) => name === "LayoutCount").value;
+    };
+    const before = await layouts();
+    await press(dialog, "Import 1,000 animals");
+    await dialog.getByText("1,000 animals were added.").waitFor({ timeout: 60_000 });
+    assertLess(await layouts() - before, 250);
+  },
+);
+
+testInBrowser(
+  "an import of 2,000 lines under a rate limit, killed and repeated, adds each line once",
+  async ({ open }) => {
+    await using temp = await TempStore.make();
+    const token = await fillStore(temp.kvPath, 0);
+    await using service = await ServiceProcess.start(temp.kvPath, { RATE_LIMIT: "200" });
+    const lines = Array.from({ length: LINES }, (_, line) => `Animal ${line},${line % 9}\r\n`);
+    const text = ["name,category\r\n", ...lines].join("");
+    const total = async () => {
+      const response = await service.send("/v1/pets?limit=1", token);
+      await response.body?.cancel();
+      // The limit refuses some of these requests.
+      assert(response.ok);
+      return Number(response.headers.get("x-total-count"));
+    };
+    const start = async () => {
+      const page = await open(`/window#key=${token}`, { address: service.address });
+      await choose(page, text);
+      await press(page.getByRole("dialog"), "Import 2,000 animals");
+      return page;
+    };
+    const killed = await start();
+    await until(async () => assertGreater(await total(), LINES / 2));
+    await killed.close();
+    await until(async () => assertLess(await total(), LINES));
+    for (
+      const outcome of [
+        /here already, from an earlier import/,
+        /^0 animals were added. 2,000 animals were here already/,
+      ]
+    ) {
+      const page = await start();
+      await page.getByRole("dialog").getByText(outcome).waitFor({ timeout: 60_000 });
+      await until(async () => assertEquals(await total(), LINES));
+      await page.close();
+    }
+  },
+);
+
+testInBrowser(
+  "an import that is stopped completes the lines in flight, and says how to continue",
+  async ({ service, network, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    let [active, most] = [0, 0];
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.method !== "POST") return await service.fetch(request);
+      active++;
+      most = Math.max(most, active);
+      await gate.promise;
+      active--;
+      return await service.fetch(request);
+    };
+    await choose(page, "name,category\n" + "Rex,7\n".repeat(500));
+    await press(dialog, "Import 500 animals");
+    // Over HTTP/1.1, the browser has six connections, and one is the stream.
+    await until(() => assertGreater(active, 3));
+    await page.keyboard.press("Escape");
+    gate.resolve();
+    await dialog.getByText(`The import was stopped: ${500 - WORKERS} lines are not imported`)
+      .waitFor();
+    assertEquals((await service.listIds("limit=100")).length, WORKERS);
+    assertLess(most, WORKERS + 1);
+    await press(dialog, "Done");
+    await dialog.waitFor({ state: "detached" });
+  },
+);
+
+testInBrowser("an import ends if the key may not write", async ({ service, network, open }) => {
+  const page = await open(`/window#key=${service.token}`);
+  const dialog = page.getByRole("dialog");
+  network.fetch = async (request) => {
+    if (request.method !== "POST" || (await service.listIds()).length < 20) {
+      return await service.fetch(request);
+    }
+    const message = "The API key may only read";
+    return Response.json({ code: "read_only_key", status: 403, message }, { status: 403 });
+  };
+  await choose(page, "name,category\n" + "Rex,7\n".repeat(200));
+  await press(dialog, "Import 200 animals");
+  await dialog.getByRole("alert").getByText("The API key may only read").waitFor();
+  const added = (await petsOf(service)).length;
+  assertLess(added, 20 + WORKERS);
+  const rest = `The import was stopped: ${200 - added} lines are not imported`;
+  await dialog.getByText(rest).waitFor();
+});
+
+testInBrowser(
+  "an import needs no https",
+  async ({ service, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    await page.evaluate("Object.defineProperty(crypto, 'subtle', { value: undefined })");
+    await choose(page, "name,category\nRex,7\n");
+    await press(page.getByRole("dialog"), "Import 1 animal");
+    await page.getByText("1 animal was added.").waitFor();
+  },
+);
+
+testInBrowser("an import says why it cannot read a file", async ({ service, open }) => {
+  const page = await open(`/window#key=${service.token}`);
+  const alert = page.getByRole("dialog").getByRole("alert");
+  const cases = [
+    ["", "The file is empty"],
+    ['name,"category\nRex,7\n', 'Line 1 has a quote that is never closed: name,"category'],
+    ["x".repeat(20_000_001), "The file has more than 20 megabytes"],
+  ];
+  for (const [text, fault] of cases) {
+    await choose(page, text);
+    await alert.getByText(fault).waitFor();
+  }
+});
+
+testInBrowser(
+  "an export has all pages of the list that is shown, and an import reads it",
+  async ({ service, open }) => {
+    const names = ["=1+1", 'a "b", c', "Zoë\n2", "'@x", "-"];
+    for (const name of names) await service.add({ name, categoryId: 7, status: "sold" });
+    for (let count = 0; count < 240; count++) {
+      await service.add({ name: `Pet ${count}`, categoryId: count % 2 ? 7 : 8, status: "sold" });
+    }
+    const page = await open(`/window?status=sold&categoryId=7#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await row(page, "Pet 239").waitFor();
+    const text = await exportOf(page);
+    assertEquals(text.match(/^\ufeffname,categoryId,status,id\r\n/)?.length, 1);
+    assert(text.includes("\n'=1+1,7,sold,1\r\n"));
+    await page.getByText("125 animals were exported").waitFor();
+    await choose(page, text);
+    await dialog.getByText("125 animals would not change.").waitFor();
+    for (let id = 1; id <= names.length + 240; id++) await service.remove(id);
+    await dialog.getByRole("radio", { name: /^Add all/ }).check();
+    await press(dialog, "Import 125 animals");
+    await page.getByText("125 animals were added.").waitFor();
+    const imported = (await petsOf(service)).map(([name]) => name);
+    assertEquals(imported.length, 125);
+    for (const name of names) assert(imported.includes(name), name);
+  },
+);
+
+/** Opens the dialog and chooses a file with these contents. */
+async function choose(page: Page, content: string | Uint8Array): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  if (!await dialog.isVisible()) await press(page, "Import");
+  const { Buffer } = await import("node:buffer");
+  const buffer = typeof content === "string" ? Buffer.from(content) : Buffer.from(content);
+  await dialog.getByLabel("File").setInputFiles({
+    name: "animals.csv",
+    mimeType: "text/csv",
+    buffer,
+  });
+}
+
+/** Asserts that axe finds no fault on a wide and a narrow page, light and dark. */
+async function expectAccessibleEverywhere(page: Page, state: string): Promise<void> {
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 844 });
+    for (const colorScheme of ["dark", "light"]) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible(page, `${state}, ${colorScheme}, ${width}`);
+    }
+  }
+}
+
+/** Bytes of a text whose characters are bytes. */
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (it) => it.charCodeAt(0));
+}
+
+/** The chosen column of each field and of the identifier. */
+async function chosenColumns(dialog: Page): Promise<string[]> {
+  const columns = dialog.getByRole("group", { name: "Columns" }).getByRole("combobox");
+  return await columns.evaluateAll((them: Page[]) =>
+    them.map((it) => it.selectedOptions[0].textContent)
+  );
+}
+
+/** Presses a button that saves a file, and resolves to its text. */
+async function savedBy(page: Page, name: string): Promise<{ name: string; text: string }> {
+  const downloading = page.waitForEvent("download");
+  await press(page, name);
+  const download = await downloading;
+  return {
+    name: download.suggestedFilename(),
+    text: await Deno.readTextFile(await download.path()),
+  };
+}
+
+async function exportOf(page: Page): Promise<string> {
+  const { name, text } = await savedBy(page, "Export");
+  assertEquals(name, "animals.csv");
+  return text;
+}
+
+/** The lines of a file that a button saves. */
+async function downloaded(page: Page, name: string): Promise<string[]> {
+  const { text } = await savedBy(page, name);
+  return text.replace("\ufeff", "").trimEnd().split("\r\n");
+}
+
+/** The names and statuses of all animals, by their ids. */
+async function petsOf({ send }: TestService): Promise<[string, string | undefined][]> {
+  const pets: { id: number; name: string; status?: string }[] = [];
+  let path: string | undefined = "/v1/pets?limit=100";
+  while (path !== undefined) {
+    const response = await send(path);
+    assert(response.ok);
+    pets.push(...await response.json());
+    path = /(\/v1\/[^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  }
+  return pets.sort((a, b) => a.id - b.id).map(({ name, status }) => [name, status]);
+}

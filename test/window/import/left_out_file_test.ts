@@ -1,0 +1,32 @@
+import { assertEquals } from "@std/assert";
+import { parseCsv } from "../../../src/window/csv/parse_csv.ts";
+import { guessColumns } from "../../../src/window/import/columns.ts";
+import { leftOutFile } from "../../../src/window/import/left_out_file.ts";
+import { planAdditions } from "../../../src/window/import/plan.ts";
+import { readTable } from "../../../src/window/import/table.ts";
+
+const planOf = (text: string) => {
+  const table = readTable(new TextEncoder().encode(text));
+  return { table, plan: planAdditions(table, guessColumns(table.titles)) };
+};
+
+Deno.test("leftOutFile() has each line that is left out, with its number and its reason", () => {
+  const { table, plan } = planOf(
+    "Name;Colour;Category\nRex;red;x\nOk;;7\n\"Mia;blue;8\n'=1;=2;-a\nTom;;7;more\n",
+  );
+  const text = leftOutFile(table.titles, plan.leftOut).join("");
+  assertEquals(parseCsv(text).map(({ cells }) => cells), [
+    ["Name", "Colour", "Category", "Line", "Reason"],
+    ["Rex", "red", "x", "2", "Category must be a whole number"],
+    ['"Mia;blue;8', "", "", "4", "The line has a quote that is never closed"],
+    ["'=1", "'=2", "'-a", "5", "Category must be a whole number"],
+    ["Tom", "", "7", "6", "The line has more cells than the first line"],
+  ]);
+});
+
+Deno.test("leftOutFile() is read by an import once its lines are corrected", () => {
+  const { table, plan } = planOf("name,category\n'=1,x\nRex,7\n");
+  const corrected = leftOutFile(table.titles, plan.leftOut).join("").replace(",x,", ",7,");
+  const [entry] = planOf(corrected).plan.entries;
+  assertEquals(entry.kind === "addition" && entry.pet.name, "=1");
+});

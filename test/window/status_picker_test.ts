@@ -1,0 +1,77 @@
+/** The choice of a status: only Enter and a click write. */
+
+import { assert, assertEquals } from "@std/assert";
+import { testInBrowser } from "../support/chromium.ts";
+import { expectAccessible, hasFocus, row, statusOf } from "../support/window_controls.ts";
+
+testInBrowser(
+  "a status is chosen by arrows and Enter, and nothing else writes one",
+  async ({ service, network, open }) => {
+    for (const name of ["Rex", "Mia"]) {
+      await service.add({ name, categoryId: 7, status: "available" });
+    }
+    const patches: string[] = [];
+    network.fetch = async (request) => {
+      if (request.method === "PATCH") patches.push(await request.clone().text());
+      return await service.fetch(request);
+    };
+    const page = await open(`/window#key=${service.token}`);
+    const picker = statusOf(page, "Rex");
+    const list = page.getByRole("listbox");
+    const active = async () => {
+      const id = await picker.getAttribute("aria-activedescendant");
+      return await page.locator(`[id="${id}"]`).innerText();
+    };
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await picker.focus();
+    // In the list of animals, the arrows move the focus.
+    await press("ArrowUp");
+    assert(await hasFocus(statusOf(page, "Mia")));
+    await press("ArrowDown");
+    assert(await hasFocus(picker));
+    await press("Enter");
+    await list.waitFor();
+    assertEquals([await picker.getAttribute("aria-expanded"), await active()], [
+      "true",
+      "Available",
+    ]);
+    await expectAccessible(page, "list of statuses");
+    await press("ArrowDown", "ArrowDown", "ArrowDown");
+    assertEquals(await active(), "Sold");
+    await press("Escape");
+    await list.waitFor({ state: "hidden" });
+    assert(await hasFocus(picker));
+    await press(" ", "End", "Tab");
+    await list.waitFor({ state: "hidden" });
+    await picker.focus();
+    // The same status again is no change.
+    await press("Enter", "Enter");
+    await list.waitFor({ state: "hidden" });
+    assertEquals(patches, []);
+    await press("Enter", "Home", "Enter");
+    await row(page, "Rex").filter({ hasText: "No status" }).waitFor();
+    await page.getByText("Rex was changed").waitFor();
+    assert(await hasFocus(picker));
+    assertEquals(patches, ['{"status":null}']);
+  },
+);
+
+testInBrowser(
+  "a list of statuses at the end of a phone's screen opens where it is seen",
+  async ({ service, open }) => {
+    for (let count = 0; count < 30; count++) {
+      await service.add({ name: `Pet ${count}`, categoryId: 7 });
+    }
+    const page = await open(`/window#key=${service.token}`, { width: 390 });
+    await row(page, "Pet 29").waitFor();
+    await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+    await statusOf(page, "Pet 0").click();
+    const option = page.getByRole("option", { name: "Sold" });
+    const { x, y, width, height } = await option.boundingBox();
+    assert(x >= 0 && y >= 0 && x + width <= 390 && y + height <= 844);
+    await option.click();
+    await row(page, "Pet 0").filter({ hasText: "Sold" }).waitFor();
+  },
+);

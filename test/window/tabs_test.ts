@@ -1,0 +1,61 @@
+/** Several tabs of one browser: they share the key, and those that nobody sees need no connection. */
+
+import { assertEquals } from "@std/assert";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
+import { enterKey, press, row, tab } from "../support/window_controls.ts";
+
+/** In this browser, each tab takes itself for visible. */
+async function setVisible(page: Page, isVisible: boolean): Promise<void> {
+  const state = isVisible ? "visible" : "hidden";
+  await page.evaluate(`
+    Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  `);
+}
+
+testInBrowser("seven tabs and more work, because hidden ones pause", async ({ service, open }) => {
+  await service.add({ name: "Rex", categoryId: 7 });
+  const first = await open(`/window#key=${service.token}`);
+  await row(first, "Rex").waitFor();
+  const pages = [first];
+  while (pages.length < 9) {
+    const last = pages.at(-1);
+    await until(() => assertEquals(last.streams.size, 1));
+    await setVisible(last, false);
+    await until(() => assertEquals(last.streams.size, 0));
+    const page = await open("/window", { beside: first });
+    // A tab that was opened beside another one is signed in as it is.
+    await row(page, "Rex").waitFor();
+    pages.push(page);
+  }
+  await service.add({ name: "Mia", categoryId: 7 });
+  await row(pages.at(-1), "Mia").waitFor();
+  assertEquals(await row(first, "Mia").count(), 0);
+  await setVisible(first, true);
+  await row(first, "Mia").waitFor();
+  await tab(first, "All 2").waitFor();
+});
+
+testInBrowser(
+  "a tab opened from a link is signed in as the tab it came from, and signing out ends all",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const link = page.getByRole("link", { name: "Rex", exact: true });
+    const opening = page.context().waitForEvent("page");
+    await link.click({ modifiers: ["ControlOrMeta"] });
+    const other = await opening;
+    await other.getByRole("heading", { name: "Rex" }).waitFor();
+    assertEquals(await other.evaluate("sessionStorage.apiKey"), service.token);
+    await press(page, "Sign out");
+    for (const it of [page, other]) {
+      await it.getByLabel("API key").waitFor();
+      assertEquals(await it.evaluate("sessionStorage.length"), 0);
+    }
+    // Nobody has the key any more.
+    const third = await open("/window", { beside: page });
+    await enterKey(third, service.token);
+    await row(third, "Rex").waitFor();
+  },
+);
