@@ -97,7 +97,7 @@ function NewAnimals(): JSX.Element | null {
   );
 }
 
-/** What follows the rows, or replaces them. */
+/** The element that follows the rows, or replaces them. */
 function Rest(): JSX.Element | null {
   const isEmpty = order.value.length === 0;
   if (isLoading.value) {

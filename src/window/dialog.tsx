@@ -48,13 +48,13 @@ export interface DialogProps {
   no?: string;
   /** The button that does what the dialog is for. */
   yes?: string;
-  /** What the dialog does at the moment, such as "Saving …". Nobody can close it meanwhile. */
+  /** The work of the dialog at the moment, such as "Saving …". Nobody can close it meanwhile. */
   busy?: string;
   /** Whether `yes` may be final. Then `no` has the focus. */
   isDangerous?: boolean;
   /** Whether the dialog has much to show. */
   isWide?: boolean;
-  /** Why it failed. */
+  /** The reason if it failed. */
   fault?: ComponentChildren;
   onYes?: () => void;
   /** Called for the button `no` and for Escape. */

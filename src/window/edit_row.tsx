@@ -38,7 +38,7 @@ function isTyped({ base, texts }: Edit): boolean {
 
 interface EditRowProps {
   edit: Edit;
-  /** Why the animal is in the list no more. */
+  /** The reason if the animal is not in the list any more. */
   why: Leaving["why"] | undefined;
 }
 

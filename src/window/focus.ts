@@ -1,4 +1,4 @@
-/** Where the focus goes if the element that had it is gone. */
+/** Moves the focus if the element that had it is gone. */
 
 /** Calls `action` when what has just changed is drawn, and before the next key or click. */
 export function afterDraw(action: () => void): void {

@@ -8,7 +8,7 @@ import { type ControlAttributes, type Faults, faultsOfError, FIELDS } from "./fi
 
 interface FormFieldProps {
   label: string;
-  /** What is wrong with the text; `undefined` if nothing is. */
+  /** The fault of the text; `undefined` if it has none. */
   fault: string | undefined;
   /** Whether only assistive technology reads the label. */
   isLabelHidden?: boolean;

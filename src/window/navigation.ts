@@ -1,4 +1,4 @@
-/** What the page shows: a list or an animal. The address always names it. */
+/** The list or the animal that the page shows. The address always names it. */
 
 import { batch, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "./animals.ts";
@@ -13,12 +13,12 @@ export const animalId = signal<number | undefined>(undefined);
 /** The texts in the fields of the filter. The list follows when the reader pauses. */
 export const typed = signal<TypedFilter>({ categoryId: "", name: "" });
 
-/** Why the list does not show what its category field says. */
+/** The fault of the text in the category field, which the list does not follow. */
 export const filterFault = signal<string | undefined>(undefined);
 
 type TypedFilter = Pick<Filter, "categoryId" | "name">;
 
-/** Where the list was when the page of an animal was opened. */
+/** Scroll position of the list when the page of an animal was opened, in pixels. */
 let scrollOfList = 0;
 
 /** Called after the list is shown again, in the place where it was. */

@@ -1,4 +1,4 @@
-/** What the reader would lose by leaving the page: typed text, and what is being sent. */
+/** Typed text and pending writes, which the reader would lose by leaving the page. */
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { useId, useLayoutEffect } from "preact/hooks";
