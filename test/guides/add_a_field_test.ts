@@ -18,7 +18,7 @@ testCopy("the guide adds a field: tests name the other files, and then the copy 
   return withProjectCopy(async (project) => {
     const [entry, entryOfWindow] = await codeOfGuide("Add a field");
     await addFields(project, entry.replace('"6.1"', '"99.1"'));
-    const [check, test] = await commandsOfGuide();
+    const [check, test] = await commandsOfGuide("Add a field");
     const { output: named } = await runDeno(project, check);
     assertStringIncludes(named, "src/window/fields.tsx");
     await addFieldOfWindow(project, entryOfWindow);

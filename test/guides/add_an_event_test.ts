@@ -73,7 +73,7 @@ testCopy(
   "the guide adds an event: the compiler and tests name the other files, and then the copy is sound",
   () => {
     return withProjectCopy(async (project) => {
-      const [check, test] = await commandsOfGuide();
+      const [check, test] = await commandsOfGuide("Add a field");
       const edit = (file: string, ...edits: TextEdit[]) => editFile(`${project}/${file}`, edits);
       await addType(project);
       const { output: errors } = await runDeno(project, check);

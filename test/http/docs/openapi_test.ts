@@ -26,6 +26,21 @@ testNeeding(permissions("env", "read", "sys"))(
   },
 );
 
+testNeeding(permissions("read"))(
+  "section 4 of src/http/README.md lists every operation with its method and path",
+  async () => {
+    const readme = await Deno.readTextFile(new URL("../../../src/http/README.md", import.meta.url));
+    const rows = [...readme.matchAll(/^\| 4\.\d+ +\| `(\w+)` +\| `(\w+) ([^`]+)`/gm)];
+    const described = Object.entries(DESCRIPTION.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) =>
+        `${operationId}: ${method.toUpperCase()} ${path}`
+      )
+    );
+    const listed = rows.map(([, id, method, path]) => `${id}: ${method} ${path}`);
+    assertEquals(listed.sort(), described.sort());
+  },
+);
+
 Deno.test("describeInterface() names the configured servers", () => {
   const publicUrl = "https://animals.example/v1";
   const stagingUrl = "https://staging.animals.example/v1";
