@@ -33,11 +33,15 @@ export async function expectDeno(project: string, args: string[]): Promise<void>
   assertEquals(code, 0, output);
 }
 
-export async function runDeno(project: string, args: string[]) {
+export async function runDeno(
+  project: string,
+  args: string[],
+  env: Record<string, string> = {},
+) {
   const command = new Deno.Command(Deno.execPath(), {
     args,
     cwd: project,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
   });
   const { code, stdout, stderr } = await command.output();
   const decoder = new TextDecoder();
