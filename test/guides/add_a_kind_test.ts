@@ -9,6 +9,7 @@ import { VERSION } from "../../src/settings/version.ts";
 import { editFile, type TextEdit } from "../support/edit_file.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { commandsOfGuide, expectDeno, runDeno } from "../support/guide.ts";
+import { setVersion } from "../support/set_version.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { importFromCopy, ROOT, WITH_TESTS, withProjectCopy } from "../support/with_project_copy.ts";
 
@@ -60,7 +61,7 @@ testCopy("the guide adds a kind: tests name the other files, and then the copy i
     assertStringIncludes(output, " 3 failed");
 
     const edit = (file: string, ...edits: TextEdit[]) => editFile(`${project}/${file}`, edits);
-    await edit("src/settings/version.ts", [VERSION, "99.1.0"]);
+    await setVersion(project, "99.1.0");
     const manual = await Deno.readTextFile(`${project}/src/http/README.md`);
     const [firstRow] = /\n\| 4\.1 .*\n/.exec(manual)!;
     await edit("src/http/README.md", [firstRow, firstRow + ROWS]);

@@ -12,6 +12,7 @@ import { editFile, type TextEdit } from "../support/edit_file.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { codeOfGuide, commandsOfGuide, expectDeno, runDeno } from "../support/guide.ts";
 import { linesToBytes } from "../support/sample_log.ts";
+import { setVersion } from "../support/set_version.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { importFromCopy, WITH_TESTS, withProjectCopy } from "../support/with_project_copy.ts";
 
@@ -86,7 +87,7 @@ testCopy(
       assertStringIncludes(faults, "the manual and the guide of the feed name each type");
       assertStringIncludes(faults, "the events of the sample have all types");
       assertStringIncludes(faults, " 4 failed");
-      await edit("src/settings/version.ts", [VERSION, "99.1.0"]);
+      await setVersion(project, "99.1.0");
       const row = "| `reservedBy` | string | – | if set | who has reserved the animal |\n";
       await edit(
         "src/http/README.md",
