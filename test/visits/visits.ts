@@ -83,5 +83,4 @@ export const VISITS: Collection<VisitEventBody> = {
     },
   },
   newHistory: () => new VisitHistory(),
-  summaryOf: ({ booked = 0 }) => ({ visits: booked }),
 };
