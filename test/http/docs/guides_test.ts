@@ -101,14 +101,14 @@ Deno.test("each operation has a sample in each language; one without samples is 
   assertEquals(codeSamples("NONE", BASE), []);
 });
 
-type Schema = { $ref?: string; items?: Schema; anyOf?: Schema[]; required?: string[] };
+type Schema = { $ref?: string; items?: Schema; oneOf?: Schema[]; required?: string[] };
 
 /** The members that a value of a schema, or each value in a list of it, always has. */
-function membersOf({ $ref, items, anyOf, required = [] }: Schema): string[] {
+function membersOf({ $ref, items, oneOf, required = [] }: Schema): string[] {
   if ($ref !== undefined) {
     return membersOf(DESCRIPTION.components.schemas[$ref.split("/").at(-1)!] as Schema);
   }
-  const inner = items ?? anyOf?.[0];
+  const inner = items ?? oneOf?.[0];
   return inner === undefined ? required : membersOf(inner);
 }
 

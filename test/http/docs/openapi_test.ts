@@ -44,7 +44,7 @@ testNeeding(permissions("read"))(
 
 Deno.test("the description has a schema for each type of events that the feed shows", () => {
   const { Event: feed, ...schemas } = DESCRIPTION.components.schemas;
-  const described = (feed.anyOf as { $ref: string }[]).flatMap(({ $ref }) => {
+  const described = (feed.oneOf as { $ref: string }[]).flatMap(({ $ref }) => {
     return schemas[$ref.split("/").at(-1)!].properties.type.enum as string[];
   });
   assertEquals(described.sort(), SHOWN_TYPES.toSorted());
