@@ -55,9 +55,9 @@ test("prove: what cannot be proved exits 1 with one line, wrong arguments exit 2
       [2, "--published is required", "pets/7"],
       [2, "Name either an event", ...from],
       [2, "nothing is published", "pets/7", "--published", folder],
-      [2, "is neither pets/7, keys/ID nor a position", "pet/7", ...from],
-      [2, "is neither pets/7, keys/ID nor a position", "0", ...from],
-      [2, "is neither pets/7, keys/ID nor a position", "pets/X", ...from],
+      [2, "is neither pets/7, keys/ID, categories/7 nor a position", "pet/7", ...from],
+      [2, "is neither pets/7, keys/ID, categories/7 nor a position", "0", ...from],
+      [2, "is neither pets/7, keys/ID, categories/7 nor a position", "pets/X", ...from],
       [2, "no such file", "--consistency", `${folder}/none`, ...from],
     ] as const
   ) await refuses(code, message, "prove", ...args);
