@@ -64,7 +64,7 @@ export function sampleLog(length: number, since = FIRST_INSTANT): string[] {
       pets.push(pet);
       body = { type: "PetCreated", data: pet };
     }
-    const isOfClient = "name" in body.data;
+    const isOfClient = !body.type.startsWith("ApiKey");
     const once = isOfClient && position % 3 === 0 &&
       { idempotencyKey: sha256Hex(`once ${position}`) };
     events.push({ ...body, id, time, actor: isOfClient ? key.keyId : OPERATOR, ...once });
