@@ -164,9 +164,7 @@ function Grid(): JSX.Element {
           <span role="columnheader">Name</span>
           <span role="columnheader" class="number">Id</span>
           {FIELDS.filter(({ name }) => name !== "name").map((field) => (
-            <span key={field.name} role="columnheader" class={field.isNumber ? "number" : ""}>
-              {field.label}
-            </span>
+            <span key={field.name} role="columnheader">{field.label}</span>
           ))}
           <span role="columnheader">
             <span class="unseen">Actions</span>

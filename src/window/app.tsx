@@ -5,10 +5,18 @@ import { ActivityPanel } from "./activity_panel.tsx";
 import { AnimalList } from "./animal_list.tsx";
 import { AnimalPage } from "./animal_page.tsx";
 import { connectionProblem } from "./api.ts";
+import { CategoriesPage } from "./categories_page.tsx";
 import { ask, Dialogs } from "./dialog.tsx";
 import { keyInfo } from "./key_info.ts";
 import { Messages } from "./messages.tsx";
-import { animalId } from "./navigation.ts";
+import {
+  addressOfCategories,
+  animalId,
+  isCategoriesShown,
+  isListShown,
+  onFollow,
+  showCategories,
+} from "./navigation.ts";
 import { formatDate } from "./relative_time.tsx";
 import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./session.ts";
 import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
@@ -20,7 +28,7 @@ export function App(): JSX.Element {
   const isAsking = hasKey && keyProblem.value !== undefined;
   return (
     <>
-      {hasKey && animalId.value === undefined && (
+      {hasKey && isListShown.value && (
         <a class="skip" href="#animals" onClick={skip}>Skip to the animals</a>
       )}
       <Header />
@@ -49,6 +57,16 @@ function Header(): JSX.Element {
       {hasKey && <Connection />}
       <span class="space" />
       {keyInfo.value !== undefined && <KeyName />}
+      {hasKey && (
+        <a
+          class="page"
+          href={addressOfCategories()}
+          aria-current={isCategoriesShown.value ? "page" : undefined}
+          onClick={onFollow(showCategories)}
+        >
+          Categories
+        </a>
+      )}
       <a href="docs">API reference</a>
       {hasKey && <button type="button" class="quiet" onClick={askToSignOut}>Sign out</button>}
     </header>
@@ -98,14 +116,14 @@ function Store(): JSX.Element {
   const id = animalId.value;
   return (
     <main id="main">
-      {id === undefined
-        ? (
-          <section aria-label="Animals">
-            <Toolbar />
-            <AnimalList />
-          </section>
-        )
-        : <AnimalPage key={id} id={id} />}
+      {isListShown.value && (
+        <section aria-label="Animals">
+          <Toolbar />
+          <AnimalList />
+        </section>
+      )}
+      {isCategoriesShown.value && <CategoriesPage />}
+      {id !== undefined && <AnimalPage key={id} id={id} />}
       <ActivityPanel />
     </main>
   );

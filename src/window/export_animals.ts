@@ -40,12 +40,17 @@ async function readLines(firstPage: string): Promise<string[]> {
 }
 
 /** The name comes first: if a spreadsheet separates by semicolons, its first character still begins a cell. */
-const HEADER = csvLine([...FIELDS.map(({ name }) => name), "id"]);
+const HEADER = csvLine([
+  ...FIELDS.map(({ name }) => name),
+  "id",
+  ...FIELDS.flatMap(({ exported }) => exported?.title ?? []),
+]);
 
 function lineOf(pet: Pet): string {
   const cells = FIELDS.map((field) => {
     const text = field.textOf(pet[field.name]);
     return field.isFreeText ? withoutFormula(text) : text;
   });
-  return csvLine([...cells, String(pet.id)]);
+  const further = FIELDS.flatMap(({ name, exported }) => exported?.textOf(pet[name]) ?? []);
+  return csvLine([...cells, String(pet.id), ...further.map(withoutFormula)]);
 }

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { openAddDialog } from "./add_dialog.tsx";
 import { wanted } from "./animals.ts";
+import { CategoryPicker } from "./category_picker.tsx";
 import { counts } from "./counts.ts";
 import { exportAnimals, isExporting } from "./export_animals.ts";
 import { type Tab, TABS } from "./filter.ts";
@@ -87,13 +88,12 @@ function CategoryFilter(): JSX.Element {
   return (
     <FormField label="Filter by category" isLabelHidden fault={filterFault.value}>
       {(attributes) => (
-        <input
+        <CategoryPicker
           {...attributes}
+          name="category"
           placeholder="Category"
-          inputMode="numeric"
-          autocomplete="off"
-          value={typed.value.categoryId}
-          onInput={({ currentTarget }) => showSoon({ categoryId: currentTarget.value })}
+          text={typed.value.categoryId}
+          onText={(categoryId) => showSoon({ categoryId })}
         />
       )}
     </FormField>

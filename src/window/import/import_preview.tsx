@@ -178,18 +178,14 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
         <thead>
           <tr>
             <th class="number">Line</th>
-            {EDITABLE_FIELDS.map(({ name, label, isNumber }) => (
-              <th key={name} class={isNumber ? "number" : ""}>{label}</th>
-            ))}
+            {EDITABLE_FIELDS.map(({ name, label }) => <th key={name}>{label}</th>)}
           </tr>
         </thead>
         <tbody>
           {additions.map(({ row, pet }) => (
             <tr key={row.line}>
               <td class="number">{linesOf(row)}</td>
-              {EDITABLE_FIELDS.map(({ name, isNumber, show }) => (
-                <td key={name} class={isNumber ? "number" : ""}>{show(pet[name])}</td>
-              ))}
+              {EDITABLE_FIELDS.map(({ name, show }) => <td key={name}>{show(pet[name])}</td>)}
             </tr>
           ))}
         </tbody>
