@@ -12,6 +12,7 @@ import { follow, forgetEvents, onEvents, position } from "./feed.ts";
 import { loadKeyInfo } from "./key_info.ts";
 import { attempt, problem, showProblem } from "./messages.tsx";
 import { isCategoriesShown, showAddress } from "./navigation.ts";
+import { listenToShortcuts } from "./shortcuts.tsx";
 import { addressProblem, apiKey, beginSession } from "./session.ts";
 
 // The list is where this page puts it, and not where the browser thinks it was.
@@ -32,6 +33,7 @@ effect(() => {
   if (apiKey.value !== undefined) loadKeyInfo().catch(showProblem);
 });
 render(<App />, document.body);
+listenToShortcuts();
 await beginSession();
 // The list has names at once. They are read again when the page follows the store.
 loadCategories().catch(showProblem);

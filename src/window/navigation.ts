@@ -43,6 +43,7 @@ export async function showAddress(): Promise<void> {
     status: isTab(status) ? status : "",
     categoryId: categoryOf(categoryId).id ?? "",
     name: query.get("name") ?? "",
+    order: query.get("order") === "asc" ? "asc" : "",
   };
   batch(() => {
     typed.value = filter;
@@ -86,7 +87,7 @@ export async function showList(change: Partial<Filter>): Promise<void> {
 }
 
 export function showAllAnimals(): Promise<void> {
-  return showList(NO_FILTER);
+  return showList({ ...NO_FILTER, order: wanted.value.order });
 }
 
 /** Lists the animals that the reader searches for. A faulty category changes no list, and its field says why. */

@@ -74,8 +74,10 @@ function Search(): JSX.Element {
       <input
         type="search"
         maxLength={LONGEST_SEARCH}
-        aria-label="Search by name"
-        placeholder="Search by name"
+        aria-label="Search by name or id"
+        aria-keyshortcuts="/"
+        id="search"
+        placeholder="Search by name or id"
         autocomplete="off"
         value={typed.value.name}
         onInput={({ currentTarget }) => showSoon({ name: currentTarget.value })}
@@ -114,7 +116,9 @@ function Tools(): JSX.Element {
         {isExporting.value ? "Exporting …" : "Export"}
       </button>
       {mayWrite.value && (
-        <button type="button" class="primary" onClick={openAddDialog}>Add an animal</button>
+        <button type="button" class="primary" aria-keyshortcuts="n" onClick={openAddDialog}>
+          Add an animal
+        </button>
       )}
     </>
   );

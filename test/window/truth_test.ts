@@ -164,7 +164,7 @@ testInBrowser(
     };
     await pickStatus(page, "Rex", "Sold");
     await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
-    assertEquals(await statusOf(page, "Rex").innerText(), "No status");
+    assertEquals(await statusOf(page, "Rex").innerText(), "Available");
     network.fetch = service.fetch;
     await pickStatus(page, "Rex", "Sold");
     await page.getByText("It fails").waitFor({ state: "hidden" });
