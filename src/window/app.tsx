@@ -7,7 +7,7 @@ import { AnimalPage } from "./animal_page.tsx";
 import { connectionProblem } from "./api.ts";
 import { CategoriesPage } from "./categories_page.tsx";
 import { ask, Dialogs } from "./dialog.tsx";
-import { keyInfo } from "./key_info.ts";
+import { KeyMenu } from "./key_menu.tsx";
 import { Messages } from "./messages.tsx";
 import {
   addressOfCategories,
@@ -17,7 +17,6 @@ import {
   onFollow,
   showCategories,
 } from "./navigation.ts";
-import { formatDate } from "./relative_time.tsx";
 import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./session.ts";
 import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
 import { Toolbar } from "./toolbar.tsx";
@@ -56,7 +55,6 @@ function Header(): JSX.Element {
       <h1 class="title">Animal Store</h1>
       {hasKey && <Connection />}
       <span class="space" />
-      {keyInfo.value !== undefined && <KeyName />}
       {hasKey && (
         <a
           class="page"
@@ -67,8 +65,8 @@ function Header(): JSX.Element {
           Categories
         </a>
       )}
-      <a href="docs">API reference</a>
-      {hasKey && <button type="button" class="quiet" onClick={askToSignOut}>Sign out</button>}
+      {hasKey && <KeyMenu onSignOut={askToSignOut} />}
+      {hasKey && <button type="button" class="quiet wide" onClick={askToSignOut}>Sign out</button>}
     </header>
   );
 }
@@ -93,23 +91,6 @@ function Connection(): JSX.Element {
     );
   }
   return <p class="connection away" role="status">{connectionProblem.value ?? "Connecting …"}</p>;
-}
-
-function KeyName(): JSX.Element {
-  const { label, readOnly, expiresAt } = keyInfo.value!;
-  const end = expiresAt === undefined
-    ? ""
-    : `, which expires on ${formatDate(new Date(expiresAt))}`;
-  return (
-    <>
-      <span class="key" title={`The label of your API key${end}`}>
-        Key <bdi>{label}</bdi>
-      </span>
-      {readOnly && (
-        <span class="pill none" title="Your API key may not change animals">Read only</span>
-      )}
-    </>
-  );
 }
 
 function Store(): JSX.Element {

@@ -4,7 +4,15 @@ import type { JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 import { FormField } from "./form_field.tsx";
-import { addressProblem, apiKey, keyFromAddress, keyProblem, useKey } from "./session.ts";
+import {
+  addressProblem,
+  apiKey,
+  isKept,
+  keyFromAddress,
+  keyProblem,
+  signIn,
+  useKey,
+} from "./session.ts";
 
 /** The page that a reader without a key sees. */
 export function SignInPage(): JSX.Element {
@@ -40,9 +48,10 @@ function KeyForm({ fault, titleId }: { fault: string | undefined; titleId?: stri
   const [key, setKey] = useState("");
   const [ownFault, setOwnFault] = useState<string | undefined>(undefined);
   const [isTyped, setIsTyped] = useState(false);
+  const [stays, setStays] = useState(isKept);
   const open = () => {
-    if (key.trim() === "") setOwnFault("The API key is missing");
-    else useKey(key);
+    if (key.trim() === "") setOwnFault("The access key is missing");
+    else signIn(key, { stays });
     setIsTyped(false);
   };
   return (
@@ -55,12 +64,24 @@ function KeyForm({ fault, titleId }: { fault: string | undefined; titleId?: stri
     >
       <h2 class="title" id={titleId}>Open the store</h2>
       <p class="soft">See the animals, sell one, and watch what happens.</p>
-      <FormField label="API key" fault={isTyped ? undefined : ownFault ?? fault}>
+      {/* A password manager wants a name to which a password belongs. */}
+      <input
+        class="unseen"
+        type="text"
+        name="username"
+        autocomplete="username"
+        aria-hidden
+        tabIndex={-1}
+        readOnly
+        value="Animal Store"
+      />
+      <FormField label="Access key" fault={isTyped ? undefined : ownFault ?? fault}>
         {(attributes) => (
           <input
             {...attributes}
             type="password"
-            autocomplete="off"
+            name="password"
+            autocomplete="current-password"
             autofocus
             value={key}
             onInput={({ currentTarget }) => {
@@ -70,9 +91,15 @@ function KeyForm({ fault, titleId }: { fault: string | undefined; titleId?: stri
           />
         )}
       </FormField>
-      <p class="soft small">
-        The key stays in the tabs of this store, and is forgotten when you close them.
-      </p>
+      <p class="soft small">Ask the person who runs the store for a key.</p>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={stays}
+          onChange={({ currentTarget }) => setStays(currentTarget.checked)}
+        />
+        <span>Stay signed in on this computer</span>
+      </label>
       <p class="buttons">
         <button type="submit" class="primary">Open</button>
       </p>
@@ -92,8 +119,8 @@ export function KeyQuestion(): JSX.Element {
       onClose={() => useKey(apiKey.value!)}
     >
       <p>
-        This tab already has another API key. If you use the one in the address, the tab forgets its
-        own.
+        This tab already has another access key. If you use the one in the address, the tab forgets
+        its own.
       </p>
     </Dialog>
   );

@@ -35,7 +35,7 @@ testInBrowser(
     const check = async () => {
       assertEquals(await panel.getAttribute("aria-busy"), "true");
       assertEquals(await page.getByText(/No such animals|No animals yet/).count(), 0);
-      assertEquals(await page.getByLabel("API key").count(), 0);
+      assertEquals(await page.getByLabel("Access key").count(), 0);
     };
     await check();
     isHeld = ({ searchParams }) =>
@@ -304,7 +304,7 @@ testInBrowser(
     await elsewhere.getByText(/^This page takes no key from its address/).waitFor();
     assertEquals(await elsewhere.evaluate("sessionStorage.length"), 0);
     assertEquals(elsewhere.url(), `${other.href}/window`);
-    await elsewhere.getByLabel("API key").fill("x");
+    await elsewhere.getByLabel("Access key").fill("x");
     await elsewhere.getByText(/^This page takes no key from its address/).waitFor({
       state: "hidden",
     });

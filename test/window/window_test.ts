@@ -41,7 +41,7 @@ testInBrowser("the window keeps a key in its tab", async ({ service, address, op
     assertEquals(found, [true, false, false, false]);
     await it.reload();
     await press(it, "Sign out");
-    await it.getByLabel("API key").waitFor();
+    await it.getByLabel("Access key").waitFor();
     assertEquals(await it.evaluate("sessionStorage.length"), 0);
   }
   await enterKey(page, (await issueApiKey(service, { label: "reader", isReadOnly: true })).token);
@@ -211,7 +211,7 @@ testInBrowser("the window fits a phone, and axe finds nothing", async ({ service
       assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width, state);
       await expectAccessible(page, state);
     };
-    await page.getByLabel("API key").waitFor();
+    await page.getByLabel("Access key").waitFor();
     await check("key");
     await enterKey(page, service.token);
     await button(page, "Add an animal").waitFor();
@@ -243,7 +243,7 @@ testInBrowser("the window needs no mouse", async ({ service, open }) => {
     await page.keyboard.press(key);
   };
   const dialog = page.getByRole("dialog");
-  await reach(page.getByLabel("API key"), "End");
+  await reach(page.getByLabel("Access key"), "End");
   await page.keyboard.type(service.token);
   await reach(button(page, "Open"), "Enter");
   await reach(button(page, "Add an animal"), "Enter");

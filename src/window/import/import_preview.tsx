@@ -97,7 +97,7 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
           </FormField>
         ))}
       </div>
-      <label class="import-choice">
+      <label class="choice">
         <input
           type="checkbox"
           checked={hasTitles}
@@ -129,7 +129,7 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
     <fieldset>
       <legend>The file has ids</legend>
       {choices.map(({ isOfChanges, label }) => (
-        <label key={label} class="import-choice">
+        <label key={label} class="choice">
           <input
             type="radio"
             name={group}
