@@ -24,10 +24,12 @@ const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, 
 
 interface CategoryPickerProps extends ControlProps {
   placeholder?: string;
+  /** Called when the reader leaves the field. */
+  onLeave?: () => void;
 }
 
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
-  const { text, onText, placeholder, ...attributes } = props;
+  const { text, onText, placeholder, onLeave, ...attributes } = props;
   const [isTyping, setIsTyping] = useState(false);
   const [isOpened, setIsOpened] = useState(false);
   /** The place of the choice on which the keys are; -1 while they are in the text. */
@@ -112,6 +114,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
         onBlur={() => {
           setIsTyping(false);
           close();
+          onLeave?.();
         }}
       />
       {isOpen && (

@@ -106,6 +106,11 @@ export async function showTyped(): Promise<void> {
   await attempt(() => loadAnimals(filter));
 }
 
+/** The reader has left the field of the category, so a part of a name is a fault. */
+export function checkTyped(): void {
+  filterFault.value = categoryOf(typed.value.categoryId).fault;
+}
+
 /** The category that a typed text means: "" for all. */
 function categoryOf(text: string): { id?: string; fault?: string } {
   if (text.trim() === "") return { id: "" };

@@ -11,7 +11,7 @@ import { FormField } from "./form_field.tsx";
 import { Icon } from "./icon.tsx";
 import { openImportDialog } from "./import/import_dialog.tsx";
 import { mayWrite } from "./key_info.ts";
-import { filterFault, showList, showTyped, typed } from "./navigation.ts";
+import { checkTyped, filterFault, showList, showTyped, typed } from "./navigation.ts";
 
 /** The limit of the interface. */
 const LONGEST_SEARCH = 100;
@@ -96,6 +96,7 @@ function CategoryFilter(): JSX.Element {
           placeholder="Category"
           text={typed.value.categoryId}
           onText={(categoryId) => showSoon({ categoryId })}
+          onLeave={checkTyped}
         />
       )}
     </FormField>

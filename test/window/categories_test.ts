@@ -122,7 +122,14 @@ testInBrowser(
     await option(page, "Dogs").waitFor();
     // A part of a name is no fault, and changes no list.
     await row(page, "Mia").waitFor();
+    const fault = page.getByText("Category must be one that has a name, or a whole number");
+    assertEquals(await fault.count(), 0);
+    await row(page, "Mia").hover();
+    await page.getByLabel("Search by name or id").click();
+    await fault.waitFor();
+    await filter.fill("do");
     await page.keyboard.press("Enter");
+    await fault.waitFor({ state: "hidden" });
     await row(page, "Mia").waitFor({ state: "hidden" });
     assertEquals(page.url(), `${address}/window?categoryId=7`);
     await page.reload();
