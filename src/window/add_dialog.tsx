@@ -6,6 +6,7 @@ import type { Pet } from "../../events/pet.ts";
 import { applyChanges } from "./animals.ts";
 import { newIdempotencyKey, ResponseError, write } from "./api.ts";
 import { ask, Dialog, openDialog } from "./dialog.tsx";
+import { afterDraw } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
 import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
 import { attempt, showToast } from "./messages.tsx";
@@ -46,7 +47,7 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
     setTexts(next);
     headers.current = { "idempotency-key": newIdempotencyKey() };
     // The form is no longer busy then.
-    requestAnimationFrame(() => form.current?.querySelector("input")?.focus());
+    afterDraw(() => form.current?.querySelector("input")?.focus());
   };
   const save = async (isLast: boolean) => {
     const parsed = parsePet(texts);

@@ -23,7 +23,7 @@ const ALWAYS_OTHER =
 /** The animals that are being changed, by their ids, each with the fields that it gets. */
 export const changing = signal<ReadonlyMap<number, Patch>>(new Map());
 
-/** What came of a change: `theirs` is the animal as somebody else has made it meanwhile. */
+/** The outcome of a change: `theirs` is the animal as somebody else has made it meanwhile. */
 type Outcome = { kind: "done" } | { kind: "failed" } | { kind: "conflict"; theirs: Pet };
 
 /**
@@ -99,7 +99,7 @@ export function ItIsNow({ pet }: { pet: Pet }) {
 }
 
 interface Action {
-  /** What happened to the animal, in words. */
+  /** The change in words, after the name of the animal. */
   done: string;
   /** Resolves to the animal as it is then, or to null if it was removed. */
   send: (path: string, condition: Record<string, string>) => Promise<{ body: Pet | null }>;

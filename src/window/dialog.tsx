@@ -44,23 +44,23 @@ function Drawn({ draw }: { draw: () => JSX.Element }): JSX.Element {
 
 export interface DialogProps {
   title: ComponentChildren;
-  /** The button that closes the dialog. */
-  no: string;
+  /** The button that closes the dialog. Without it, nobody can close the dialog. */
+  no?: string;
   /** The button that does what the dialog is for. */
   yes?: string;
-  /** What the dialog does at the moment, such as "Saving …". Nobody can close it meanwhile. */
+  /** The work of the dialog at the moment, such as "Saving …". Nobody can close it meanwhile. */
   busy?: string;
   /** Whether `yes` may be final. Then `no` has the focus. */
   isDangerous?: boolean;
   /** Whether the dialog has much to show. */
   isWide?: boolean;
-  /** Why it failed. */
+  /** The reason if it failed. */
   fault?: ComponentChildren;
   onYes?: () => void;
   /** A further button, which does what `yes` does and then something else. */
   further?: { label: string; onPress: () => void };
   /** Called for the button `no` and for Escape. */
-  onClose: () => void;
+  onClose?: () => void;
   children?: ComponentChildren;
 }
 
@@ -79,7 +79,7 @@ export function Dialog(props: DialogProps): JSX.Element {
   }, []);
   const isBusy = busy !== undefined;
   const close = () => {
-    if (!isBusy) onClose();
+    if (!isBusy) onClose?.();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
@@ -87,6 +87,11 @@ export function Dialog(props: DialogProps): JSX.Element {
     event.preventDefault();
     event.stopPropagation();
     close();
+  };
+  const stayOpen = () => {
+    // A browser may close a dialog whatever the page says, for example at the second step back on a phone.
+    const { isConnected, open } = element.current ?? {};
+    if (isConnected && !open) element.current?.showModal();
   };
   const onSubmit = (event: Event) => {
     event.preventDefault();
@@ -104,6 +109,7 @@ export function Dialog(props: DialogProps): JSX.Element {
         event.preventDefault();
         close();
       }}
+      onClose={stayOpen}
     >
       <form method="dialog" noValidate onSubmit={onSubmit}>
         <h2 id={titleId} class="title">{title}</h2>
@@ -111,9 +117,11 @@ export function Dialog(props: DialogProps): JSX.Element {
         <p class="fault" role="alert">{fault}</p>
         <p class="buttons">
           <span class="soft" role="status">{busy}</span>
-          <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
-            {no}
-          </button>
+          {no !== undefined && (
+            <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
+              {no}
+            </button>
+          )}
           {further !== undefined && (
             <button
               type="button"

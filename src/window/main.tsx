@@ -29,8 +29,8 @@ onEvents((events) => {
   updateCounts(events);
   countEvents(events);
 });
-effect(() => {
-  if (apiKey.value !== undefined) loadKeyInfo().catch(showProblem);
+apiKey.subscribe((key) => {
+  if (key !== undefined) loadKeyInfo().catch(showProblem);
 });
 render(<App />, document.body);
 listenToShortcuts();
@@ -51,8 +51,9 @@ async function readRest(): Promise<void> {
 async function readAgain(): Promise<void> {
   forgetEvents();
   forgetDay();
-  const filter = { ...wanted.value };
   forgetCategories();
-  await loadAnimals(filter);
-  await readRest();
+  await attempt(async () => {
+    await loadAnimals({ ...wanted.value });
+    await readRest();
+  });
 }

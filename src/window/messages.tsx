@@ -1,4 +1,4 @@
-/** What the page says about the last action, in a corner: its success for some seconds, its failure until it is closed. */
+/** Messages about the last action, in a corner: its success for some seconds, its failure until it is closed. */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
@@ -9,7 +9,7 @@ const TOAST_MS = 4_000;
 /** The success of the last action. */
 const toast = signal<ComponentChildren>(undefined);
 
-/** Why the last action failed. */
+/** The reason if the last action failed. */
 export const problem = signal<ComponentChildren>(undefined);
 
 let hiding: ReturnType<typeof setTimeout>;

@@ -1,10 +1,10 @@
-/** What the page shows: a list, an animal or the categories. The address always names it. */
+/** The list, the animal or the categories that the page shows. The address always names them. */
 
 import { batch, computed, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "./animals.ts";
 import { findCategories } from "./category_names.ts";
 import { FIELDS } from "./fields.tsx";
-import { restoreFocus } from "./focus.ts";
+import { afterDraw, restoreFocus } from "./focus.ts";
 import { type Filter, isTab, NO_FILTER } from "./filter.ts";
 import { attempt } from "./messages.tsx";
 
@@ -23,12 +23,12 @@ const CATEGORIES_PAGE = "categories";
 /** The texts in the fields of the filter. The list follows when the reader pauses. */
 export const typed = signal<TypedFilter>({ categoryId: "", name: "" });
 
-/** Why the list does not show what its category field says. */
+/** The fault of the text in the category field, which the list does not follow. */
 export const filterFault = signal<string | undefined>(undefined);
 
 type TypedFilter = Pick<Filter, "categoryId" | "name">;
 
-/** Where the list was when the page of an animal was opened. */
+/** Scroll position of the list when the page of an animal was opened, in pixels. */
 let scrollOfList = 0;
 
 /** Called after the list is shown again, in the place where it was. */
@@ -48,11 +48,11 @@ export async function showAddress(): Promise<void> {
   batch(() => {
     typed.value = filter;
     filterFault.value = undefined;
-    const id = Number(query.get("animal")) || undefined;
-    if (query.get("page") === CATEGORIES_PAGE) openCategories();
-    else if (id === undefined) closePage();
-    else openAnimal(id);
   });
+  const id = Number(query.get("animal")) || undefined;
+  if (query.get("page") === CATEGORIES_PAGE) openCategories();
+  else if (id === undefined) closePage();
+  else openAnimal(id);
   const isListed = !hasNothing.value && isSame(filter, wanted.value);
   if (!isListed) await loadAnimals(filter);
 }
@@ -162,8 +162,7 @@ function closePage(): void {
   if (isListShown.value) return;
   animalId.value = undefined;
   isCategoriesShown.value = false;
-  // The list is drawn first.
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     scrollTo(0, scrollOfList);
     shownAgain.value++;
     restoreFocus();

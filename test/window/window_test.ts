@@ -11,7 +11,6 @@ import { until } from "../support/until.ts";
 import {
   button,
   enterKey,
-  expectAccessible,
   fill,
   happened,
   hasFocus,
@@ -189,46 +188,13 @@ testInBrowser("the window shows 10,000 animals, and recovers from a kill", async
   assertEquals(await row(page, "Mia").count(), 0);
   await tab(page, "Sold 2,500").click();
   await row(page, "Animal number 9998").waitFor();
-  assertEquals(await row(page, "Animal number 9999").count(), 0);
+  // The old rows stay until the new ones come.
+  await row(page, "Animal number 9999").waitFor({ state: "hidden" });
   await tab(page, "All 10,001").click();
   for (const [category, pixels, last] of [["98", 200, 98], ["", 1e6, 1]] as const) {
     await page.getByLabel("Filter by category").fill(category);
     await scrollTo(page, row(page, `Animal number ${last}`), pixels);
     assertLess(await page.locator(ROWS).count(), 100);
-  }
-});
-
-testInBrowser("the window fits a phone, and axe finds nothing", async ({ service, open }) => {
-  const name = `<img src=x onerror=alert(1)>${"W".repeat(200)}`;
-  for (
-    const [width, colorScheme] of [[390, "dark"], [390, "light"], [1280, "dark"], [
-      1280,
-      "light",
-    ]] as const
-  ) {
-    const page = await open("/window", { width, colorScheme });
-    const check = async (state: string) => {
-      assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width, state);
-      await expectAccessible(page, state);
-    };
-    await page.getByLabel("Access key").waitFor();
-    await check("key");
-    await enterKey(page, service.token);
-    await button(page, "Add an animal").waitFor();
-    await check("list");
-    if (await page.locator(ROWS).count() === 0) await service.add({ name, categoryId: 7 });
-    for (const state of ["Add an animal", "Import", `Remove ${name}`, `Edit ${name}`]) {
-      await press(page, state);
-      await check(state);
-      await page.keyboard.press("Enter");
-      await check(`${state}, Enter`);
-      await page.keyboard.press("Escape");
-    }
-    await page.getByRole("link", { name }).click();
-    await page.locator(".history li").waitFor();
-    await check("history");
-    if (width === 390) await press(page, /^Activity/);
-    await check("activity");
   }
 });
 
