@@ -205,7 +205,7 @@ function parseCategoryName(text: string): Parsed<bigint> {
   const id = categoryWithName(text);
   if (id !== undefined) return sound(id);
   const hasNames = namedCategories.value.length > 0;
-  return faulty(`Category must be ${hasNames ? "one that has a name, or " : ""}a whole number`);
+  return faulty(`Category must be ${hasNames ? "a known name or " : ""}a whole number`);
 }
 
 const status = fieldOf<PetStatus | undefined>({

@@ -46,7 +46,7 @@ Deno.test("a category may be written as its name or its id, and the id is what i
   // Two names that differ by blanks alone are not clear.
   assertEquals(categoryWithName("Twins"), undefined);
   for (const text of ["Twins", "dog", "7.5"]) {
-    assertEquals(parse(text), "Category must be one that has a name, or a whole number");
+    assertEquals(parse(text), "Category must be a known name or a whole number");
   }
   name();
   assertEquals(parse("Dogs"), "Category must be a whole number");
