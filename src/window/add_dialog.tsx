@@ -6,6 +6,7 @@ import type { Pet } from "../../events/pet.ts";
 import { applyChanges } from "./animals.ts";
 import { newIdempotencyKey, ResponseError, write } from "./api.ts";
 import { ask, Dialog, openDialog } from "./dialog.tsx";
+import { afterDraw } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
 import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
 import { attempt, showToast } from "./messages.tsx";
@@ -20,22 +21,35 @@ export function openAddDialog(): void {
   openDialog((close) => <AddDialog close={close} />);
 }
 
+/** What most animals that are added are. */
+const AVAILABLE: Texts = { status: "available" };
+
 function AddDialog({ close }: { close: () => void }): JSX.Element {
-  const [texts, setTexts] = useState<Texts>({});
+  /** The texts that nobody has typed for this animal. */
+  const [given, setGiven] = useState<Texts>(AVAILABLE);
+  const [texts, setTexts] = useState<Texts>(given);
   const [faults, setFaults] = useState<Faults>({});
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [isSaving, setIsSaving] = useState(false);
   const form = useRef<HTMLDivElement>(null);
   // A repeated request with the same key adds nothing.
   const headers = useRef({ "idempotency-key": newIdempotencyKey() });
-  const isTyped = Object.values(texts).some((text) => text !== "");
+  const isTyped = EDITABLE_FIELDS.some(({ name }) => (texts[name] ?? "") !== (given[name] ?? ""));
   useUnsaved(isTyped || isSaving);
 
   const showFaults = (found: Faults) => {
     setFaults(found);
     focusFault(form.current);
   };
-  const save = async () => {
+  const beginNext = () => {
+    const next: Texts = { ...AVAILABLE, categoryId: texts.categoryId };
+    setGiven(next);
+    setTexts(next);
+    headers.current = { "idempotency-key": newIdempotencyKey() };
+    // The form is no longer busy then.
+    afterDraw(() => form.current?.querySelector("input")?.focus());
+  };
+  const save = async (isLast: boolean) => {
     const parsed = parsePet(texts);
     if (!parsed.isSound) {
       showFaults(parsed.faults);
@@ -57,7 +71,9 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
       else setProblem(problemOf(error));
     });
     setIsSaving(false);
-    if (isAdded) close();
+    if (!isAdded) return;
+    if (isLast) close();
+    else beginNext();
   };
   const cancel = async () => {
     const isSure = !isTyped || await ask({
@@ -75,7 +91,8 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
       yes="Save"
       busy={isSaving ? "Saving …" : undefined}
       fault={problem}
-      onYes={save}
+      onYes={() => save(true)}
+      further={{ label: "Add and next", onPress: () => save(false) }}
       onClose={cancel}
     >
       <div ref={form}>

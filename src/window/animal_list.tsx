@@ -10,9 +10,11 @@ import { AnimalRow } from "./animal_row.tsx";
 import {
   hasMore,
   hasNothing,
+  isAtOrAfter,
   isLoading,
   isStale,
   leaving,
+  loadedCount,
   loadMore,
   order,
   petOf,
@@ -21,13 +23,17 @@ import {
   waiting,
   wanted,
 } from "./animals.ts";
+import { animals } from "./count_words.ts";
 import { changing } from "./change_animal.tsx";
 import { EditRow } from "./edit_row.tsx";
 import { edits } from "./edits.ts";
 import { EmptyList } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
+import { isFiltered } from "./filter.ts";
+import { FilterWords } from "./filter_words.tsx";
 import { afterDraw, restoreFocus } from "./focus.ts";
-import { showList, shownAgain } from "./navigation.ts";
+import { Icon } from "./icon.tsx";
+import { showAllAnimals, showList, shownAgain } from "./navigation.ts";
 
 /** As in `window.css`, which shows a row of a narrow page in two lines. The sizes count in the size of the text. */
 const NARROW = matchMedia("(width < 37.5rem)");
@@ -76,9 +82,26 @@ export function AnimalList(): JSX.Element {
       class={isStale.value ? "stale" : ""}
     >
       <NewAnimals />
+      <Results />
       {order.value.length > 0 && <Grid />}
       <Rest />
     </div>
+  );
+}
+
+/** How many animals the filters find, in words. */
+function Results(): JSX.Element | null {
+  if (!isFiltered(wanted.value)) return null;
+  const isCounted = !isStale.value && !isLoading.value;
+  return (
+    <p class="results">
+      <span role="status">
+        {isCounted &&
+          (hasMore.value ? `More than ${animals(loadedCount.value)}` : animals(loadedCount.value))}
+      </span>
+      <FilterWords filter={wanted.value} />
+      <button type="button" class="link" onClick={showAllAnimals}>Clear</button>
+    </p>
   );
 }
 
@@ -162,11 +185,9 @@ function Grid(): JSX.Element {
       <div role="rowgroup" class="head">
         <div role="row" class="cells" aria-rowindex={1}>
           <span role="columnheader">Name</span>
-          <span role="columnheader" class="number">Id</span>
+          <IdHeader />
           {FIELDS.filter(({ name }) => name !== "name").map((field) => (
-            <span key={field.name} role="columnheader" class={field.isNumber ? "number" : ""}>
-              {field.label}
-            </span>
+            <span key={field.name} role="columnheader">{field.label}</span>
           ))}
           <span role="columnheader">
             <span class="unseen">Actions</span>
@@ -184,6 +205,27 @@ function Grid(): JSX.Element {
         {drawn}
       </div>
     </div>
+  );
+}
+
+/** A click turns the order of the ids. */
+function IdHeader(): JSX.Element {
+  const isAscending = wanted.value.order === "asc";
+  return (
+    <span
+      role="columnheader"
+      class="number"
+      aria-sort={isAscending ? "ascending" : "descending"}
+    >
+      <button
+        type="button"
+        class={`sort ${isAscending ? "ascending" : ""}`}
+        title={isAscending ? "Oldest first" : "Newest first"}
+        onClick={() => showList({ order: isAscending ? "" : "asc" })}
+      >
+        Id <Icon name="open" />
+      </button>
+    </span>
   );
 }
 
@@ -247,7 +289,7 @@ function useAnchor(ids: readonly number[], rows: { current: HTMLElement | null }
     const anchor = before.current[firstRow];
     before.current = ids;
     if (anchor === undefined || isStale.value) return;
-    const row = ids.findIndex((id) => id <= anchor);
+    const row = ids.findIndex((id) => isAtOrAfter(id, anchor));
     if (row < 0 || row === firstRow) return;
     scrollBy(0, (row - firstRow) * rowHeight);
     measure(rows.current);

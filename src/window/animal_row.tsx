@@ -64,8 +64,8 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
   return (
     <span
       role="gridcell"
-      class={`${field.name} ${field.isNumber ? "number" : ""}`}
-      title={field.isNumber ? field.textOf(value) : undefined}
+      class={field.name}
+      title={field.isNumber ? field.inWords(value) : undefined}
     >
       {isPicker ? <Status pet={pet} patch={patch} tabIndex={-1} /> : field.show(value)}
     </span>

@@ -6,7 +6,7 @@ import { edits } from "./edits.ts";
 import { request } from "./api.ts";
 import { isPetEvent, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { eventsAfter, position } from "./feed.ts";
-import { type Filter, matches, NO_FILTER, queryOf } from "./filter.ts";
+import { type Filter, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
 import { attempt } from "./messages.tsx";
 
 const PAGE_LENGTH = 100;
@@ -24,8 +24,8 @@ interface Loaded {
   filter: Filter;
   /** By their ids. */
   pets: ReadonlyMap<number, Pet>;
-  /** The list is loaded down to this id; Infinity before its first page. */
-  end: number;
+  /** The list is loaded up to this id; `undefined` before its first page. */
+  end: number | undefined;
   /** Path of the next page; `undefined` if there is none. */
   nextPage: string | undefined;
 }
@@ -45,7 +45,7 @@ export const WHY_LEAVING: Record<Leaving["why"], string> = {
 const loaded = signal<Loaded>({
   filter: NO_FILTER,
   pets: new Map(),
-  end: Infinity,
+  end: undefined,
   nextPage: undefined,
 });
 
@@ -66,13 +66,25 @@ export const isStale = computed(() => loaded.value.filter !== wanted.value);
 export const hasMore = computed(() => loaded.value.nextPage !== undefined);
 
 /** Whether no page of the wanted list has come. */
-export const hasNothing = computed(() => loaded.value.end === Infinity || isStale.value);
+export const hasNothing = computed(() => loaded.value.end === undefined || isStale.value);
 
-/** The ids of the rows: descending. */
+/** Whether the first row has the smallest id. */
+const isAscending = computed(() => loaded.value.filter.order === "asc");
+
+/** The ids of the rows, in their order. */
 export const order = computed(() => {
   const ids = [...loaded.value.pets.keys()].filter((id) => !waiting.value.has(id));
-  return [...ids, ...leaving.value.keys()].sort((a, b) => b - a);
+  const all = [...ids, ...leaving.value.keys()].sort((a, b) => b - a);
+  return isAscending.value ? all.reverse() : all;
 });
+
+/** Whether the row of an id is that of another one, or comes after it. */
+export function isAtOrAfter(id: number, other: number): boolean {
+  return isAscending.value ? id >= other : id <= other;
+}
+
+/** The number of animals that the filter finds, as far as they are loaded. */
+export const loadedCount = computed(() => loaded.value.pets.size);
 
 /** The animal of a row. */
 export function petOf(id: number): Pet | undefined {
@@ -127,17 +139,20 @@ async function loadPages(firstPage: string, filter: Filter): Promise<void> {
 
 /** Resolves to the path of the next page if the list is too short without it. */
 async function loadPage(path: string, filter: Filter): Promise<string | undefined> {
-  const page = await requestPage(path);
+  const isFirst = loaded.value.end === undefined || isStale.value;
+  const page = await requestPage(path, isFirst ? searchedId(filter.name) : undefined);
   // The page follows the store from here on, also if the reader has chosen another filter meanwhile.
   position.value ??= page.position;
   if (filter !== wanted.value) return undefined;
   batch(() => {
     if (isStale.value) beginList(filter);
     const { nextPage } = page;
-    const lastId = page.pets.at(-1)?.id ?? loaded.value.end;
-    const end = nextPage === undefined ? 0 : lastId;
+    const last = isAscending.value ? Infinity : 0;
+    const first = isAscending.value ? 0 : Infinity;
+    const end = nextPage === undefined ? last : page.pets.at(-1)?.id ?? loaded.value.end ?? first;
     const pets = new Map(loaded.value.pets);
-    for (const pet of page.pets) pets.set(pet.id, pet);
+    const withId = page.withId.filter((pet) => matches(pet, filter));
+    for (const pet of [...withId, ...page.pets]) pets.set(pet.id, pet);
     loaded.value = { filter, pets, end, nextPage };
     // Some events of the stream may be newer than this page.
     updateList(eventsAfter(page.position) ?? []);
@@ -147,7 +162,7 @@ async function loadPage(path: string, filter: Filter): Promise<string | undefine
 }
 
 function beginList(filter: Filter): void {
-  loaded.value = { filter, pets: new Map(), end: Infinity, nextPage: undefined };
+  loaded.value = { filter, pets: new Map(), end: undefined, nextPage: undefined };
   waiting.value = new Set();
   const removed = [...leaving.value].filter(([id, { why }]) =>
     why === "removed" && edits.value.has(id)
@@ -155,12 +170,17 @@ function beginList(filter: Filter): void {
   leaving.value = new Map(removed);
 }
 
-/** Resolves to a page of the list whose later events the page still has. */
-async function requestPage(path: string) {
+/** Resolves to a page of the list whose later events the page still has, and to the animal with an id. */
+async function requestPage(path: string, id: number | undefined) {
   for (let tries = 1;; tries++) {
+    const found = id === undefined ? undefined : await request<Pet[]>(`pets?ids=${id}`);
     const { headers, body: pets, nextPage } = await request<Pet[]>(path);
-    const pagePosition = headers.get("x-feed-position") ?? "";
-    if (eventsAfter(pagePosition) !== undefined) return { position: pagePosition, pets, nextPage };
+    const withId = found?.body ?? [];
+    // The events after the earlier of both reads bring both up to date.
+    const pagePosition = (found?.headers ?? headers).get("x-feed-position") ?? "";
+    if (eventsAfter(pagePosition) !== undefined) {
+      return { position: pagePosition, pets, withId, nextPage };
+    }
     if (tries === LOAD_TRIES) {
       throw new Error("The store changes too fast to be listed. Reload the page");
     }
@@ -211,7 +231,7 @@ export function applyChanges(changes: readonly Change[]): void {
   for (const { pet, isRemoved, isOwn } of changes) {
     const { id } = pet;
     // A search may have passed the animal before it had the name.
-    const isInPart = id >= end || filter.name !== "";
+    const isInPart = end !== undefined && isAtOrAfter(end, id) || filter.name !== "";
     const isListed = !isRemoved && isInPart && matches(pet, filter);
     const hasRow = pets.has(id) || leavingAfter.has(id);
     if (isListed) {

@@ -193,10 +193,10 @@ function nextPageOf({ headers }: Response): string | undefined {
 
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 
-/** Integers of 64 bits are `bigint`, as in `events/`. */
-export function parseJson(text: string) {
+/** Integers of 64 bits are `bigint`, as in `events/`. By default, their members are those of animals. */
+export function parseJson(text: string, int64Fields: readonly string[] = INT64_FIELDS) {
   const revive: Reviver = (key, value, { source }) => {
-    const isInt64 = typeof value === "number" && INT64_FIELDS.includes(key);
+    const isInt64 = typeof value === "number" && int64Fields.includes(key);
     return isInt64 ? BigInt(source) : value;
   };
   return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]);

@@ -5,11 +5,18 @@ import { ActivityPanel } from "./activity_panel.tsx";
 import { AnimalList } from "./animal_list.tsx";
 import { AnimalPage } from "./animal_page.tsx";
 import { connectionProblem } from "./api.ts";
+import { CategoriesPage } from "./categories_page.tsx";
 import { ask, Dialogs } from "./dialog.tsx";
-import { keyInfo } from "./key_info.ts";
+import { KeyMenu } from "./key_menu.tsx";
 import { Messages } from "./messages.tsx";
-import { animalId } from "./navigation.ts";
-import { formatDate } from "./relative_time.tsx";
+import {
+  addressOfCategories,
+  animalId,
+  isCategoriesShown,
+  isListShown,
+  onFollow,
+  showCategories,
+} from "./navigation.ts";
 import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./session.ts";
 import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
 import { Toolbar } from "./toolbar.tsx";
@@ -20,7 +27,7 @@ export function App(): JSX.Element {
   const isAsking = hasKey && keyProblem.value !== undefined;
   return (
     <>
-      {hasKey && animalId.value === undefined && (
+      {hasKey && isListShown.value && (
         <a class="skip" href="#animals" onClick={skip}>Skip to the animals</a>
       )}
       <Header />
@@ -48,9 +55,18 @@ function Header(): JSX.Element {
       <h1 class="title">Animal Store</h1>
       {hasKey && <Connection />}
       <span class="space" />
-      {keyInfo.value !== undefined && <KeyName />}
-      <a href="docs">API reference</a>
-      {hasKey && <button type="button" class="quiet" onClick={askToSignOut}>Sign out</button>}
+      {hasKey && (
+        <a
+          class="page"
+          href={addressOfCategories()}
+          aria-current={isCategoriesShown.value ? "page" : undefined}
+          onClick={onFollow(showCategories)}
+        >
+          Categories
+        </a>
+      )}
+      {hasKey && <KeyMenu onSignOut={askToSignOut} />}
+      {hasKey && <button type="button" class="quiet wide" onClick={askToSignOut}>Sign out</button>}
     </header>
   );
 }
@@ -77,35 +93,18 @@ function Connection(): JSX.Element {
   return <p class="connection away" role="status">{connectionProblem.value ?? "Connecting …"}</p>;
 }
 
-function KeyName(): JSX.Element {
-  const { label, readOnly, expiresAt } = keyInfo.value!;
-  const end = expiresAt === undefined
-    ? ""
-    : `, which expires on ${formatDate(new Date(expiresAt))}`;
-  return (
-    <>
-      <span class="key" title={`The label of your API key${end}`}>
-        Key <bdi>{label}</bdi>
-      </span>
-      {readOnly && (
-        <span class="pill none" title="Your API key may not change animals">Read only</span>
-      )}
-    </>
-  );
-}
-
 function Store(): JSX.Element {
   const id = animalId.value;
   return (
     <main id="main">
-      {id === undefined
-        ? (
-          <section aria-label="Animals">
-            <Toolbar />
-            <AnimalList />
-          </section>
-        )
-        : <AnimalPage key={id} id={id} />}
+      {isListShown.value && (
+        <section aria-label="Animals">
+          <Toolbar />
+          <AnimalList />
+        </section>
+      )}
+      {isCategoriesShown.value && <CategoriesPage />}
+      {id !== undefined && <AnimalPage key={id} id={id} />}
       <ActivityPanel />
     </main>
   );

@@ -57,13 +57,16 @@ export interface DialogProps {
   /** The reason if it failed. */
   fault?: ComponentChildren;
   onYes?: () => void;
+  /** A further button, which does what `yes` does and then something else. */
+  further?: { label: string; onPress: () => void };
   /** Called for the button `no` and for Escape. */
   onClose?: () => void;
   children?: ComponentChildren;
 }
 
 export function Dialog(props: DialogProps): JSX.Element {
-  const { title, no, yes, busy, isDangerous, isWide, fault, onYes, onClose, children } = props;
+  const { title, no, yes, busy, isDangerous, isWide, fault, onYes, further, onClose, children } =
+    props;
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useLayoutEffect(() => {
@@ -117,6 +120,15 @@ export function Dialog(props: DialogProps): JSX.Element {
           {no !== undefined && (
             <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
               {no}
+            </button>
+          )}
+          {further !== undefined && (
+            <button
+              type="button"
+              aria-disabled={isBusy}
+              onClick={() => !isBusy && further.onPress()}
+            >
+              {further.label}
             </button>
           )}
           {yes !== undefined && (

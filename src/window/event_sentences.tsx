@@ -1,7 +1,7 @@
 /** Events in words: one alone, and a run of several that happened at once, such as those of an import. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { isPetEvent, kindOf, petIdOf, type StoreEvent } from "./events.ts";
+import { categoryIdOf, isPetEvent, kindOf, petIdOf, type StoreEvent } from "./events.ts";
 import { type AnyField, differencesOf, type Patch } from "./fields.tsx";
 import { EVENTS_KEPT } from "./feed.ts";
 import { Name } from "./name.tsx";
@@ -39,6 +39,8 @@ export function RunSentence({ run }: { run: readonly StoreEvent[] }): JSX.Elemen
 }
 
 function Sentence({ event }: { event: StoreEvent }): JSX.Element {
+  const categoryId = categoryIdOf(event);
+  if (categoryId !== undefined) return <CategorySentence id={categoryId} event={event} />;
   const isChange = isPetEvent(event) && event.type === "PetUpdated";
   if (!isChange) return <>{subjectOf(event)} was {kindOf(event)}</>;
   const { previous } = event.data;
@@ -46,6 +48,23 @@ function Sentence({ event }: { event: StoreEvent }): JSX.Element {
   return (
     <>
       <Name of={previous.name ?? event.data.name} /> {changes.map(joined)}
+    </>
+  );
+}
+
+function CategorySentence({ id, event }: { id: bigint; event: StoreEvent }): JSX.Element {
+  const { name } = Object(event.data);
+  if (event.type === "CategoryRemoved") {
+    return (
+      <>
+        Category {id} has the name <Name of={name} /> no more
+      </>
+    );
+  }
+  if (event.type !== "CategoryNamed") return <>Category {id} was changed</>;
+  return (
+    <>
+      Category {id} was named <Name of={name} />
     </>
   );
 }

@@ -37,6 +37,12 @@ export function kindOf(event: StoreEvent): Kind {
   return isPetEvent(event) ? KNOWN_TYPES[event.type] : "changed";
 }
 
+/** The id of the category that the event is about; `undefined` if it is about something else. */
+export function categoryIdOf({ subject }: StoreEvent): bigint | undefined {
+  const [, id] = /^categories\/(-?\d+)$/.exec(subject) ?? [];
+  return id === undefined ? undefined : BigInt(id);
+}
+
 /** The id of the animal that the event is about, also if its type is unknown; `undefined` if it is about something else. */
 export function petIdOf({ subject }: StoreEvent): number | undefined {
   const [, id] = /^pets\/(\d+)$/.exec(subject) ?? [];

@@ -3,12 +3,12 @@
 import { signal } from "@preact/signals";
 import type { Pet } from "../../events/pet.ts";
 import { wanted } from "./animals.ts";
-import { request } from "./api.ts";
+import { type Reply, request } from "./api.ts";
 import { animalsWere } from "./count_words.ts";
 import { csvLine, withoutFormula } from "./csv/csv_line.ts";
 import { downloadCsv } from "./download.ts";
 import { FIELDS } from "./fields.tsx";
-import { queryOf } from "./filter.ts";
+import { type Filter, matches, queryOf, searchedId } from "./filter.ts";
 import { attempt, showToast } from "./messages.tsx";
 
 const PAGE_LENGTH = 100;
@@ -19,33 +19,43 @@ export async function exportAnimals(): Promise<void> {
   if (isExporting.value) return;
   isExporting.value = true;
   await attempt(async () => {
-    const lines = await readLines(`pets?${queryOf(wanted.value, PAGE_LENGTH)}`);
+    const lines = (await readAnimals(wanted.value)).map(lineOf);
     downloadCsv("animals.csv", [HEADER, ...lines]);
     showToast(`${animalsWere(lines.length)} exported`);
   });
   isExporting.value = false;
 }
 
-async function readLines(firstPage: string): Promise<string[]> {
-  const lines: string[] = [];
-  let path: string | undefined = firstPage;
+/** Resolves to what the list shows when all its pages are loaded. */
+async function readAnimals(filter: Filter): Promise<Pet[]> {
+  const found: Pet[] = [];
+  const id = searchedId(filter.name);
+  if (id !== undefined) found.push(...(await request<Pet[]>(`pets?ids=${id}`)).body);
+  let path: string | undefined = `pets?${queryOf(filter, PAGE_LENGTH)}`;
   while (path !== undefined) {
-    const page: { body: Pet[]; nextPage: string | undefined } = await request<
-      Pet[]
-    >(path);
-    lines.push(...page.body.map(lineOf));
+    const page: Reply<Pet[]> = await request(path);
+    found.push(...page.body);
     path = page.nextPage;
   }
-  return lines;
+  const matching = found.filter((pet) => matches(pet, filter));
+  // The animal with the id may have been found by its name, too.
+  const all = [...new Map(matching.map((pet) => [pet.id, pet])).values()];
+  const sign = filter.order === "asc" ? 1 : -1;
+  return all.sort((a, b) => sign * (a.id - b.id));
 }
 
 /** The name comes first: if a spreadsheet separates by semicolons, its first character still begins a cell. */
-const HEADER = csvLine([...FIELDS.map(({ name }) => name), "id"]);
+const HEADER = csvLine([
+  ...FIELDS.map(({ name }) => name),
+  "id",
+  ...FIELDS.flatMap(({ exported }) => exported?.title ?? []),
+]);
 
 function lineOf(pet: Pet): string {
   const cells = FIELDS.map((field) => {
     const text = field.textOf(pet[field.name]);
     return field.isFreeText ? withoutFormula(text) : text;
   });
-  return csvLine([...cells, String(pet.id)]);
+  const further = FIELDS.flatMap(({ name, exported }) => exported?.textOf(pet[name]) ?? []);
+  return csvLine([...cells, String(pet.id), ...further.map(withoutFormula)]);
 }

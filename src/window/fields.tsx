@@ -5,6 +5,14 @@
 
 import type { ComponentChildren, HTMLAttributes, JSX } from "preact";
 import type { NewPet, Pet, PetStatus } from "../../events/pet.ts";
+import { CategoryName } from "./category_name.tsx";
+import {
+  categoryInWords,
+  categoryWithName,
+  namedCategories,
+  nameOfCategory,
+} from "./category_names.ts";
+import { CategoryPicker } from "./category_picker.tsx";
 import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
 import { isBlank, Name } from "./name.tsx";
 
@@ -34,7 +42,7 @@ export interface Field<Value> extends Entry<Value> {
   readonly isRequired: boolean;
   /** Whether only events set it: then no form and no import has it. */
   readonly isReadOnly: boolean;
-  /** Whether it is an integer of 64 bits: a `bigint`, and columns of it are aligned as numbers. */
+  /** Whether it is an integer of 64 bits: a `bigint`. */
   readonly isNumber: boolean;
   /** Whether people write its texts, so that a spreadsheet could take one for a formula. */
   readonly isFreeText: boolean;
@@ -42,6 +50,8 @@ export interface Field<Value> extends Entry<Value> {
   readonly headings: readonly string[];
   /** The texts that may be chosen; `undefined` if people type what they like. */
   readonly choices: readonly Choice[] | undefined;
+  /** A further column of an export, for people: an import can use it instead. */
+  readonly exported: ExportedColumn<Value> | undefined;
   /** The value in the list, in the preview of an import and in the history. */
   show(value: Value | undefined): ComponentChildren;
   Control(props: ControlProps): JSX.Element;
@@ -51,6 +61,11 @@ export interface Field<Value> extends Entry<Value> {
   sentenceOfSeveral(value: Value | undefined): string | undefined;
   /** The value in a description of the animal, after its name: for example "category 7". */
   inWords(value: Value | undefined): string | undefined;
+}
+
+export interface ExportedColumn<Value> {
+  readonly title: string;
+  textOf(value: Value | undefined): string;
 }
 
 /** What each field says itself. The rest of {@linkcode Field} has defaults. */
@@ -73,6 +88,7 @@ function fieldOf<Value>(entry: Entry<Value> & Partial<Field<Value>>): Field<Valu
     isFreeText: false,
     headings: [],
     choices: undefined,
+    exported: undefined,
     show: textOf,
     Control: Input,
     sentence: (value) => value === undefined ? `lost its ${word}` : `got ${word} ${textOf(value)}`,
@@ -156,13 +172,13 @@ const categoryId = fieldOf<bigint>({
   label: "Category",
   isRequired: true,
   isNumber: true,
-  headings: ["categoryno", "categorynumber"],
+  headings: ["categoryno", "categorynumber", "categoryname"],
   textOf: (value) => value === undefined ? "" : String(value),
   parse(text) {
     const trimmed = text.trim();
     if (trimmed === "") return faulty("Category is missing");
     const match = WHOLE_NUMBER.exec(trimmed);
-    if (match === null) return faulty("Category must be a whole number");
+    if (match === null) return parseCategoryName(trimmed);
     const [, sign, digits] = match;
     const limit = sign === "-" ? -INT64_MIN : INT64_MAX;
     const isTooLong = digits.length > NUMBER_MAX_LENGTH;
@@ -170,9 +186,27 @@ const categoryId = fieldOf<bigint>({
     if (isOutside) return faulty(`Category is too ${sign === "-" ? "small" : "large"}`);
     return sound(BigInt(digits) * (sign === "-" ? -1n : 1n));
   },
-  Control: (props) => <Input inputMode="numeric" {...props} />,
-  sentence: (value) => `moved to category ${value}`,
+  exported: {
+    title: "categoryName",
+    textOf: (value) => value === undefined ? "" : nameOfCategory(value) ?? "",
+  },
+  show: (value) => value === undefined ? "" : <CategoryName id={value} />,
+  Control: CategoryPicker,
+  sentence: (value) =>
+    value === undefined ? "lost its category" : `moved to ${wordsOfCategory(value)}`,
+  inWords: (value) => value === undefined ? undefined : wordsOfCategory(value),
 });
+
+function wordsOfCategory(id: bigint): string {
+  return nameOfCategory(id) === undefined ? `category ${id}` : categoryInWords(id);
+}
+
+function parseCategoryName(text: string): Parsed<bigint> {
+  const id = categoryWithName(text);
+  if (id !== undefined) return sound(id);
+  const hasNames = namedCategories.value.length > 0;
+  return faulty(`Category must be ${hasNames ? "a known name or " : ""}a whole number`);
+}
 
 const status = fieldOf<PetStatus | undefined>({
   name: "status",

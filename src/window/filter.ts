@@ -4,17 +4,21 @@ import type { Pet, PetStatus } from "../../events/pet.ts";
 import { foldCase } from "../encoding/fold_case.ts";
 import { STATUS_NAMES, statusLabel } from "./fields.tsx";
 
-/** "" stands for every status, every category or every name. */
+/** "" stands for every status, every category or every name, and for the order that is newest first. */
 export interface Filter {
   status: Tab;
   categoryId: string;
+  /** A part of a name, or an id. */
   name: string;
+  order: Order;
 }
+
+export type Order = "" | "asc";
 
 /** A tab lists the animals of one status. The tab "" lists all, and `none` those without a status. */
 export type Tab = "" | PetStatus | "none";
 
-export const NO_FILTER: Filter = { status: "", categoryId: "", name: "" };
+export const NO_FILTER: Filter = { status: "", categoryId: "", name: "", order: "" };
 
 export const TABS: readonly { tab: Tab; label: string }[] = [
   { tab: "", label: "All" },
@@ -33,12 +37,19 @@ export function isInTab(tab: Tab, status: PetStatus | undefined): boolean {
 
 export function matches(pet: Pet, { status, categoryId, name }: Filter): boolean {
   const isInCategory = categoryId === "" || BigInt(categoryId) === pet.categoryId;
-  return isInTab(status, pet.status) && isInCategory &&
-    foldCase(pet.name).includes(foldCase(name));
+  const isFound = foldCase(pet.name).includes(foldCase(name)) || searchedId(name) === pet.id;
+  return isInTab(status, pet.status) && isInCategory && isFound;
 }
 
-export function isFiltered(filter: Filter): boolean {
-  return Object.values(filter).some((value) => value !== "");
+/** The id that a searched text may mean, as in "12" and "#12". */
+export function searchedId(name: string): number | undefined {
+  const [, digits] = /^\s*#?(\d{1,16})\s*$/.exec(name) ?? [];
+  const id = Number(digits);
+  return Number.isSafeInteger(id) && id > 0 ? id : undefined;
+}
+
+export function isFiltered({ status, categoryId, name }: Filter): boolean {
+  return status !== "" || categoryId !== "" || name !== "";
 }
 
 /** The query that lists what a filter finds. */

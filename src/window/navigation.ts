@@ -1,7 +1,8 @@
-/** The list or the animal that the page shows. The address always names it. */
+/** The list, the animal or the categories that the page shows. The address always names them. */
 
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "./animals.ts";
+import { findCategories } from "./category_names.ts";
 import { FIELDS } from "./fields.tsx";
 import { afterDraw, restoreFocus } from "./focus.ts";
 import { type Filter, isTab, NO_FILTER } from "./filter.ts";
@@ -9,6 +10,15 @@ import { attempt } from "./messages.tsx";
 
 /** The animal whose page is shown; `undefined` while the list is shown. */
 export const animalId = signal<number | undefined>(undefined);
+
+/** Whether the page of the categories is shown. */
+export const isCategoriesShown = signal(false);
+
+/** Whether the list is shown, and no other page. */
+export const isListShown = computed(() => animalId.value === undefined && !isCategoriesShown.value);
+
+/** What the address says instead of an animal. */
+const CATEGORIES_PAGE = "categories";
 
 /** The texts in the fields of the filter. The list follows when the reader pauses. */
 export const typed = signal<TypedFilter>({ categoryId: "", name: "" });
@@ -31,15 +41,17 @@ export async function showAddress(): Promise<void> {
   const categoryId = query.get("categoryId") ?? "";
   const filter: Filter = {
     status: isTab(status) ? status : "",
-    categoryId: faultOfCategory(categoryId) === undefined ? categoryId.trim() : "",
+    categoryId: categoryOf(categoryId).id ?? "",
     name: query.get("name") ?? "",
+    order: query.get("order") === "asc" ? "asc" : "",
   };
   batch(() => {
     typed.value = filter;
     filterFault.value = undefined;
   });
   const id = Number(query.get("animal")) || undefined;
-  if (id === undefined) closeAnimal();
+  if (query.get("page") === CATEGORIES_PAGE) openCategories();
+  else if (id === undefined) closePage();
   else openAnimal(id);
   const isListed = !hasNothing.value && isSame(filter, wanted.value);
   if (!isListed) await loadAnimals(filter);
@@ -50,12 +62,13 @@ function isSame(one: Filter, other: Filter): boolean {
 }
 
 /** The address of the page that shows this. */
-export function addressOf(filter: Filter, id?: number): string {
+export function addressOf(filter: Filter, id?: number | typeof CATEGORIES_PAGE): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) {
     if (value !== "") query.set(name, value);
   }
-  if (id !== undefined) query.set("animal", String(id));
+  if (id === CATEGORIES_PAGE) query.set("page", id);
+  else if (id !== undefined) query.set("animal", String(id));
   const search = query.toString();
   return search === "" ? location.pathname : `?${search}`;
 }
@@ -66,23 +79,26 @@ export async function showList(change: Partial<Filter>): Promise<void> {
   history.pushState(null, "", addressOf(filter));
   batch(() => {
     typed.value = { ...typed.value, ...change };
-    filterFault.value = faultOfCategory(typed.value.categoryId);
+    filterFault.value = categoryOf(typed.value.categoryId).fault;
+    isCategoriesShown.value = false;
   });
   scrollTo(0, 0);
   await attempt(() => loadAnimals(filter));
 }
 
 export function showAllAnimals(): Promise<void> {
-  return showList(NO_FILTER);
+  return showList({ ...NO_FILTER, order: wanted.value.order });
 }
 
 /** Lists the animals that the reader searches for. A faulty category changes no list, and its field says why. */
 export async function showTyped(): Promise<void> {
   // The reader has opened an animal meanwhile. Its page has another address.
-  if (animalId.value !== undefined) return;
+  if (!isListShown.value) return;
   const { name, categoryId } = typed.value;
-  const filter = { ...wanted.value, name, categoryId: categoryId.trim() };
-  filterFault.value = faultOfCategory(categoryId);
+  const { id, fault } = categoryOf(categoryId);
+  // The list of categories shows what the text may become.
+  filterFault.value = findCategories(categoryId).length > 0 ? undefined : fault;
+  const filter = { ...wanted.value, name, categoryId: id ?? wanted.value.categoryId };
   if (filterFault.value !== undefined || isSame(filter, wanted.value)) return;
   // Typing adds no step to the history of the browser, so one step back ends the search.
   history.replaceState(null, "", addressOf(filter));
@@ -90,21 +106,45 @@ export async function showTyped(): Promise<void> {
   await attempt(() => loadAnimals(filter));
 }
 
-function faultOfCategory(text: string): string | undefined {
-  if (text.trim() === "") return undefined;
-  const category = FIELDS.find(({ name }) => name === "categoryId");
-  const parsed = category?.parse(text);
-  return parsed === undefined || parsed.isSound ? undefined : parsed.fault;
+/** The reader has left the field of the category, so a part of a name is a fault. */
+export function checkTyped(): void {
+  filterFault.value = categoryOf(typed.value.categoryId).fault;
+}
+
+/** The category that a typed text means: "" for all. */
+function categoryOf(text: string): { id?: string; fault?: string } {
+  if (text.trim() === "") return { id: "" };
+  const category = FIELDS.find(({ name }) => name === "categoryId")!;
+  const parsed = category.parse(text);
+  return parsed.isSound ? { id: category.textOf(parsed.value) } : { fault: parsed.fault };
 }
 
 export function showAnimal(id: number): void {
-  history.pushState({ isFromList: animalId.value === undefined }, "", addressOf(wanted.value, id));
+  history.pushState({ isFromList: isListShown.value }, "", addressOf(wanted.value, id));
   openAnimal(id);
 }
 
 function openAnimal(id: number): void {
-  if (animalId.value === undefined) scrollOfList = scrollY;
+  if (isListShown.value) scrollOfList = scrollY;
+  isCategoriesShown.value = false;
   animalId.value = id;
+  scrollTo(0, 0);
+}
+
+export function addressOfCategories(): string {
+  return addressOf(wanted.value, CATEGORIES_PAGE);
+}
+
+export function showCategories(): void {
+  if (isCategoriesShown.value) return;
+  history.pushState({ isFromList: isListShown.value }, "", addressOfCategories());
+  openCategories();
+}
+
+function openCategories(): void {
+  if (isListShown.value) scrollOfList = scrollY;
+  animalId.value = undefined;
+  isCategoriesShown.value = true;
   scrollTo(0, 0);
 }
 
@@ -115,12 +155,13 @@ export function showListAgain(): void {
     return;
   }
   history.pushState(null, "", addressOf(wanted.value));
-  closeAnimal();
+  closePage();
 }
 
-function closeAnimal(): void {
-  if (animalId.value === undefined) return;
+function closePage(): void {
+  if (isListShown.value) return;
   animalId.value = undefined;
+  isCategoriesShown.value = false;
   afterDraw(() => {
     scrollTo(0, scrollOfList);
     shownAgain.value++;

@@ -1,12 +1,16 @@
 /**
  * The API key of this tab, which is `sessionStorage.apiKey`. Tabs of one browser share it: a new tab takes the key of the
- * tab that was used last, and signing out in one of them ends all.
+ * tab that was used last, and signing out in one of them ends all. If the reader stays signed in on this computer,
+ * `localStorage` has the key, too, until somebody signs out.
  */
 
 import { signal } from "@preact/signals";
 
 /** A key in an address stays in the history of the browser, so it is only for development. */
 const LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Stores at other paths of this host have keys of their own. */
+const KEPT_KEY = `apiKey ${location.pathname}`;
 
 const NOT_LOCAL =
   "This page takes no key from its address, because the history of the browser keeps it. Paste the key instead.";
@@ -51,7 +55,8 @@ export async function beginSession(): Promise<void> {
   }
   const linked = takeKeyFromAddress();
   const kept: string | undefined = sessionStorage.apiKey;
-  const own = kept ?? (linked === undefined ? await keyOfOtherTabs() : undefined);
+  const known = kept ?? localStorage[KEPT_KEY];
+  const own = known ?? (linked === undefined ? await keyOfOtherTabs() : undefined);
   isAskingTabs.value = false;
   if (own !== undefined && linked !== undefined && linked !== own) {
     // Requests wait for the choice, because a refused key would ask for another one.
@@ -72,7 +77,19 @@ function takeKeyFromAddress(): string | undefined {
   return undefined;
 }
 
-/** Signs in with a key. The requests that wait for one continue. */
+/** Whether this computer keeps the key when the tabs are closed. */
+export function isKept(): boolean {
+  return localStorage[KEPT_KEY] !== undefined;
+}
+
+/** Signs in with a key that the reader has typed, and keeps it on this computer or not. */
+export function signIn(text: string, { stays }: { stays: boolean }): void {
+  if (stays) localStorage[KEPT_KEY] = cleanKey(text);
+  else localStorage.removeItem(KEPT_KEY);
+  useKey(text);
+}
+
+/** Takes a key. The requests that wait for one continue. */
 export function useKey(text: string): void {
   const key = cleanKey(text);
   sessionStorage.apiKey = key;
@@ -94,11 +111,18 @@ export function refuseKey(refused: string, message: string): void {
   if (refused !== apiKey.value || keyProblem.value !== undefined) return;
   waiting = Promise.withResolvers();
   sessionStorage.removeItem("apiKey");
-  keyProblem.value = message;
+  if (localStorage[KEPT_KEY] === refused) localStorage.removeItem(KEPT_KEY);
+  keyProblem.value = inPlainWords(message);
+}
+
+/** What the interface calls an API key is an access key for people. */
+function inPlainWords(message: string): string {
+  return message.replaceAll("API key", "access key");
 }
 
 /** Ends the session in all tabs. */
 export function signOut(): void {
+  localStorage.removeItem(KEPT_KEY);
   tabs.postMessage({ type: "signOut" } satisfies TabMessage);
   endSession();
 }

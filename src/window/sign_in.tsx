@@ -4,7 +4,15 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 import { FormField } from "./form_field.tsx";
-import { addressProblem, apiKey, keyFromAddress, keyProblem, useKey } from "./session.ts";
+import {
+  addressProblem,
+  apiKey,
+  isKept,
+  keyFromAddress,
+  keyProblem,
+  signIn,
+  useKey,
+} from "./session.ts";
 
 const TITLE = "Open the store";
 
@@ -38,20 +46,33 @@ export function SignInDialog(): JSX.Element {
 
 function useKeyForm(): { fields: JSX.Element; open: () => void } {
   const [key, setKey] = useState("");
+  const [stays, setStays] = useState(isKept);
   const [fault, setFault] = useState(keyProblem.value ?? addressProblem.value);
   const open = () => {
-    if (key.trim() === "") setFault("The API key is missing");
-    else useKey(key);
+    if (key.trim() === "") setFault("The access key is missing");
+    else signIn(key, { stays });
   };
   const fields = (
     <>
       <p class="soft">See the animals, sell one, and watch what happens.</p>
-      <FormField label="API key" fault={fault}>
+      {/* A password manager wants a name to which a password belongs. */}
+      <input
+        class="unseen"
+        type="text"
+        name="username"
+        autocomplete="username"
+        aria-hidden
+        tabIndex={-1}
+        readOnly
+        value="Animal Store"
+      />
+      <FormField label="Access key" fault={fault}>
         {(attributes) => (
           <input
             {...attributes}
             type="password"
-            autocomplete="off"
+            name="password"
+            autocomplete="current-password"
             autofocus
             value={key}
             onInput={({ currentTarget }) => {
@@ -61,9 +82,15 @@ function useKeyForm(): { fields: JSX.Element; open: () => void } {
           />
         )}
       </FormField>
-      <p class="soft small">
-        The key stays in the tabs of this store, and is forgotten when you close them.
-      </p>
+      <p class="soft small">Ask the person who runs the store for a key.</p>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={stays}
+          onChange={({ currentTarget }) => setStays(currentTarget.checked)}
+        />
+        <span>Stay signed in on this computer</span>
+      </label>
     </>
   );
   return { fields, open };
@@ -81,8 +108,8 @@ export function KeyQuestion(): JSX.Element {
       onClose={() => useKey(apiKey.value!)}
     >
       <p>
-        This tab already has another API key. If you use the one in the address, the tab forgets its
-        own.
+        This tab already has another access key. If you use the one in the address, the tab forgets
+        its own.
       </p>
     </Dialog>
   );

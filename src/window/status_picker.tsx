@@ -4,10 +4,11 @@
  */
 
 import type { JSX } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 import type { PetStatus } from "../../events/pet.ts";
 import { STATUS_CHOICES, statusLabel } from "./fields.tsx";
 import { Icon } from "./icon.tsx";
+import { useListBelow } from "./list_below.ts";
 
 interface StatusPickerProps {
   status: PetStatus | undefined;
@@ -38,18 +39,7 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
   const isOpen = place !== undefined;
   const current = STATUS_CHOICES.findIndex(({ text }) => text === (status ?? ""));
 
-  useLayoutEffect(() => {
-    if (!isOpen) return;
-    list.current!.showPopover();
-    const follow = () => placeBelow(list.current!, button.current!);
-    follow();
-    addEventListener("scroll", follow, true);
-    addEventListener("resize", follow);
-    return () => {
-      removeEventListener("scroll", follow, true);
-      removeEventListener("resize", follow);
-    };
-  }, [isOpen]);
+  useListBelow(isOpen, list, button);
 
   const open = () => {
     if (!isBusy) setPlace(current);
@@ -135,14 +125,4 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
       )}
     </>
   );
-}
-
-/** Puts the list below its button, or above it if there is more room. */
-function placeBelow(list: HTMLElement, button: HTMLElement): void {
-  const { left, right, top, bottom } = button.getBoundingClientRect();
-  const { width, height } = list.getBoundingClientRect();
-  const isBelow = bottom + height <= innerHeight || top < height;
-  const x = Math.min(left, Math.max(0, innerWidth - width));
-  list.style.left = `${Math.max(0, Math.min(x, right))}px`;
-  list.style.top = `${isBelow ? bottom : top - height}px`;
 }

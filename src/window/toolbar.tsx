@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { openAddDialog } from "./add_dialog.tsx";
 import { wanted } from "./animals.ts";
+import { CategoryPicker } from "./category_picker.tsx";
 import { counts } from "./counts.ts";
 import { exportAnimals, isExporting } from "./export_animals.ts";
 import { type Tab, TABS } from "./filter.ts";
@@ -10,7 +11,7 @@ import { FormField } from "./form_field.tsx";
 import { Icon } from "./icon.tsx";
 import { openImportDialog } from "./import/import_dialog.tsx";
 import { mayWrite } from "./key_info.ts";
-import { filterFault, showList, showTyped, typed } from "./navigation.ts";
+import { checkTyped, filterFault, showList, showTyped, typed } from "./navigation.ts";
 
 /** The limit of the interface. */
 const LONGEST_SEARCH = 100;
@@ -73,8 +74,10 @@ function Search(): JSX.Element {
       <input
         type="search"
         maxLength={LONGEST_SEARCH}
-        aria-label="Search by name"
-        placeholder="Search by name"
+        aria-label="Search by name or id"
+        aria-keyshortcuts="/"
+        id="search"
+        placeholder="Search by name or id"
         autocomplete="off"
         value={typed.value.name}
         onInput={({ currentTarget }) => showSoon({ name: currentTarget.value })}
@@ -87,13 +90,13 @@ function CategoryFilter(): JSX.Element {
   return (
     <FormField label="Filter by category" isLabelHidden fault={filterFault.value}>
       {(attributes) => (
-        <input
+        <CategoryPicker
           {...attributes}
+          name="category"
           placeholder="Category"
-          inputMode="numeric"
-          autocomplete="off"
-          value={typed.value.categoryId}
-          onInput={({ currentTarget }) => showSoon({ categoryId: currentTarget.value })}
+          text={typed.value.categoryId}
+          onText={(categoryId) => showSoon({ categoryId })}
+          onLeave={checkTyped}
         />
       )}
     </FormField>
@@ -114,7 +117,9 @@ function Tools(): JSX.Element {
         {isExporting.value ? "Exporting …" : "Export"}
       </button>
       {mayWrite.value && (
-        <button type="button" class="primary" onClick={openAddDialog}>Add an animal</button>
+        <button type="button" class="primary" aria-keyshortcuts="n" onClick={openAddDialog}>
+          Add an animal
+        </button>
       )}
     </>
   );

@@ -27,7 +27,7 @@ export async function pickStatus(page: Page, name: string, status: string): Prom
 export const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
 
 export async function enterKey(page: Page, key: string): Promise<void> {
-  await page.getByLabel("API key").fill(key);
+  await page.getByLabel("Access key").fill(key);
   await press(page, "Open");
 }
 

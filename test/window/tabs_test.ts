@@ -50,7 +50,7 @@ testInBrowser(
     assertEquals(await other.evaluate("sessionStorage.apiKey"), service.token);
     await press(page, "Sign out");
     for (const it of [page, other]) {
-      await it.getByLabel("API key").waitFor();
+      await it.getByLabel("Access key").waitFor();
       assertEquals(await it.evaluate("sessionStorage.length"), 0);
     }
     // Nobody has the key any more.

@@ -35,7 +35,7 @@ testInBrowser(
     const check = async () => {
       assertEquals(await panel.getAttribute("aria-busy"), "true");
       assertEquals(await page.getByText(/No such animals|No animals yet/).count(), 0);
-      assertEquals(await page.getByLabel("API key").count(), 0);
+      assertEquals(await page.getByLabel("Access key").count(), 0);
     };
     await check();
     isHeld = ({ searchParams }) =>
@@ -164,7 +164,7 @@ testInBrowser(
     };
     await pickStatus(page, "Rex", "Sold");
     await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
-    assertEquals(await statusOf(page, "Rex").innerText(), "No status");
+    assertEquals(await statusOf(page, "Rex").innerText(), "Available");
     network.fetch = service.fetch;
     await pickStatus(page, "Rex", "Sold");
     await page.getByText("It fails").waitFor({ state: "hidden" });
@@ -306,7 +306,7 @@ testInBrowser(
     await elsewhere.getByText(/^This page takes no key from its address/).waitFor();
     assertEquals(await elsewhere.evaluate("sessionStorage.length"), 0);
     assertEquals(elsewhere.url(), `${other.href}/window`);
-    await elsewhere.getByLabel("API key").fill("x");
+    await elsewhere.getByLabel("Access key").fill("x");
     await elsewhere.getByText(/^This page takes no key from its address/).waitFor({
       state: "hidden",
     });

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
 import { newIdempotencyKey } from "../api.ts";
+import { namedCategories } from "../category_names.ts";
 import { animals } from "../count_words.ts";
 import { Dialog, openDialog } from "../dialog.tsx";
 import { FormField } from "../form_field.tsx";
@@ -49,7 +50,11 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
   const [draft, setDraft] = useState<Draft | undefined>(undefined);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const { pets, fault: faultOfPets } = useAnimals(draft);
-  const plan = useMemo(() => draft && planOf(draft, pets), [draft, pets]);
+  const plan = useMemo(
+    () => draft && planOf(draft, pets),
+    // The file may have names of categories.
+    [draft, pets, namedCategories.value],
+  );
 
   const take = (make: () => Draft) => {
     try {

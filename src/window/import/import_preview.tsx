@@ -97,7 +97,7 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
           </FormField>
         ))}
       </div>
-      <label class="import-choice">
+      <label class="choice">
         <input
           type="checkbox"
           checked={hasTitles}
@@ -129,7 +129,7 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
     <fieldset>
       <legend>The file has ids</legend>
       {choices.map(({ isOfChanges, label }) => (
-        <label key={label} class="import-choice">
+        <label key={label} class="choice">
           <input
             type="radio"
             name={group}
@@ -178,18 +178,14 @@ function Additions({ additions }: { additions: Addition[] }): JSX.Element | null
         <thead>
           <tr>
             <th class="number">Line</th>
-            {EDITABLE_FIELDS.map(({ name, label, isNumber }) => (
-              <th key={name} class={isNumber ? "number" : ""}>{label}</th>
-            ))}
+            {EDITABLE_FIELDS.map(({ name, label }) => <th key={name}>{label}</th>)}
           </tr>
         </thead>
         <tbody>
           {additions.map(({ row, pet }) => (
             <tr key={row.line}>
               <td class="number">{linesOf(row)}</td>
-              {EDITABLE_FIELDS.map(({ name, isNumber, show }) => (
-                <td key={name} class={isNumber ? "number" : ""}>{show(pet[name])}</td>
-              ))}
+              {EDITABLE_FIELDS.map(({ name, show }) => <td key={name}>{show(pet[name])}</td>)}
             </tr>
           ))}
         </tbody>

@@ -366,8 +366,8 @@ testInBrowser(
     const dialog = page.getByRole("dialog");
     await row(page, "Pet 239").waitFor();
     const text = await exportOf(page);
-    assertEquals(text.match(/^\ufeffname,categoryId,status,id\r\n/)?.length, 1);
-    assert(text.includes("\n'=1+1,7,sold,1\r\n"));
+    assertEquals(text.match(/^\ufeffname,categoryId,status,id,categoryName\r\n/)?.length, 1);
+    assert(text.includes("\n'=1+1,7,sold,1,\r\n"));
     await page.getByText("125 animals were exported").waitFor();
     await choose(page, text);
     await dialog.getByText("125 animals would not change.").waitFor();

@@ -1,0 +1,103 @@
+/** Reads the names of categories, follows them, and changes them. */
+
+import { parseJson, request, ResponseError, send, writeOptions } from "./api.ts";
+import {
+  changeCategoryNames,
+  type NamedCategory,
+  nameOfCategory,
+  setCategoryNames,
+} from "./category_names.ts";
+import { categoryIdOf, type StoreEvent } from "./events.ts";
+import { eventsAfter } from "./feed.ts";
+
+const NOT_FOUND = 404;
+const PRECONDITION_FAILED = 412;
+
+/** The position at which the names were read. */
+let readAt = "";
+
+/** The service has another log, whose positions say nothing of the earlier ones. */
+export function forgetCategories(): void {
+  readAt = "";
+}
+
+/** Reads all names, as they are after the events that the page has. */
+export async function loadCategories(): Promise<void> {
+  for (;;) {
+    const response = await send("categories");
+    const all: NamedCategory[] = parseJson(await response.text(), ["id"]);
+    const at = response.headers.get("x-feed-position") ?? "";
+    const later = eventsAfter(at);
+    // Too much happened meanwhile.
+    if (later === undefined) continue;
+    // Another response, which is newer, came before.
+    if (at < readAt) return;
+    readAt = at;
+    setCategoryNames(all);
+    updateCategories(later);
+    return;
+  }
+}
+
+/** Updates the names after some more events. After one of an unknown type, they are read again. */
+export function updateCategories(events: readonly StoreEvent[]): void {
+  const changes = new Map<bigint, string | undefined>();
+  let isUnknown = false;
+  for (const event of events) {
+    const id = categoryIdOf(event);
+    if (id === undefined || event.id <= readAt) continue;
+    if (event.type === "CategoryNamed") changes.set(id, Object(event.data).name);
+    else if (event.type === "CategoryRemoved") changes.set(id, undefined);
+    else isUnknown = true;
+  }
+  changeCategoryNames(changes);
+  if (isUnknown) loadCategories().catch(() => {});
+}
+
+/** Names a category that has no name. Rejects if somebody has named it meanwhile. */
+export async function addCategory({ id, name }: NamedCategory): Promise<void> {
+  const other = nameOfCategory(id);
+  if (other !== undefined) throw new Error(`Category ${id} has the name ${other} already`);
+  await putName(id, name, {});
+}
+
+/** Renames a category, unless somebody else has renamed it meanwhile. */
+export async function renameCategory(shown: NamedCategory, name: string): Promise<void> {
+  await unlessChanged(shown, (condition) => putName(shown.id, name, condition));
+}
+
+/** Removes the name of a category, unless somebody else has changed it meanwhile. No animal changes. */
+export async function removeCategory(shown: NamedCategory): Promise<void> {
+  await unlessChanged(shown, async (condition) => {
+    await request(`categories/${shown.id}`, writeOptions("DELETE", undefined, condition));
+    changeCategoryNames(new Map([[shown.id, undefined]]));
+  });
+}
+
+async function putName(id: bigint, name: string, condition: Record<string, string>) {
+  const options = writeOptions("PUT", undefined, condition);
+  await request(`categories/${id}`, { ...options, body: JSON.stringify({ name }) });
+  changeCategoryNames(new Map([[id, name]]));
+}
+
+async function unlessChanged(
+  { id, name }: NamedCategory,
+  action: (condition: Record<string, string>) => Promise<void>,
+): Promise<void> {
+  try {
+    const { body, headers } = await request<{ name: string }>(`categories/${id}`);
+    if (body.name !== name) throw new Error(`Somebody else has renamed it ${body.name}`);
+    const etag = headers.get("etag");
+    if (etag === null) throw new Error("Nothing was changed, because a proxy removes ETags");
+    await action({ "if-match": etag });
+  } catch (error) {
+    throw inWords(error);
+  }
+}
+
+function inWords(error: unknown): unknown {
+  if (!(error instanceof ResponseError)) return error;
+  if (error.status === NOT_FOUND) return new Error("Somebody else has removed this name");
+  const isChanged = error.status === PRECONDITION_FAILED;
+  return isChanged ? new Error("Somebody else has just changed this name. Try again") : error;
+}

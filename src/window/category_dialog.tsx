@@ -1,0 +1,143 @@
+/** The form that names a category, or renames one. */
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { addCategory, renameCategory } from "./categories.ts";
+import { namedCategories, type NamedCategory, nameOfCategory } from "./category_names.ts";
+import { ask, Dialog, openDialog } from "./dialog.tsx";
+import { FIELDS } from "./fields.tsx";
+import { FormField } from "./form_field.tsx";
+import { attempt, showToast } from "./messages.tsx";
+import { isBlank, Name } from "./name.tsx";
+import { useUnsaved } from "./unsaved.ts";
+
+/** The limit of the interface, in Unicode code points. */
+const NAME_MAX_LENGTH = 100;
+
+/** Names a category, or renames the one that is given. */
+export function openCategoryDialog(renamed?: NamedCategory): void {
+  openDialog((close) => <CategoryDialog renamed={renamed} close={close} />);
+}
+
+interface CategoryDialogProps {
+  renamed: NamedCategory | undefined;
+  close: () => void;
+}
+
+function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
+  const [before] = useState({
+    id: renamed === undefined ? firstFreeId() : String(renamed.id),
+    name: renamed?.name ?? "",
+  });
+  const [{ id, name }, setTexts] = useState(before);
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const [isTried, setIsTried] = useState(false);
+  const [isSaving, setIsSaving] = useState(false);
+  const isTyped = id !== before.id || name !== before.name;
+  const faultOfName = isTried ? faultOf(name) : undefined;
+  const faultOfId = isTried && renamed === undefined ? faultOfNewId(id) : undefined;
+  useUnsaved(isTyped || isSaving);
+
+  const change = (texts: { id?: string; name?: string }) => {
+    setTexts({ id, name, ...texts });
+    setFault(undefined);
+  };
+  const save = async () => {
+    setIsTried(true);
+    const isIdSound = renamed !== undefined || faultOfNewId(id) === undefined;
+    if (faultOf(name) !== undefined || !isIdSound) return;
+    setIsSaving(true);
+    const isSaved = await attempt(async () => {
+      const trimmed = name.trim();
+      if (renamed === undefined) await addCategory({ id: BigInt(id.trim()), name: trimmed });
+      else await renameCategory(renamed, trimmed);
+      showToast(
+        <>
+          Category {id.trim()} is <Name of={trimmed} /> now
+        </>,
+      );
+    }, (error) => setFault((error as Error).message));
+    setIsSaving(false);
+    if (isSaved) close();
+  };
+  const cancel = async () => {
+    const isSure = !isTyped || await ask({
+      title: "Discard this name?",
+      text: "What you typed would be lost.",
+      no: "Keep typing",
+      yes: "Discard",
+    });
+    if (isSure) close();
+  };
+  return (
+    <Dialog
+      title={renamed === undefined ? "Name a category" : <Renaming name={renamed.name} />}
+      no="Cancel"
+      yes="Save"
+      busy={isSaving ? "Saving …" : undefined}
+      fault={fault}
+      onYes={save}
+      onClose={cancel}
+    >
+      <FormField label="Name of the category" fault={faultOfName}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            autofocus
+            autocomplete="off"
+            value={name}
+            onInput={({ currentTarget }) => change({ name: currentTarget.value })}
+          />
+        )}
+      </FormField>
+      {renamed === undefined && (
+        <>
+          <FormField label="Id" fault={faultOfId}>
+            {(attributes) => (
+              <input
+                {...attributes}
+                inputMode="numeric"
+                autocomplete="off"
+                value={id}
+                onInput={({ currentTarget }) => change({ id: currentTarget.value })}
+              />
+            )}
+          </FormField>
+          <p class="soft small">If animals have a category without a name, this is its number.</p>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Renaming({ name }: { name: string }): JSX.Element {
+  return (
+    <>
+      Rename <Name of={name} />
+    </>
+  );
+}
+
+function faultOf(name: string): string | undefined {
+  if (name.trim() === "") return "Name is missing";
+  if (isBlank(name)) return "Name has no visible character";
+  const isTooLong = [...name.trim()].length > NAME_MAX_LENGTH;
+  return isTooLong ? `Name has more than ${NAME_MAX_LENGTH} characters` : undefined;
+}
+
+function faultOfNewId(text: string): string | undefined {
+  if (text.trim() === "") return "Id is missing";
+  if (!/^(0|-?[1-9]\d*)$/.test(text.trim())) return "Id must be a whole number";
+  const category = FIELDS.find(({ name }) => name === "categoryId")!;
+  const parsed = category.parse(text);
+  if (!parsed.isSound) return parsed.fault.replace("Category", "Id");
+  const name = nameOfCategory(parsed.value as bigint);
+  return name === undefined ? undefined : `Category ${text.trim()} has the name ${name} already`;
+}
+
+/** The smallest number above those of all categories with names. */
+function firstFreeId(): string {
+  const ids = namedCategories.value.map(({ id }) => id);
+  const largest = ids.reduce((most, id) => id > most ? id : most, 0n);
+  return String(largest + 1n);
+}

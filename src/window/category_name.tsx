@@ -1,0 +1,15 @@
+/** A category as the page shows it: its name with the id beside it, or the id alone. */
+
+import type { JSX } from "preact";
+import { nameOfCategory } from "./category_names.ts";
+import { Name } from "./name.tsx";
+
+export function CategoryName({ id }: { id: bigint }): JSX.Element {
+  const name = nameOfCategory(id);
+  if (name === undefined) return <>{String(id)}</>;
+  return (
+    <>
+      <Name of={name} /> <span class="soft beside">{String(id)}</span>
+    </>
+  );
+}

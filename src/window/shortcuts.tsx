@@ -1,0 +1,63 @@
+/** The keys that work anywhere on the page, and the help that names them. */
+
+import { openAddDialog } from "./add_dialog.tsx";
+import { Dialog, openDialog } from "./dialog.tsx";
+import { mayWrite } from "./key_info.ts";
+import { isListShown } from "./navigation.ts";
+import { apiKey } from "./session.ts";
+
+interface Shortcut {
+  keys: string;
+  what: string;
+  /** `undefined` if a part of the page handles the keys. */
+  run?: () => void;
+}
+
+const SHORTCUTS: readonly Shortcut[] = [
+  { keys: "/", what: "Search by name or id", run: focusSearch },
+  { keys: "n", what: "Add an animal", run: () => mayWrite.value && openAddDialog() },
+  { keys: "?", what: "Show these keys", run: openHelp },
+  { keys: "↑ ↓", what: "Go from animal to animal" },
+  { keys: "← →", what: "Go to the buttons of an animal" },
+  { keys: "Enter", what: "Open, choose or save" },
+  { keys: "Esc", what: "Close or cancel" },
+];
+
+/** Listens to the keys. A key that is typed into a field, or belongs to a dialog, does nothing else. */
+export function listenToShortcuts(): void {
+  addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
+    const isTyped = target instanceof Element && target.matches("input, select, textarea");
+    const isBusy = document.querySelector("dialog[open]") !== null;
+    if (isCombined || isTyped || isBusy || apiKey.value === undefined) return;
+    const shortcut = SHORTCUTS.find(({ keys }) => keys === key.toLowerCase());
+    if (shortcut?.run === undefined) return;
+    event.preventDefault();
+    shortcut.run();
+  });
+}
+
+function focusSearch(): void {
+  if (!isListShown.value) return;
+  const search = document.querySelector<HTMLInputElement>("#search");
+  search?.focus();
+  search?.select();
+}
+
+export function openHelp(): void {
+  openDialog((close) => (
+    <Dialog title="Keys" no="Close" onClose={close}>
+      <dl class="keys">
+        {SHORTCUTS.map(({ keys, what }) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  ));
+}

@@ -1,0 +1,277 @@
+/** Categories have names everywhere in the window, and a page that names them. */
+
+import { assert, assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
+import {
+  button,
+  expectAccessible,
+  happened,
+  hasFocus,
+  press,
+  row,
+  ROWS,
+} from "../support/window_controls.ts";
+
+const LARGEST = "9223372036854775807";
+
+const option = (page: Page, name: string | RegExp) =>
+  page.getByRole("listbox").getByRole("option", { name });
+
+testInBrowser(
+  "a category is chosen from a list of names, or typed as a number",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.nameCategory(LARGEST, "Cats");
+    await service.nameCategory(71n, "Parrots");
+    const page = await open(`/window#key=${service.token}`);
+    await page.getByText("No animals yet").waitFor();
+    const dialog = page.getByRole("dialog");
+    const field = dialog.getByRole("combobox", { name: "Category" });
+    const keys = async (...all: string[]) => {
+      for (const key of all) await page.keyboard.press(key);
+    };
+    const save = async (name: string) => {
+      await dialog.getByLabel("Name").fill(name);
+      await press(dialog, "Save");
+      await row(page, name).waitFor();
+      await dialog.waitFor({ state: "hidden" });
+    };
+    // By keys: the name is found, Enter chooses it, and the form stays open.
+    await press(page, "Add an animal");
+    await field.focus();
+    await keys("ArrowDown");
+    assertEquals(await option(page, /./).count(), 3);
+    await expectAccessible(page, "list of categories");
+    await field.pressSequentially("DO");
+    await option(page, "Dogs").and(page.locator(".active")).waitFor();
+    assertEquals(await option(page, /./).count(), 1);
+    assertEquals(await option(page, "Dogs").getAttribute("title"), "Category 7");
+    await keys("Enter");
+    assertEquals([await field.inputValue(), await field.getAttribute("title")], [
+      "Dogs",
+      "Category 7",
+    ]);
+    assert(await hasFocus(field));
+    // Escape closes the list, and not the form.
+    await keys("ArrowDown", "Escape");
+    await page.getByRole("listbox").waitFor({ state: "hidden" });
+    assert(await dialog.isVisible());
+    await save("Rex");
+    // By a click.
+    await press(page, "Add an animal");
+    await field.click();
+    await option(page, "Cats").click();
+    await save("Mia");
+    // By a number, which may have a name or not, and is not that of a longer one.
+    for (const [name, number] of [["Polly", "71"], ["Nemo", "1"]]) {
+      await press(page, "Add an animal");
+      await field.fill(number);
+      await save(name);
+    }
+    const stored = await (await service.send("/v1/pets?order=asc")).text();
+    assertEquals(
+      Array.from(stored.matchAll(/"categoryId":(\d+)/g), ([, id]) => id),
+      ["7", LARGEST, "71", "1"],
+    );
+    for (
+      const [name, category, title] of [
+        ["Rex", "Dogs", "Dogs (7)"],
+        ["Mia", "Cats", `Cats (${LARGEST})`],
+        ["Polly", "Parrots", "Parrots (71)"],
+        ["Nemo", "1", "category 1"],
+      ]
+    ) {
+      const cell = row(page, name).locator(".categoryId");
+      assertEquals([(await cell.innerText()).trim(), await cell.getAttribute("title")], [
+        category,
+        title,
+      ]);
+    }
+    // A text that is no name is refused at its field.
+    await press(page, "Add an animal");
+    await dialog.getByLabel("Name").fill("Bello");
+    await field.fill("cat food");
+    await press(dialog, "Save");
+    await dialog.getByText("Category must be a known name or a whole number").waitFor();
+    await press(dialog, "Cancel");
+    await press(dialog.filter({ hasText: "Discard" }), "Discard");
+    // An edit shows the name, and the name that was typed is that category.
+    await press(page, "Edit Nemo");
+    const edited = page.getByRole("combobox", { name: "Category of Nemo" });
+    assertEquals(await edited.inputValue(), "1");
+    await edited.fill("parrots");
+    await keys("Enter", "Enter");
+    await row(page, "Nemo").getByText("Parrots").waitFor();
+    await happened(page, "Nemo moved to Parrots (71)").waitFor();
+  },
+);
+
+testInBrowser(
+  "the filter takes names, and the address has the id",
+  async ({ service, address, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.add({ name: "Rex", categoryId: 7 });
+    await service.add({ name: "Mia", categoryId: 8 });
+    const page = await open(`/window#key=${service.token}`);
+    const filter = page.getByRole("combobox", { name: "Filter by category" });
+    await row(page, "Mia").waitFor();
+    await filter.pressSequentially("do");
+    await option(page, "Dogs").waitFor();
+    // A part of a name is no fault, and changes no list.
+    await row(page, "Mia").waitFor();
+    const fault = page.getByText("Category must be a known name or a whole number");
+    assertEquals(await fault.count(), 0);
+    await row(page, "Mia").hover();
+    await page.getByLabel("Search by name or id").click();
+    await fault.waitFor();
+    await filter.fill("do");
+    await page.keyboard.press("Enter");
+    await fault.waitFor({ state: "hidden" });
+    await row(page, "Mia").waitFor({ state: "hidden" });
+    assertEquals(page.url(), `${address}/window?categoryId=7`);
+    await page.reload();
+    await row(page, "Rex").waitFor();
+    await until(async () => assertEquals(await filter.inputValue(), "Dogs"));
+    await filter.fill("8");
+    await row(page, "Mia").waitFor();
+    await filter.fill("");
+    await row(page, "Rex").waitFor();
+  },
+);
+
+testInBrowser(
+  "names follow the store, and are shown with their ids on the page and in the history of an animal",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+    await service.change(1, { categoryId: 8 });
+    const page = await open(`/window#key=${service.token}`);
+    const category = row(page, "Rex").locator(".categoryId");
+    await row(page, "Rex").waitFor();
+    assertEquals((await category.innerText()).trim(), "8");
+    await service.nameCategory(8n, "Cats");
+    await category.getByText("Cats").waitFor();
+    await happened(page, "Category 8 was named Cats").waitFor();
+    await service.nameCategory(8n, "Felines");
+    await category.getByText("Felines").waitFor();
+    await service.nameCategory(7n, "Dogs");
+    await page.getByRole("link", { name: "Rex", exact: true }).click();
+    await page.getByText("Id 1, Felines (8), sold").waitFor();
+    const change = page.locator(".history li").first();
+    await until(async () => {
+      const texts = await change.locator("del, ins").allInnerTexts();
+      assertEquals(texts.map((it: string) => it.trim()), ["Dogs 7", "Felines 8"]);
+    });
+    await service.removeCategory(8n);
+    await page.getByText("Id 1, category 8, sold").waitFor();
+    await happened(page, "Category 8 has the name Felines no more").waitFor();
+  },
+);
+
+testInBrowser(
+  "a page names, renames and removes, and a key that may only read sees it without buttons",
+  async ({ service, address, open }) => {
+    await service.add({ name: "Rex", categoryId: 12 });
+    await service.nameCategory(7n, "Dogs");
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const cells = async () =>
+      (await page.locator("tbody tr").allInnerTexts()).map((it: string) =>
+        it.split("\t").slice(0, 2).join()
+      );
+    await page.getByRole("link", { name: "Categories" }).click();
+    await page.getByRole("heading", { name: "Categories" }).waitFor();
+    assertEquals(page.url(), `${address}/window?page=categories`);
+    assertEquals(await page.title(), "Categories – Animal Store");
+    await press(page, "Name a category");
+    assert(await hasFocus(dialog.getByLabel("Name of the category")));
+    assertEquals(await dialog.getByLabel("Id").inputValue(), "8");
+    await dialog.getByLabel("Name of the category").fill("dogs");
+    await dialog.getByLabel("Id").fill("7");
+    await press(dialog, "Save");
+    await dialog.getByText("Category 7 has the name Dogs already").waitFor();
+    await dialog.getByLabel("Id").fill(LARGEST);
+    await press(dialog, "Save");
+    // The service refuses a name that another category has.
+    await dialog.getByRole("alert").filter({ hasText: /7/ }).waitFor();
+    await expectAccessible(page, "form of a category");
+    await dialog.getByLabel("Name of the category").fill(" Cats ");
+    await press(dialog, "Save");
+    await dialog.waitFor({ state: "hidden" });
+    assertEquals(await cells(), [`Cats,${LARGEST}`, "Dogs,7"]);
+    await press(page, "Rename Dogs");
+    // Somebody else is faster.
+    await service.nameCategory(7n, "Hounds");
+    await button(page, "Rename Hounds").waitFor({ state: "attached" });
+    await dialog.getByLabel("Name of the category").fill("Puppies");
+    await press(dialog, "Save");
+    await dialog.getByText("Somebody else has renamed it Hounds").waitFor();
+    await press(dialog, "Cancel");
+    await press(dialog.filter({ hasText: "Discard" }), "Discard");
+    await press(page, "Rename Hounds");
+    await dialog.getByLabel("Name of the category").fill("Puppies");
+    await press(dialog, "Save");
+    await button(page, "Rename Puppies").waitFor();
+    await expectAccessible(page, "page of the categories");
+    for (const answer of ["Keep", "Remove"]) {
+      await press(page, "Remove Cats");
+      await press(dialog, answer);
+    }
+    await button(page, "Rename Cats").waitFor({ state: "hidden" });
+    assertEquals(await service.listCategories(), [{ id: 7n, name: "Puppies" }]);
+    // A name leads to its animals, and back.
+    await page.getByRole("link", { name: "Puppies" }).click();
+    await page.getByText("No such animals.").waitFor();
+    assertEquals(page.url(), `${address}/window?categoryId=7`);
+    await page.goBack();
+    await page.getByRole("heading", { name: "Categories" }).waitFor();
+    const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
+    for (const width of [390, 1280]) {
+      const reader = await open(`/window?page=categories#key=${token}`, { width });
+      await reader.getByRole("cell", { name: "Puppies" }).waitFor();
+      assertEquals(await reader.getByRole("article").getByRole("button").count(), 0);
+      assertEquals(await reader.evaluate("document.documentElement.scrollWidth"), width);
+      await reader.getByRole("link", { name: "All animals" }).click();
+      await row(reader, "Rex").waitFor();
+      await reader.getByRole("link", { name: "Categories" }).click();
+      await reader.getByRole("heading", { name: "Categories" }).waitFor();
+    }
+  },
+);
+
+testInBrowser(
+  "an import takes names or ids, and an export has both",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "=Dogs");
+    await service.nameCategory(8n, "Cats");
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await press(page, "Import");
+    const csv = "name,category\nRex,'=dogs\nMia,CATS\nZoe,8\nKiki,9\nNemo,Fish\n";
+    const file = { name: "a.csv", mimeType: "text/csv", buffer: Buffer.from(csv) };
+    await dialog.getByLabel("File").setInputFiles(file);
+    await dialog.getByText("Category must be a known name or a whole number").waitFor();
+    // A category that gets its name meanwhile is found.
+    await service.nameCategory(10n, "Fish");
+    await press(dialog, "Import 5 animals");
+    await press(dialog, "Done");
+    await row(page, "Nemo").getByText("Fish").waitFor();
+    const downloading = page.waitForEvent("download");
+    await press(page, "Export");
+    const stream = await (await downloading).createReadStream();
+    let text = "";
+    for await (const chunk of stream) text += chunk;
+    const lines = text.replace("\ufeff", "").split("\r\n");
+    assertEquals(lines[0], "name,categoryId,status,id,categoryName");
+    assertEquals(lines.slice(1, -1).map((it) => it.replace(/,\d+(?=,[^,]*$)/, "")).toSorted(), [
+      "Kiki,9,,",
+      "Mia,8,,Cats",
+      "Nemo,10,,Fish",
+      "Rex,7,,'=Dogs",
+      "Zoe,8,,Cats",
+    ]);
+    assertEquals(await page.locator(ROWS).count(), 5);
+  },
+);

@@ -1,0 +1,62 @@
+import { assertEquals } from "@std/assert";
+import {
+  categoryInWords,
+  categoryWithName,
+  changeCategoryNames,
+  findCategories,
+  namedCategories,
+  setCategoryNames,
+} from "../../src/window/category_names.ts";
+import { describePet, FIELDS } from "../../src/window/fields.tsx";
+
+const LARGEST = 2n ** 63n - 1n;
+
+const category = FIELDS.find(({ name }) => name === "categoryId")!;
+
+const name = (...names: [bigint, string][]) =>
+  setCategoryNames(names.map(([id, name]) => ({ id, name })));
+
+const found = (text: string) => findCategories(text).map((it) => it.name);
+
+Deno.test("findCategories() finds parts of names without regard to case, and an id", () => {
+  name([7n, "Dogs"], [71n, "hot dogs"], [LARGEST, "Cats"], [3n, "Route 7"]);
+  assertEquals(found(""), ["Cats", "Dogs", "hot dogs", "Route 7"]);
+  assertEquals(found(" DOG "), ["Dogs", "hot dogs"]);
+  // The category with the id comes first, then names.
+  assertEquals(found("7"), ["Dogs", "Route 7"]);
+  assertEquals(found(String(LARGEST)), ["Cats"]);
+  assertEquals(found("birds"), []);
+});
+
+Deno.test("changeCategoryNames() names, renames and removes", () => {
+  name([7n, "Dogs"], [8n, "Cats"]);
+  changeCategoryNames(new Map([[7n, "Hounds"], [8n, undefined], [9n, "Birds"]]));
+  assertEquals(namedCategories.value, [{ id: 9n, name: "Birds" }, { id: 7n, name: "Hounds" }]);
+  assertEquals([categoryInWords(7n), categoryInWords(8n)], ["Hounds (7)", "8"]);
+});
+
+Deno.test("a category may be written as its name or its id, and the id is what is meant in doubt", () => {
+  name([7n, "Dogs"], [8n, "10"], [9n, "Twins"], [10n, " Twins "], [LARGEST, "Straße"]);
+  const parse = (text: string) => {
+    const parsed = category.parse(text);
+    return parsed.isSound ? parsed.value : parsed.fault;
+  };
+  assertEquals(["dogs", " DOGS ", "7", "10", "8"].map(parse), [7n, 7n, 7n, 10n, 8n]);
+  assertEquals(parse("STRASSE"), LARGEST);
+  // Two names that differ by blanks alone are not clear.
+  assertEquals(categoryWithName("Twins"), undefined);
+  for (const text of ["Twins", "dog", "7.5"]) {
+    assertEquals(parse(text), "Category must be a known name or a whole number");
+  }
+  name();
+  assertEquals(parse("Dogs"), "Category must be a whole number");
+});
+
+Deno.test("an animal is described by the name of its category and its id", () => {
+  name([7n, "Dogs"]);
+  assertEquals(describePet({ categoryId: 7n }), "Dogs (7), no status");
+  assertEquals(category.sentence(7n), "moved to Dogs (7)");
+  assertEquals([7n, 8n].map((id) => category.exported?.textOf(id)), ["Dogs", ""]);
+  name();
+  assertEquals(describePet({ categoryId: 7n }), "category 7, no status");
+});
