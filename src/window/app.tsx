@@ -10,6 +10,7 @@ import { keyInfo } from "./key_info.ts";
 import { Messages } from "./messages.tsx";
 import { animalId } from "./navigation.ts";
 import { formatDate } from "./relative_time.tsx";
+import { SelectionBar } from "./selection_bar.tsx";
 import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./session.ts";
 import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
 import { Toolbar } from "./toolbar.tsx";
@@ -106,6 +107,7 @@ function Store(): JSX.Element {
           </section>
         )
         : <AnimalPage key={id} id={id} />}
+      <SelectionBar />
       <ActivityPanel />
     </main>
   );

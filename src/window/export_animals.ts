@@ -26,6 +26,12 @@ export async function exportAnimals(): Promise<void> {
   isExporting.value = false;
 }
 
+/** Downloads these animals alone. */
+export function exportSelected(pets: readonly Pet[]): void {
+  downloadCsv("animals.csv", [HEADER, ...pets.map(lineOf)]);
+  showToast(`${animalsWere(pets.length)} exported`);
+}
+
 async function readLines(firstPage: string): Promise<string[]> {
   const lines: string[] = [];
   let path: string | undefined = firstPage;

@@ -15,6 +15,7 @@ import {
   fill,
   happened,
   hasFocus,
+  linkOf,
   pickStatus,
   press,
   row,
@@ -244,7 +245,7 @@ testInBrowser("the window fits a phone, and axe finds nothing", async ({ service
       await check(`${state}, Enter`);
       await page.keyboard.press("Escape");
     }
-    await page.getByRole("link", { name }).click();
+    await linkOf(page, name).click();
     await page.locator(".history li").waitFor();
     await check("history");
     if (width === 390) await press(page, /^Activity/);
@@ -273,7 +274,7 @@ testInBrowser("the window needs no mouse", async ({ service, open }) => {
   await reach(tab(page, "All 1"), "ArrowRight");
   await page.getByRole("tab", { name: "Available", selected: true }).waitFor();
   await page.keyboard.press("ArrowLeft");
-  await reach(page.getByRole("link", { name: "R", exact: true }), "ArrowRight");
+  await reach(linkOf(page, "R"), "ArrowRight");
   for (const key of ["ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
   await reach(button(dialog, "Remove"), "Enter");
   await tab(page, "All 0").waitFor();
