@@ -132,7 +132,7 @@ function loadingWords(): string {
   return wanted.value.name === "" ? "Loading …" : "Searching …";
 }
 
-function Skeleton(): JSX.Element {
+export function Skeleton(): JSX.Element {
   return (
     <div class="skeleton">
       <p class="note">{loadingWords()}</p>

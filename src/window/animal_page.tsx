@@ -1,6 +1,6 @@
 /** The page of one animal: how it is now, and its whole history. */
 
-import { signal, useSignal } from "@preact/signals";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
@@ -19,12 +19,12 @@ import { attempt, showProblem } from "./messages.tsx";
 import { Name, spokenName } from "./name.tsx";
 import { addressOf, onFollow, showListAgain, showOtherAnimal } from "./navigation.ts";
 import { ExactTime, RelativeTime } from "./relative_time.tsx";
-import { changing } from "./write_animal.ts";
+import { changing, isSame, lastDone } from "./write_animal.ts";
 
 const PAGE_LENGTH = 100;
 const NOT_FOUND = 404;
-/** So much of the id of a key tells it from others. The rest is in a tooltip. */
-const KEY_ID_LENGTH = 8;
+/** The end of a key's id tells it from others: the beginning is the time of its issue. A tooltip has the whole id. */
+const KEY_ID_LENGTH = 6;
 
 const IN_HEADING: readonly string[] = ["name", "status"];
 
@@ -119,11 +119,12 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
   return (
     <>
       <Status pet={pet} patch={changing.value.get(pet.id)} />
-      <span class="space" />
-      {!edits.value.has(pet.id) && (
-        <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
-      )}
-      <button type="button" onClick={() => askToRemove(pet)}>Remove</button>
+      <span class="buttons">
+        {!edits.value.has(pet.id) && (
+          <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
+        )}
+        <button type="button" onClick={() => askToRemove(pet)}>Remove</button>
+      </span>
     </>
   );
 }
@@ -174,7 +175,7 @@ function By({ actor }: { actor: string | undefined }): JSX.Element | null {
   if (actor === keyInfo.value?.id) return <>, by you</>;
   return (
     <>
-      , by the key <code title={actor}>{actor.slice(0, KEY_ID_LENGTH)}</code>
+      , by the key <code title={actor}>…{actor.slice(-KEY_ID_LENGTH)}</code>
     </>
   );
 }
@@ -272,7 +273,7 @@ function useHistory(id: number) {
     isLoading: true,
   });
   const change = (part: Partial<History>) => {
-    state.value = { ...state.value, ...part };
+    state.value = { ...state.peek(), ...part };
   };
   const loadEvents = async (path: string) => {
     const { body, nextPage } = await request<StoreEvent[]>(path);
@@ -313,6 +314,18 @@ function useHistory(id: number) {
       if (last.type !== "PetRemoved") attempt(loadNewest, showFailure);
     });
   }, []);
+  const doneBefore = useRef(lastDone.peek());
+  useSignalEffect(() => {
+    const done = lastDone.value;
+    if (done === doneBefore.current) return;
+    const { pet } = state.peek();
+    // If the page has another pet by now, the stream has brought this change or a later one.
+    const isPageOlder = done !== undefined && done.before.id === id && pet !== undefined &&
+      isSame(pet, done.before);
+    if (!isPageOlder) return;
+    if (done.after === undefined) change({ isRemoved: true });
+    else change({ pet: done.after });
+  });
   const loadOlder = () => load(() => loadEvents(state.value.nextPage!));
   return { history: state.value, loadOlder };
 }

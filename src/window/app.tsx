@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { ActivityPanel } from "./activity_panel.tsx";
-import { AnimalList } from "./animal_list.tsx";
+import { AnimalList, Skeleton } from "./animal_list.tsx";
 import { AnimalPage } from "./animal_page.tsx";
 import { connectionProblem } from "./api.ts";
 import { ask, Dialogs } from "./dialog.tsx";
@@ -26,12 +26,23 @@ export function App(): JSX.Element {
       )}
       <Header />
       {hasKey && <Store />}
-      {!hasKey && !isAskingTabs.value && <SignInPage />}
+      {!hasKey && (isAskingTabs.value ? <Waiting /> : <SignInPage />)}
       <Dialogs />
       {keyFromAddress.value !== undefined && <KeyQuestion />}
       {isAsking && <SignInDialog />}
       <Messages />
     </>
+  );
+}
+
+/** As the page is before its script has come. */
+function Waiting(): JSX.Element {
+  return (
+    <main aria-busy>
+      <section>
+        <Skeleton />
+      </section>
+    </main>
   );
 }
 

@@ -29,6 +29,8 @@ onEvents((events) => {
 effect(() => {
   if (apiKey.value !== undefined) loadKeyInfo().catch(showProblem);
 });
+// Until now, the reader has seen the skeleton of the page.
+document.body.replaceChildren();
 render(<App />, document.body);
 await beginSession();
 await attempt(showAddress);

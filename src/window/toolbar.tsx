@@ -1,6 +1,7 @@
 /** What is above the list: the tabs, the filters, and what can be done with the whole list. */
 
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { openAddDialog } from "./add_dialog.tsx";
 import { wanted } from "./animals.ts";
 import { counts } from "./counts.ts";
@@ -67,10 +68,16 @@ function onTabKey({ key, target }: KeyboardEvent): void {
 }
 
 function Search(): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const clear = () => {
+    showSoon({ name: "" });
+    input.current?.focus();
+  };
   return (
     <span class="search">
       <Icon name="search" />
       <input
+        ref={input}
         type="search"
         maxLength={LONGEST_SEARCH}
         aria-label="Search by name"
@@ -79,6 +86,11 @@ function Search(): JSX.Element {
         value={typed.value.name}
         onInput={({ currentTarget }) => showSoon({ name: currentTarget.value })}
       />
+      {typed.value.name !== "" && (
+        <button type="button" class="quiet" aria-label="Clear the search" onClick={clear}>
+          <Icon name="close" />
+        </button>
+      )}
     </span>
   );
 }

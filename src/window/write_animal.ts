@@ -27,6 +27,9 @@ export interface Done {
   after: Pet | undefined;
 }
 
+/** What the reader did last. The stream says the same, but later. */
+export const lastDone = signal<Done | undefined>(undefined);
+
 /** What came of a write: `theirs` is the animal as somebody else has made it meanwhile. */
 export type Written = Done | { kind: "conflict"; theirs: Pet };
 
@@ -101,7 +104,9 @@ async function writeUnlessChanged(
       const isListOlder = petOf(shown.id) === listed;
       const change = { pet: after ?? now, isRemoved: after === undefined, isOwn: true };
       if (isListOlder) applyChanges([change]);
-      return { kind: "done", before: now, after };
+      const done: Done = { kind: "done", before: now, after };
+      lastDone.value = done;
+      return done;
     } catch (error) {
       // Somebody changed the animal after the read.
       const isRefused = error instanceof ResponseError && error.status === PRECONDITION_FAILED;
@@ -111,6 +116,7 @@ async function writeUnlessChanged(
   throw new Error(ALWAYS_OTHER);
 }
 
-function isSame(one: Pet, other: Pet): boolean {
+/** Whether two readings of an animal have the same fields. */
+export function isSame(one: Pet, other: Pet): boolean {
   return formatPet(one) === formatPet(other);
 }

@@ -108,7 +108,7 @@ testInBrowser(
     assertEquals(page.url(), `${address}/window?status=pending&animal=1`);
     const changes = page.locator(".history li");
     const first = changes.first();
-    await first.filter({ hasText: "Changed" }).filter({ hasText: service.keyId }).waitFor();
+    await first.filter({ hasText: "Changed" }).filter({ hasText: "by you" }).waitFor();
     for (const [label, was, is] of [["Name", "Rex", "Max"], ["Status", "Available", "Pending"]]) {
       const difference = first.locator("dl div").filter({ hasText: label });
       assertEquals(await difference.locator("del").textContent(), was);
@@ -117,11 +117,11 @@ testInBrowser(
     assertEquals(await changes.count(), 100);
     await press(page, "Show older changes");
     await until(async () => assertEquals(await changes.count(), 112));
-    await changes.last().filter({ hasText: "Added" }).filter({ hasText: service.keyId }).waitFor();
+    await changes.last().filter({ hasText: "Added" }).filter({ hasText: "by you" }).waitFor();
     assertEquals(await button(page, "Show older changes").count(), 0);
     // Selling is one control, and the history follows.
     await pickStatus(page, "Max", "Sold");
-    await first.filter({ hasText: "Sold" }).filter({ hasText: service.keyId }).waitFor();
+    await first.filter({ hasText: "Sold" }).filter({ hasText: "by you" }).waitFor();
     assertEquals(await changes.count(), 113);
     await page.reload();
     await page.getByRole("heading", { name: "Max" }).waitFor();

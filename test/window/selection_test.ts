@@ -132,7 +132,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  "a report says which animals failed and why, and these stay selected",
+  "a report says which animals failed and why, and undoes the rest",
   async ({ service, network, open }) => {
     await addPets(service, 4);
     const page = await open(`/window#key=${service.token}`);
