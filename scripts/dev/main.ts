@@ -40,7 +40,7 @@ await runCommand(COMMANDS.dev, {
       throw new UsageError(`--reset works only on ${path}: unset KV_PATH and DATABASE_URL`);
     }
     parseCount("--seed", seed, 1);
-    watch(SOURCES, (name) => /\.(css|html|js|json|md|svg|ts)$/.test(name));
+    watch(SOURCES, (name) => /\.(css|html|js|json|md|svg|tsx?)$/.test(name));
     // A file that an editor replaces is watched only through its folder.
     watch(["."], (name) => CONFIGURATION.includes(name), false);
     return await serveUntilStopped();

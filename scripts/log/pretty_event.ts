@@ -4,9 +4,9 @@ import { type StoredLine, subjectOf } from "eventstore-less/log";
 import { Pet } from "../../events/pet.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 
-const COLORS: Record<EventType, (text: string) => string> = {
+/** The colours of types; others are blue. */
+const COLORS: Partial<Record<EventType, (text: string) => string>> = {
   PetCreated: green,
-  PetUpdated: blue,
   PetRemoved: red,
   ApiKeyIssued: cyan,
   ApiKeyRevoked: yellow,
@@ -29,10 +29,11 @@ export function prettyEvent(
     return red(`${"".padEnd(24)} ${String(position).padStart(POSITION_WIDTH)} is not an event`);
   }
   const label = labels.get(event.actor);
+  const color = COLORS[event.type] ?? blue;
   return [
     dim(event.time),
     String(position).padStart(POSITION_WIDTH),
-    COLORS[event.type](event.type.padEnd(TYPE_WIDTH)),
+    color(event.type.padEnd(TYPE_WIDTH)),
     subjectOf(event).padEnd(SUBJECT_WIDTH),
     magenta(event.actor),
     ...(label === undefined ? [] : [escapeInvisible(JSON.stringify(label))]),

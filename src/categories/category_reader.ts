@@ -22,6 +22,9 @@ import { CATEGORY_KIND, categoryKey, removedCategoryKey } from "./category_recor
 /** The categories are not read again after this time in milliseconds. */
 const READ_LIMIT_MS = 1_000;
 
+/** Number of names that are proven together. Other requests have a turn in between, because this takes milliseconds. */
+const PROOFS_AT_ONCE = 100;
+
 /** A category as the store has it. */
 export interface CategoryRecord extends Category {
   /** The JSON text. */
@@ -50,7 +53,7 @@ export interface Categories {
 
 export interface CategoryReaderDeps {
   heads: Pick<HeadReader, "read">;
-  runtime: Pick<Runtime, "monotonicNow">;
+  runtime: Pick<Runtime, "monotonicNow" | "nextTurn">;
   store: Store;
   /** The known damage of the store's file. */
   storeDamage: () => StoreDamagedError | undefined;
@@ -91,7 +94,11 @@ export class CategoryReader {
   async proven(head: Head): Promise<Categories> {
     const categories = await this.asOf(head);
     const unproven = [...categories.byId.values()].filter(({ isProven }) => !isProven);
-    await Promise.all(unproven.map((category) => this.#prove(category, head)));
+    for (let start = 0; start < unproven.length; start += PROOFS_AT_ONCE) {
+      if (start > 0) await this.#deps.runtime.nextTurn();
+      const next = unproven.slice(start, start + PROOFS_AT_ONCE);
+      await Promise.all(next.map((category) => this.#prove(category, head)));
+    }
     return categories;
   }
 

@@ -1,8 +1,10 @@
 /** The operation `listEvents`: events of animals and categories as a batch, or as a stream (https://html.spec.whatwg.org/#server-sent-events). */
 
+import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/head";
 import { Buffer } from "node:buffer";
 import { z } from "zod";
-import { EMPTY_HEAD, type HeadEntry } from "eventstore-less/head";
+import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
+import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import {
   type BackgroundWork,
   EventCursor,
@@ -24,7 +26,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import type { RequestHeaders, ServiceRequest } from "../runtime/service_request.ts";
 import { serviceErrorCode, StoreError } from "eventstore-less/errors";
 import { EXAMPLE_BASE } from "../api/base_path.ts";
-import { arrayOf, content, schemaComponent } from "../api/component.ts";
+import { arrayOf, type Component, content, schemaComponent } from "../api/component.ts";
 import { compressed } from "../api/compression.ts";
 import { ERRORS_OF_ALL } from "../api/described_errors.ts";
 import { EVENTS_TAG, EXAMPLE_EVENT_ID } from "../api/described_event.ts";
@@ -95,10 +97,27 @@ const LINK = sometimes(
   `<${EXAMPLE_BASE}/events?lastEventId=${EXAMPLE_EVENT_ID}&limit=100&timeout=0>; rel="next"`,
 );
 
-/** An event of the feed. Its type says which. */
+/** The schema of the events of each collection, by their types. */
+const EVENT_BY_TYPE = new Map<string, Component>([
+  ...PET_EVENT_TYPES.map((type): [string, Component] => [type, PET_EVENT]),
+  ...CATEGORY_EVENT_TYPES.map((type): [string, Component] => [type, CATEGORY_EVENT]),
+]);
+
+/** An event of the feed. Without the discriminator, generated clients take the first schema whose members it has. */
 const EVENT = schemaComponent(
   "Event",
-  z.union([PET_EVENT.value, CATEGORY_EVENT.value] as z.ZodType[]),
+  z.discriminatedUnion(
+    "type",
+    [PET_EVENT.value, CATEGORY_EVENT.value] as [z.ZodObject, z.ZodObject],
+  )
+    .meta({
+      discriminator: {
+        propertyName: "type",
+        mapping: Object.fromEntries(
+          [...EVENT_BY_TYPE].map(([type, schema]) => [type, schema.toJSON().$ref]),
+        ),
+      },
+    }),
 );
 
 const EXAMPLE_MESSAGE = `id: ${EXAMPLE_EVENT_ID}\nevent: ${EXAMPLE_PET_EVENT.type}\n` +

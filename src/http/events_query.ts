@@ -1,10 +1,9 @@
 /** The query of the feed: each parameter with its description and its parser. */
 
 import { z } from "zod";
-import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
 import { PET_STATUSES } from "../../events/pet.ts";
-import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { FEED_ID_PATTERN } from "eventstore-less/feed";
+import { EVENT_TYPES, EVENTS } from "eventstore-less/log";
 import { PET_STATUS } from "../animals/described_pets.ts";
 import { HttpError } from "../api/errors.ts";
 import type { RequestHeaders } from "../runtime/service_request.ts";
@@ -22,6 +21,9 @@ export const EVENTS_LIMIT_DEFAULT = 100;
 
 /** Longest wait of a request for events, in milliseconds. */
 export const EVENTS_TIMEOUT_MAX = 30_000;
+
+/** The types that the feed shows. */
+export const SHOWN_TYPES = EVENT_TYPES.filter((type) => EVENTS[type].shown !== undefined);
 
 /** The value of `lastEventId` that means the end of the log. */
 export const NOW = "now";
@@ -64,7 +66,7 @@ export const EVENTS_PARAMETERS = {
     EVENTS_TIMEOUT_MAX,
     0,
   ),
-  type: oneOf("Lists only events of this type", [...PET_EVENT_TYPES, ...CATEGORY_EVENT_TYPES]),
+  type: oneOf("Lists only events of this type", SHOWN_TYPES),
   status: oneOf(
     "Lists only events by which an animal enters, keeps or leaves this status",
     PET_STATUSES,

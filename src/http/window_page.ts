@@ -2,6 +2,7 @@
 
 import type { HttpResponse } from "../api/http_response.ts";
 import { NEVER_STORED } from "../api/http_response.ts";
+import { commandName } from "../runtime/command_name.ts";
 import { type Logger, reasonOf } from "../runtime/logger.ts";
 import { loadWindow } from "this-runtime/page_scripts.ts";
 import IMPORT_STYLE from "../window/import/import.css" with { type: "text" };
@@ -12,8 +13,6 @@ import { type StaticAsset, staticAsset } from "./docs/static_asset.ts";
 
 const UNAVAILABLE =
   "The window cannot be shown, because its script could not be made. The log of the service says why.\n";
-
-const REMEDY = "run `deno task bundle` in the folder of the program, with a network";
 
 /** The page and its files, each by its path. `load` resolves to the script of the page. */
 export function windowAssets(
@@ -73,7 +72,8 @@ class Script {
   #reportOnce(error: unknown): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    this.#report("error", "window_unavailable", { reason: reasonOf(error), remedy: REMEDY });
+    const remedy = `run ${commandName("bundle")} in the folder of the program, with a network`;
+    this.#report("error", "window_unavailable", { reason: reasonOf(error), remedy });
   }
 }
 

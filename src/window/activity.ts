@@ -1,4 +1,4 @@
-/** What has happened in the last 24 hours: the number of events of each kind in each hour. */
+/** The last 24 hours: the number of events of each kind in each hour. */
 
 import { batch, signal } from "@preact/signals";
 import { type Reply, request } from "./api.ts";

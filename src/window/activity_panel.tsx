@@ -1,4 +1,4 @@
-/** What has happened in the store: a chart of the last 24 hours, and the last events. On a narrow page, it unfolds. */
+/** Activity in the store: a chart of the last 24 hours, and the last events. On a narrow page, it unfolds. */
 
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";

@@ -25,7 +25,7 @@ import { EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
 import { EmptyList } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
-import { restoreFocus } from "./focus.ts";
+import { afterDraw, restoreFocus } from "./focus.ts";
 import { showList, shownAgain } from "./navigation.ts";
 import {
   clearSelection,
@@ -104,7 +104,7 @@ function NewAnimals(): JSX.Element | null {
   );
 }
 
-/** What follows the rows, or replaces them. */
+/** The element that follows the rows, or replaces them. */
 function Rest(): JSX.Element | null {
   const isEmpty = order.value.length === 0;
   if (isLoading.value) {
@@ -337,8 +337,7 @@ function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
   const from = ids.indexOf(Number(row.dataset.id));
   const to = Math.max(0, Math.min(ids.length - 1, from + step));
   activeId.value = ids[to];
-  // The row may be drawn only now.
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     const other = document.querySelector(`[data-id="${ids[to]}"]`);
     const others = other?.querySelectorAll<HTMLElement>(CONTROLS) ?? [];
     const control = others[Math.min(place, others.length - 1)];

@@ -237,7 +237,7 @@ function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
   );
 }
 
-/** What the animal was at an event, or what a change has changed. */
+/** The animal as of an event, or the fields that a change has changed. */
 function Details({ event }: { event: PetEvent }): JSX.Element {
   const { data } = event;
   if (event.type !== "PetUpdated") {

@@ -15,9 +15,9 @@ import { StatusPicker } from "./status_picker.tsx";
 
 interface AnimalRowProps {
   pet: Pet;
-  /** What the animal gets at the moment. */
+  /** The fields that the animal gets at the moment. */
   patch: Patch | undefined;
-  /** Why the animal is in the list no more. */
+  /** The reason if the animal is not in the list any more. */
   why: Leaving["why"] | undefined;
   /** Whether the keys are on this row, so that Tab reaches it. */
   isActive: boolean;

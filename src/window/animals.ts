@@ -49,7 +49,7 @@ const loaded = signal<Loaded>({
   nextPage: undefined,
 });
 
-/** What the reader wants to see. Until its first page has come, the old rows are shown. */
+/** The filter that the reader chose. Until its first page has come, the old rows are shown. */
 export const wanted = signal<Filter>(NO_FILTER);
 
 export const isLoading = signal(true);
@@ -186,7 +186,7 @@ async function refresh(ids: readonly number[]): Promise<void> {
   }
 }
 
-/** What an event did to an animal. */
+/** The effect of an event on an animal. */
 export interface Change {
   pet: Pet;
   isRemoved: boolean;

@@ -18,7 +18,7 @@ const REQUEST_LIMIT_MS = 60_000;
 const INT64_FIELDS: readonly string[] = FIELDS.filter(({ isNumber }) => isNumber)
   .map(({ name }) => name);
 
-/** Why the service does not respond; "" while it does, `undefined` before its first response. */
+/** The reason if the service does not respond; "" while it does, `undefined` before its first response. */
 export const connectionProblem = signal<string | undefined>(undefined);
 
 /** A response that is an error, in words for people. */
@@ -38,7 +38,7 @@ export class ResponseError extends Error {
   }
 }
 
-/** What the service responded: `body` is `null` if there is none, `nextPage` the path of the next page. */
+/** A successful response: `body` is `null` if there is none, `nextPage` the path of the next page. */
 export interface Reply<Body> {
   headers: Headers;
   body: Body;

@@ -19,7 +19,7 @@ import {
   type Written,
 } from "./write_animal.ts";
 
-/** What came of a change: `theirs` is the animal as somebody else has made it meanwhile. */
+/** The outcome of a change: `theirs` is the animal as somebody else has made it meanwhile. */
 type Outcome = { kind: "done" } | { kind: "failed" } | { kind: "conflict"; theirs: Pet };
 
 /**

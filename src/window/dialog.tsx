@@ -44,21 +44,21 @@ function Drawn({ draw }: { draw: () => JSX.Element }): JSX.Element {
 
 export interface DialogProps {
   title: ComponentChildren;
-  /** The button that closes the dialog. */
-  no: string;
+  /** The button that closes the dialog. Without it, nobody can close the dialog. */
+  no?: string;
   /** The button that does what the dialog is for. */
   yes?: string;
-  /** What the dialog does at the moment, such as "Saving …". Nobody can close it meanwhile. */
+  /** The work of the dialog at the moment, such as "Saving …". Nobody can close it meanwhile. */
   busy?: string;
   /** Whether `yes` may be final. Then `no` has the focus. */
   isDangerous?: boolean;
   /** Whether the dialog has much to show. */
   isWide?: boolean;
-  /** Why it failed. */
+  /** The reason if it failed. */
   fault?: ComponentChildren;
   onYes?: () => void;
   /** Called for the button `no` and for Escape. */
-  onClose: () => void;
+  onClose?: () => void;
   children?: ComponentChildren;
 }
 
@@ -76,7 +76,7 @@ export function Dialog(props: DialogProps): JSX.Element {
   }, []);
   const isBusy = busy !== undefined;
   const close = () => {
-    if (!isBusy) onClose();
+    if (!isBusy) onClose?.();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
@@ -84,6 +84,11 @@ export function Dialog(props: DialogProps): JSX.Element {
     event.preventDefault();
     event.stopPropagation();
     close();
+  };
+  const stayOpen = () => {
+    // A browser may close a dialog whatever the page says, for example at the second step back on a phone.
+    const { isConnected, open } = element.current ?? {};
+    if (isConnected && !open) element.current?.showModal();
   };
   const onSubmit = (event: Event) => {
     event.preventDefault();
@@ -101,6 +106,7 @@ export function Dialog(props: DialogProps): JSX.Element {
         event.preventDefault();
         close();
       }}
+      onClose={stayOpen}
     >
       <form method="dialog" noValidate onSubmit={onSubmit}>
         <h2 id={titleId} class="title">{title}</h2>
@@ -108,9 +114,11 @@ export function Dialog(props: DialogProps): JSX.Element {
         <p class="fault" role="alert">{fault}</p>
         <p class="buttons">
           <span class="soft" role="status">{busy}</span>
-          <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
-            {no}
-          </button>
+          {no !== undefined && (
+            <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
+              {no}
+            </button>
+          )}
           {yes !== undefined && (
             <button type="submit" class={isDangerous ? "danger" : "primary"} aria-disabled={isBusy}>
               {yes}

@@ -7,7 +7,7 @@ import { dropLeaving, type Leaving, WHY_LEAVING } from "./animals.ts";
 import { changeAnimal, ItIsNow } from "./change_animal.tsx";
 import { ask } from "./dialog.tsx";
 import { changeEdit, type Edit, removeEdit, setEdit } from "./edits.ts";
-import { restoreFocus } from "./focus.ts";
+import { afterDraw, restoreFocus } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parseChange, textsOf } from "./fields.tsx";
 import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
 import { showProblem } from "./messages.tsx";
@@ -20,7 +20,7 @@ const EDITED = EDITABLE_FIELDS.filter(({ name }) => name !== "status");
 export function beginEdit(pet: Pet): void {
   const texts = Object.fromEntries(EDITED.map(({ name }) => [name, textsOf(pet)[name]]));
   setEdit(pet.id, { base: pet, texts, faults: {}, isSaving: false, theirs: undefined });
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     document.querySelector<HTMLElement>(`[data-id="${pet.id}"] input`)?.focus();
   });
 }
@@ -38,7 +38,7 @@ function isTyped({ base, texts }: Edit): boolean {
 
 interface EditFormProps {
   edit: Edit;
-  /** Why the animal is in the list no more. */
+  /** The reason if the animal is not in the list any more. */
   why: Leaving["why"] | undefined;
   /** Whether there is room for the labels of the fields. */
   hasLabels?: boolean;
@@ -171,7 +171,7 @@ function leave(id: number): void {
   const hadFocus = document.activeElement?.closest(`[data-id="${id}"]`) !== null;
   endEdit(id);
   if (!hadFocus) return;
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     document.querySelector<HTMLElement>(`[data-id="${id}"] a`)?.focus({ preventScroll: true });
     restoreFocus();
   });

@@ -7,7 +7,7 @@ import type { Faults, Texts } from "./fields.tsx";
 export interface Edit {
   /** The animal as the reader knows it. */
   base: Pet;
-  /** What the reader has typed. */
+  /** The texts that the reader has typed. */
   texts: Texts;
   faults: Faults;
   /** Whether the edit is being written. */

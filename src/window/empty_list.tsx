@@ -1,4 +1,4 @@
-/** What the list says instead of animals. */
+/** The text of a list without animals. */
 
 import type { JSX } from "preact";
 import { openAddDialog } from "./add_dialog.tsx";

@@ -82,7 +82,7 @@ function joined(change: ComponentChildren, index: number): ComponentChildren {
   return index === 0 ? change : <>{" and "}{change}</>;
 }
 
-/** What an event is about. That of an unknown type may have no name. */
+/** The subject of an event in words. An event of an unknown type may have no name. */
 function subjectOf(event: StoreEvent, hasLinks: boolean): ComponentChildren {
   const { name } = Object(event.data);
   if (typeof name === "string") return nameOf(event, name, hasLinks);

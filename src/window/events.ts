@@ -7,7 +7,7 @@ export interface StoreEvent {
   /** Its position in the log. Positions sort as texts. */
   id: string;
   type: string;
-  /** What it is about, for example `pets/7`. */
+  /** The thing that changed, for example `pets/7`. */
   subject: string;
   /** When it happened (RFC 3339). */
   time: string;

@@ -8,6 +8,8 @@ import { parseJson, ResponseError, send, wait } from "./api.ts";
 export const EVENTS_KEPT = 1_000;
 
 const STREAM_PAUSE_MS = 250;
+/** The service refuses the stream, and may not do so later. */
+const FAILURE_PAUSE_MS = 5_000;
 /** The page is drawn at most once in this time, however many events come. */
 const BATCH_MS = 250;
 /** The service breaks the silence every 15 seconds. */
@@ -69,6 +71,7 @@ export async function follow(onReset: () => Promise<void>): Promise<never> {
     } catch (error) {
       const isReset = error instanceof ResponseError && error.status === GONE;
       if (isReset) await onReset();
+      else if (!stream.signal.aborted) await wait(FAILURE_PAUSE_MS);
     }
     document.removeEventListener("visibilitychange", pause);
     await wait(STREAM_PAUSE_MS);

@@ -1,4 +1,4 @@
-/** What the list shows, as the address of the page names it. */
+/** The filter of the list, as the address of the page names it. */
 
 import type { Pet, PetStatus } from "../../events/pet.ts";
 import { foldCase } from "../encoding/fold_case.ts";

@@ -3,11 +3,12 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { ResponseError } from "./api.ts";
+import { afterDraw } from "./focus.ts";
 import { type ControlAttributes, type Faults, faultsOfError, FIELDS } from "./fields.tsx";
 
 interface FormFieldProps {
   label: string;
-  /** What is wrong with the text; `undefined` if nothing is. */
+  /** The fault of the text; `undefined` if it has none. */
   fault: string | undefined;
   /** Whether only assistive technology reads the label. */
   isLabelHidden?: boolean;
@@ -35,8 +36,7 @@ export function FormField({ label, fault, isLabelHidden, children }: FormFieldPr
 
 /** Puts the focus on the first control of a form that has a fault. */
 export function focusFault(form: Element | null | undefined): void {
-  // The faults are drawn first.
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   });
 }

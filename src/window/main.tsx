@@ -26,8 +26,8 @@ onEvents((events) => {
   updateCounts(events);
   countEvents(events);
 });
-effect(() => {
-  if (apiKey.value !== undefined) loadKeyInfo().catch(showProblem);
+apiKey.subscribe((key) => {
+  if (key !== undefined) loadKeyInfo().catch(showProblem);
 });
 // Until now, the reader has seen the skeleton of the page.
 document.body.replaceChildren();
@@ -47,7 +47,8 @@ async function readRest(): Promise<void> {
 async function readAgain(): Promise<void> {
   forgetEvents();
   forgetDay();
-  const filter = { ...wanted.value };
-  await loadAnimals(filter);
-  await readRest();
+  await attempt(async () => {
+    await loadAnimals({ ...wanted.value });
+    await readRest();
+  });
 }

@@ -1,4 +1,4 @@
-/** What the page says about the last action, in a corner: its success for some seconds, its failure until it is closed. */
+/** Messages about the last action, in a corner: its success for some seconds, its failure until it is closed. */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
@@ -18,7 +18,7 @@ interface Toast {
 /** The success of the last action. */
 const toast = signal<Toast | undefined>(undefined);
 
-/** Why the last action failed. */
+/** The reason if the last action failed. */
 export const problem = signal<ComponentChildren>(undefined);
 
 /** Says what was done, for some seconds, in which `undo` can undo it. */

@@ -1,9 +1,9 @@
-/** What the page shows: a list or an animal. The address always names it. */
+/** The list or the animal that the page shows. The address always names it. */
 
 import { batch, signal } from "@preact/signals";
 import { hasNothing, loadAnimals, wanted } from "./animals.ts";
 import { FIELDS } from "./fields.tsx";
-import { restoreFocus } from "./focus.ts";
+import { afterDraw, restoreFocus } from "./focus.ts";
 import { type Filter, isTab, NO_FILTER } from "./filter.ts";
 import { attempt } from "./messages.tsx";
 
@@ -13,12 +13,12 @@ export const animalId = signal<number | undefined>(undefined);
 /** The texts in the fields of the filter. The list follows when the reader pauses. */
 export const typed = signal<TypedFilter>({ categoryId: "", name: "" });
 
-/** Why the list does not show what its category field says. */
+/** The fault of the text in the category field, which the list does not follow. */
 export const filterFault = signal<string | undefined>(undefined);
 
 type TypedFilter = Pick<Filter, "categoryId" | "name">;
 
-/** Where the list was when the page of an animal was opened. */
+/** Scroll position of the list when the page of an animal was opened, in pixels. */
 let scrollOfList = 0;
 
 /** Called after the list is shown again, in the place where it was. */
@@ -37,10 +37,10 @@ export async function showAddress(): Promise<void> {
   batch(() => {
     typed.value = filter;
     filterFault.value = undefined;
-    const id = Number(query.get("animal")) || undefined;
-    if (id === undefined) closeAnimal();
-    else openAnimal(id);
   });
+  const id = Number(query.get("animal")) || undefined;
+  if (id === undefined) closeAnimal();
+  else openAnimal(id);
   const isListed = !hasNothing.value && isSame(filter, wanted.value);
   if (!isListed) await loadAnimals(filter);
 }
@@ -127,8 +127,7 @@ export function showListAgain(): void {
 function closeAnimal(): void {
   if (animalId.value === undefined) return;
   animalId.value = undefined;
-  // The list is drawn first.
-  requestAnimationFrame(() => {
+  afterDraw(() => {
     scrollTo(0, scrollOfList);
     shownAgain.value++;
     restoreFocus();

@@ -20,13 +20,13 @@ export const apiKey = signal<string | undefined>(undefined);
 /** Whether the page waits for other tabs before it asks for a key. */
 export const isAskingTabs = signal(true);
 
-/** Why the page asks for a key again. */
+/** The reason if the page asks for a key again. */
 export const keyProblem = signal<string | undefined>(undefined);
 
 /** The key in the address, if this tab already has another one: the reader chooses. */
 export const keyFromAddress = signal<string | undefined>(undefined);
 
-/** Why the key in the address was ignored. */
+/** The reason if the key in the address was ignored. */
 export const addressProblem = signal<string | undefined>(undefined);
 
 type TabMessage =

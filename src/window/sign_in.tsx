@@ -1,61 +1,52 @@
 /** The form that asks for an API key, and the question about a key in the address. */
 
 import type { JSX } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 import { FormField } from "./form_field.tsx";
 import { addressProblem, apiKey, keyFromAddress, keyProblem, useKey } from "./session.ts";
 
+const TITLE = "Open the store";
+
 /** The page that a reader without a key sees. */
 export function SignInPage(): JSX.Element {
+  const { fields, open } = useKeyForm();
   return (
     <main class="card">
-      <KeyForm fault={keyProblem.value ?? addressProblem.value} />
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          open();
+        }}
+      >
+        <h2 class="title">{TITLE}</h2>
+        {fields}
+        <p class="buttons">
+          <button type="submit" class="primary">Open</button>
+        </p>
+      </form>
     </main>
   );
 }
 
 /** Asks for another key above the page, which stays as it is: so nothing that was typed is lost. */
 export function SignInDialog(): JSX.Element {
-  const element = useRef<HTMLDialogElement>(null);
-  const titleId = useId();
-  useLayoutEffect(() => {
-    const dialog = element.current!;
-    dialog.showModal();
-    return () => dialog.close();
-  }, []);
-  return (
-    <dialog
-      ref={element}
-      aria-labelledby={titleId}
-      onKeyDown={(event) => event.key === "Escape" && event.preventDefault()}
-      onCancel={(event) => event.preventDefault()}
-    >
-      <KeyForm titleId={titleId} fault={keyProblem.value} />
-    </dialog>
-  );
+  const { fields, open } = useKeyForm();
+  return <Dialog title={TITLE} yes="Open" onYes={open}>{fields}</Dialog>;
 }
 
-function KeyForm({ fault, titleId }: { fault: string | undefined; titleId?: string }): JSX.Element {
+function useKeyForm(): { fields: JSX.Element; open: () => void } {
   const [key, setKey] = useState("");
-  const [ownFault, setOwnFault] = useState<string | undefined>(undefined);
-  const [isTyped, setIsTyped] = useState(false);
+  const [fault, setFault] = useState(keyProblem.value ?? addressProblem.value);
   const open = () => {
-    if (key.trim() === "") setOwnFault("The API key is missing");
+    if (key.trim() === "") setFault("The API key is missing");
     else useKey(key);
-    setIsTyped(false);
   };
-  return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        open();
-      }}
-    >
-      <h2 class="title" id={titleId}>Open the store</h2>
+  const fields = (
+    <>
       <p class="soft">See the animals, sell one, and watch what happens.</p>
-      <FormField label="API key" fault={isTyped ? undefined : ownFault ?? fault}>
+      <FormField label="API key" fault={fault}>
         {(attributes) => (
           <input
             {...attributes}
@@ -65,7 +56,7 @@ function KeyForm({ fault, titleId }: { fault: string | undefined; titleId?: stri
             value={key}
             onInput={({ currentTarget }) => {
               setKey(currentTarget.value);
-              setIsTyped(true);
+              setFault(undefined);
             }}
           />
         )}
@@ -73,11 +64,9 @@ function KeyForm({ fault, titleId }: { fault: string | undefined; titleId?: stri
       <p class="soft small">
         The key stays in the tabs of this store, and is forgotten when you close them.
       </p>
-      <p class="buttons">
-        <button type="submit" class="primary">Open</button>
-      </p>
-    </form>
+    </>
   );
+  return { fields, open };
 }
 
 /** Until the reader has answered, the page uses neither key: that of the tab may be an old one, which is refused. */

@@ -1,4 +1,4 @@
-/** What is above the list: the tabs, the filters, and what can be done with the whole list. */
+/** The toolbar above the list: the tabs, the filters, and the actions for the whole list. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";

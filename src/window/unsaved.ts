@@ -1,7 +1,7 @@
-/** What the reader would lose by leaving the page: typed text, and what is being sent. */
+/** Typed text and pending writes, which the reader would lose by leaving the page. */
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
-import { useEffect, useId } from "preact/hooks";
+import { useId, useLayoutEffect } from "preact/hooks";
 import { isSignedOut } from "./session.ts";
 
 const holders = signal<ReadonlySet<string>>(new Set());
@@ -12,7 +12,7 @@ export const hasUnsaved: ReadonlySignal<boolean> = computed(() => holders.value.
 /** Lets the browser ask before the page is left, as long as `isUnsaved` is true. */
 export function useUnsaved(isUnsaved: boolean): void {
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isUnsaved) return;
     holdPage(id);
     return () => releasePage(id);

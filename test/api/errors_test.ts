@@ -1,12 +1,10 @@
 import { URL_WITHOUT_HOST } from "../support/fetch_from.ts";
-import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals } from "@std/assert";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../src/eventstore_less/append/appender.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
-import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";
 import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
 import { newToken } from "../../src/keys/token.ts";
 import { type ErrorCode, ERRORS } from "../../src/api/errors.ts";
@@ -15,6 +13,7 @@ import { STORE_LIMITS, type StoreEntry } from "../../src/eventstore_less/store/s
 import { COMMIT_FAULTS, type FaultyStore } from "../support/faulty_store.ts";
 import { BODY_LIMIT_MS } from "../../src/api/requests/request_body.ts";
 import { BODY_LIMIT_BYTES } from "../../src/runtime/service_request.ts";
+import { SHOWN_TYPES } from "../../src/http/events_query.ts";
 import { HOLD_BACK_MS } from "../../src/http/limits/rate_limiter.ts";
 import { DESCRIPTION } from "../support/assert_described.ts";
 import { nameManyCategories } from "../support/name_many_categories.ts";
@@ -311,9 +310,7 @@ const CASES: Record<string, [message: string, ...sends: Send[]][]> = {
     ['Query parameter "limit" must be an integer from 1 to 1000', ...follow("limit=1001")],
     ['Query parameter "timeout" must be an integer from 0 to 30000', ...follow("timeout=30001")],
     [
-      `Query parameter "type" must be one of ${
-        [...PET_EVENT_TYPES, ...CATEGORY_EVENT_TYPES].join(", ")
-      }`,
+      `Query parameter "type" must be one of ${SHOWN_TYPES.join(", ")}`,
       ...follow("type=ApiKeyIssued", "type=secret"),
     ],
   ],

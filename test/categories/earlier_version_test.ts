@@ -16,7 +16,7 @@ testNeeding(PROCESSES)(
     withProjectCopy(async (project) => {
       const application = `${project}/src/application.ts`;
       const text = await Deno.readTextFile(application);
-      const without = text.replace(", CATEGORIES]", "]");
+      const without = text.replace(", CATEGORIES", "");
       assertEquals(without.length, text.length - ", CATEGORIES".length);
       await Deno.writeTextFile(application, without);
       const path = "src/eventstore_less/log";

@@ -9,6 +9,7 @@ import { addFieldOfWindow, addFields, END_OF_RESOURCES } from "../support/add_fi
 import { editFile } from "../support/edit_file.ts";
 import { fetchFrom } from "../support/fetch_from.ts";
 import { codeOfGuide, commandsOfGuide, expectDeno, runDeno } from "../support/guide.ts";
+import { setVersion } from "../support/set_version.ts";
 import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { importFromCopy, WITH_TESTS, withProjectCopy } from "../support/with_project_copy.ts";
 
@@ -18,7 +19,7 @@ testCopy("the guide adds a field: tests name the other files, and then the copy 
   return withProjectCopy(async (project) => {
     const [entry, entryOfWindow] = await codeOfGuide("Add a field");
     await addFields(project, entry.replace('"6.1"', '"99.1"'));
-    const [check, test] = await commandsOfGuide();
+    const [check, test] = await commandsOfGuide("Add a field");
     const { output: named } = await runDeno(project, check);
     assertStringIncludes(named, "src/window/fields.tsx");
     await addFieldOfWindow(project, entryOfWindow);
@@ -29,7 +30,7 @@ testCopy("the guide adds a field: tests name the other files, and then the copy 
     assertStringIncludes(output, "section 2 of src/http/README.md lists every field");
     assertStringIncludes(output, " 2 failed");
 
-    await editFile(`${project}/src/settings/version.ts`, [[VERSION, "99.1.0"]]);
+    await setVersion(project, "99.1.0");
     const row = "| `birthDate` | date | optional | if set | when the animal was born |\n";
     await editFile(`${project}/src/http/README.md`, [[END_OF_RESOURCES, row + END_OF_RESOURCES]]);
     await expectDeno(project, test);

@@ -81,7 +81,7 @@ Deno.test("without its script, the window gets 503 in words, and the log has one
     );
   }
   assertEquals((await request("/window/window.css")).status, 200);
-  const remedy = "run `deno task bundle` in the folder of the program, with a network";
+  const remedy = "run deno task bundle in the folder of the program, with a network";
   assertEquals(reports, [["error", "window_unavailable", { reason: "No esbuild", remedy }]]);
   isInstalled = true;
   assertEquals((await request("/window")).status, 200);

@@ -38,6 +38,7 @@ WAYS.splice(
   },
 );
 await import("../http/interface_test.ts");
+await import("../categories/categories_test.ts");
 
 async function openOnNode(makeStore: MakeStore) {
   const stack = new AsyncDisposableStack();

@@ -9,3 +9,4 @@ const server = serverOfFile();
 TEST_STORES.open = async () => openDatabase(server().url(await server().createDatabase()));
 for (const { needs } of WAYS) needs.push(POSTGRES.need);
 await import("../http/interface_test.ts");
+await import("../categories/categories_test.ts");

@@ -1,11 +1,11 @@
 import { POSTGRES, serverOfFile } from "../support/postgres_server.ts";
-import { runVisits } from "../support/run_visits.ts";
 import { testNeeding } from "../support/test_needing.ts";
-
-const test = testNeeding(POSTGRES.need);
+import { runWithoutAnimals, withoutAnimals } from "../support/without_animals.ts";
 
 const server = serverOfFile();
 
-test("Another application: the engine works on databases", async () => {
-  await runVisits(async () => server().url(await server().createDatabase()));
+testNeeding(POSTGRES.need)("the engine works without animals, on databases", async () => {
+  const databases = [await server().createDatabase(), await server().createDatabase()];
+  const urls = databases.map((database) => server().url(database));
+  await withoutAnimals((project) => runWithoutAnimals(project, urls));
 });

@@ -13,7 +13,7 @@ const REQUESTS = 30;
 
 /** Draws the clients of a seed. Many seeds have none, so that they stay as they were before there were categories. */
 export function drawCategoryClients(workload: Workload, random: Random): CategoryClient[] {
-  const count = random.pick([0, 0, 1, 2, 3]);
+  const count = random.pick([0, 0, 0, 0, 1, 3]);
   return Array.from({ length: count }, (_, index) => {
     return new CategoryClient(workload, index, random.fork());
   });

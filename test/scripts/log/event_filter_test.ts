@@ -1,4 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { COLLECTIONS } from "../../../src/application.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 
@@ -14,6 +15,9 @@ const LINES = sampleLog(30, Date.parse("2026-11-20T00:00:00Z"));
 const KEY = JSON.parse(LINES[0]).id;
 
 const second = (number: number) => `2026-11-20T00:00:${String(number).padStart(2, "0")}`;
+
+/** A subject of each collection. */
+const SUBJECTS = COLLECTIONS.map(({ name, exampleId }) => `${name}/${exampleId}`);
 
 type Flags = Parameters<NonNullable<typeof eventFilter>>[0];
 
@@ -51,7 +55,7 @@ test("eventFilter() selects events by type, subject, actor and time", () => {
 test("eventFilter() refuses what no event can have", () => {
   const cases: [flags: Flags, message: string][] = [
     [{ type: ["PetRemoved", "PetSold"] }, "--type takes one of PetCreated"],
-    [{ subject: "pets/0" }, '--subject takes pets/7 or keys/ID or categories/7, not "pets/0"'],
+    [{ subject: "pets/0" }, `--subject takes ${SUBJECTS.join(" or ")}, not "pets/0"`],
     [{ actor: "Ann" }, '--actor takes the id of a key, or operator, not "Ann"'],
     [{ since: "2026-02-30" }, "--since takes a time like "],
     [{ until: "soon" }, "--until takes a time like "],

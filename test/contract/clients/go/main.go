@@ -49,7 +49,8 @@ func main() {
 	events, err := client.ListEventsWithResponse(ctx, &pets.ListEventsParams{Limit: &most, Status: &sold})
 	expect(err == nil && events.ApplicationcloudeventsBatchJSON200 != nil, err)
 	batch := *events.ApplicationcloudeventsBatchJSON200
-	expect(*batch[len(batch)-1].Data.Previous.Status == sold, batch)
+	event, err := batch[len(batch)-1].AsPetEvent()
+	expect(err == nil && *event.Data.Previous.Status == sold, event)
 
 	asking, err := client.GetKeyWithResponse(ctx, nil)
 	expect(err == nil && !asking.JSON200.ReadOnly, err)
@@ -57,6 +58,16 @@ func main() {
 	expect(err == nil && history.ApplicationcloudeventsBatchJSON200 != nil, err)
 	last := (*history.ApplicationcloudeventsBatchJSON200)[0]
 	expect(*last.Actor == asking.JSON200.Id && last.Data.Name == "Zoé", last)
+
+	farCategory, dogs := int64(math.MinInt64), pets.CategoryInput{Name: "Dogs"}
+	named, err := client.NameCategoryWithResponse(ctx, farCategory, nil, dogs)
+	expect(err == nil && named.StatusCode() == 201 && named.JSON201.Id == farCategory, err)
+	taken, err := client.NameCategoryWithResponse(ctx, 1, nil, dogs)
+	expect(err == nil && taken.JSON409.Code == pets.CategoryNameTaken, err)
+	categories, err := client.ListCategoriesWithResponse(ctx, nil)
+	expect(err == nil && (*categories.JSON200)[0] == *named.JSON201, err)
+	gone, err := client.RemoveCategoryWithResponse(ctx, farCategory, nil)
+	expect(err == nil && gone.StatusCode() == 204, err)
 
 	limit, ids, category := int32(1), []int64{1, pet.Id}, int64(math.MaxInt64)
 	page, err := client.ListPetsWithResponse(ctx, &pets.ListPetsParams{Limit: &limit})

@@ -20,7 +20,7 @@ import { commit } from "../../../support/store_contract.ts";
 const test = testNeeding(permissions("read", "write"));
 const runtime = systemRuntime;
 
-const PET_KEY = projectionKey(1, petKey("pending", 6));
+const PET_KEY = projectionKey(1, petKey("pending", 5));
 
 test("audit() finds a value of another program, whatever its type, also if the file is damaged", () =>
   withSampleFile(async ({ kvPath, store }) => {

@@ -1,0 +1,120 @@
+/** Axe finds nothing, and nothing is wider than the screen: in each state of the page, light and dark, wide and narrow. */
+
+import { assertEquals } from "@std/assert";
+import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
+import { testInBrowser } from "../support/chromium.ts";
+import {
+  button,
+  enterKey,
+  expectAccessible,
+  linkOf,
+  pickStatus,
+  press,
+  row,
+  statusOf,
+} from "../support/window_controls.ts";
+
+const LONG_NAME = `<img src=x onerror=alert(1)>${"W".repeat(200)}`;
+
+for (const width of [390, 1280]) {
+  for (const colorScheme of ["dark", "light"]) {
+    testInBrowser(
+      `axe finds nothing on a page of ${width} pixels that is ${colorScheme}`,
+      async ({ service, network, open }) => {
+        const page = await open("/window", { width, colorScheme });
+        const dialog = page.getByRole("dialog");
+        const check = async (state: string) => {
+          assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width, state);
+          await expectAccessible(page, state);
+        };
+        await page.getByLabel("API key").waitFor();
+        await check("sign-in");
+        await press(page, "Open");
+        await check("sign-in with a fault");
+        await enterKey(page, service.token);
+        await button(page, "Add your first animal").waitFor();
+        await check("empty store");
+        for (const name of ["Mia", LONG_NAME, "Rex"]) {
+          await service.add({ name, categoryId: 7, status: "available" });
+        }
+        await row(page, "Rex").waitFor();
+        await check("list");
+        await statusOf(page, "Rex").click();
+        await check("list of statuses");
+        await page.keyboard.press("Escape");
+        for (const state of ["Add an animal", "Import"]) {
+          await press(page, state);
+          await check(state);
+          if (state === "Add an animal") {
+            await press(dialog, "Save");
+            await dialog.getByText("Name is missing").waitFor();
+            await check("form with faults");
+          }
+          await press(dialog, "Cancel");
+        }
+        for (const name of [LONG_NAME, "Rex"]) {
+          await press(page, `Remove ${name}`);
+          await check("question");
+          await press(dialog, "Keep");
+          await press(page, `Edit ${name}`);
+          await page.getByLabel(`Category of ${name}`).fill("x");
+          await page.keyboard.press("Enter");
+          await check("edit with a fault");
+          await page.keyboard.press("Escape");
+          await press(dialog, "Discard");
+        }
+        await press(page, "Edit Rex");
+        await page.getByLabel("Name of Rex").fill("Max");
+        await service.change(3, { name: "Zoe" });
+        await press(page, "Save");
+        await button(dialog, "Keep editing").waitFor();
+        await check("conflict");
+        await press(dialog, "Keep editing");
+        await service.remove(3);
+        await page.getByText("was removed by somebody else").waitFor();
+        await check("edit of a removed animal");
+        await press(page, "Close");
+        await row(page, "Mia").hover();
+        await service.add({ name: "Bella", categoryId: 7 });
+        await page.getByText("1 new animal").waitFor();
+        await service.add({ name: "Coco", categoryId: 7 });
+        await service.remove(5);
+        await service.remove(1);
+        await row(page, "Mia").getByText("was removed by somebody else").waitFor();
+        await check("new animals wait");
+        await press(page, "Show");
+        network.fetch = (request) => {
+          if (request.method !== "PATCH") return service.fetch(request);
+          return Promise.resolve(Response.json({ message: "It fails" }, { status: 500 }));
+        };
+        await pickStatus(page, "Bella", "Sold");
+        await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
+        await check("failure");
+        await page.getByLabel("Filter by category").fill("x");
+        await page.getByText("Category must be a whole number").waitFor();
+        await check("filter with a fault");
+        await page.getByLabel("Filter by category").fill("8");
+        await page.getByText("No such animals.").waitFor();
+        await check("no such animals");
+        await press(page, "Show all animals");
+        await linkOf(page, LONG_NAME).click();
+        await page.locator(".history li").first().waitFor();
+        await check("history");
+        await service.remove(2);
+        await page.getByText("This animal was removed.").waitFor();
+        await check("history of a removed animal");
+        if (width === 390) {
+          await press(page, /^Activity/);
+          await check("activity");
+        }
+        const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
+        await revokeApiKey(service, service.keyId);
+        await dialog.filter({ hasText: "Open the store" }).waitFor();
+        await check("a key that ended");
+        await enterKey(dialog, token);
+        await page.getByText("Read only").waitFor();
+        await check("read only");
+      },
+    );
+  }
+}
