@@ -105,7 +105,7 @@ function Run({ run }: { run: readonly StoreEvent[] }): JSX.Element {
   return (
     <li class={`dot ${kindOf(event)}`}>
       <span class="sentence">
-        <RunSentence run={run} />
+        <RunSentence run={run} hasLinks />
       </span>
       <RelativeTime of={event.time} />
     </li>

@@ -24,8 +24,7 @@ import {
   wanted,
 } from "./animals.ts";
 import { animals } from "./count_words.ts";
-import { changing } from "./change_animal.tsx";
-import { EditRow } from "./edit_row.tsx";
+import { EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
 import { EmptyList } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
@@ -34,6 +33,14 @@ import { FilterWords } from "./filter_words.tsx";
 import { afterDraw, restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { showAllAnimals, showList, shownAgain } from "./navigation.ts";
+import {
+  clearSelection,
+  isAllSelected,
+  selectableCount,
+  selectAll,
+  selectedIds,
+} from "./selection.ts";
+import { changing } from "./write_animal.ts";
 
 /** As in `window.css`, which shows a row of a narrow page in two lines. The sizes count in the size of the text. */
 const NARROW = matchMedia("(width < 37.5rem)");
@@ -148,7 +155,7 @@ function loadingWords(): string {
   return wanted.value.name === "" ? "Loading …" : "Searching …";
 }
 
-function Skeleton(): JSX.Element {
+export function Skeleton(): JSX.Element {
   return (
     <div class="skeleton">
       <p class="note">{loadingWords()}</p>
@@ -178,12 +185,16 @@ function Grid(): JSX.Element {
     <div
       role="grid"
       aria-label="Animals"
+      aria-multiselectable
       aria-rowcount={hasMore.value ? -1 : ids.length + 1}
       onKeyDown={(event) => onGridKey(event, ids)}
       onFocusIn={kept.onFocusIn}
     >
       <div role="rowgroup" class="head">
         <div role="row" class="cells" aria-rowindex={1}>
+          <span role="columnheader" class="select">
+            <SelectAll />
+          </span>
           <span role="columnheader">Name</span>
           <IdHeader />
           {FIELDS.filter(({ name }) => name !== "name").map((field) => (
@@ -229,22 +240,49 @@ function IdHeader(): JSX.Element {
   );
 }
 
+function SelectAll(): JSX.Element {
+  const isAll = isAllSelected.value;
+  return (
+    <label>
+      <input
+        type="checkbox"
+        aria-label={`Select all ${selectableCount.value.toLocaleString("en")} loaded animals`}
+        checked={isAll}
+        indeterminate={selectedIds.value.size > 0 && !isAll}
+        onClick={isAll ? clearSelection : selectAll}
+      />
+    </label>
+  );
+}
+
 function Row({ id, row, isActive }: { id: number; row: number; isActive: boolean }) {
   const edit = edits.value.get(id);
   const pet = petOf(id);
   const why = leaving.value.get(id)?.why;
   if (pet === undefined) return null;
+  const isSelected = selectedIds.value.has(id);
+  const states = {
+    edited: edit !== undefined,
+    leaving: why !== undefined,
+    selected: isSelected,
+  };
+  const classes = Object.entries(states).filter(([, isSo]) => isSo).map(([name]) => name);
   return (
     <div
       role="row"
-      class={`cells ${edit === undefined ? "" : "edited"} ${why === undefined ? "" : "leaving"}`}
+      class={["cells", ...classes].join(" ")}
+      aria-selected={isSelected}
       data-id={id}
       style={{ top: `${row * view.value.rowHeight}px` }}
       aria-rowindex={row + FIRST_ROW_INDEX}
     >
       {edit === undefined
         ? <AnimalRow pet={pet} patch={changing.value.get(id)} why={why} isActive={isActive} />
-        : <EditRow edit={edit} why={why} />}
+        : (
+          <div role="gridcell">
+            <EditForm edit={edit} why={why} />
+          </div>
+        )}
     </div>
   );
 }
@@ -313,7 +351,12 @@ function useFocusKept(rows: { current: HTMLElement | null }, activeRow: number) 
   return { onFocusIn };
 }
 
-const CONTROLS = "a, button";
+const CONTROLS = "a, button, input[type=checkbox]";
+
+/** In a text, the keys move the cursor. */
+function isText(target: Element): boolean {
+  return target.matches("input:not([type=checkbox])");
+}
 
 const STEPS_IN_ROW: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
 
@@ -321,7 +364,7 @@ function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
   const target = event.target as HTMLElement;
   const row = target.closest<HTMLElement>("[data-id]");
   const isShortcut = event.altKey || event.ctrlKey || event.metaKey;
-  if (row === null || isShortcut || target.matches("input")) return;
+  if (row === null || isShortcut || isText(target)) return;
   const controls = [...row.querySelectorAll<HTMLElement>(CONTROLS)];
   const place = controls.indexOf(target);
   if (event.key in STEPS_IN_ROW) {
@@ -329,6 +372,7 @@ function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
     controls[place + STEPS_IN_ROW[event.key]]?.focus();
     return;
   }
+  if (event.key === "Escape") clearSelection();
   const step = stepOf(event.key, ids.length);
   if (step === undefined) return;
   event.preventDefault();

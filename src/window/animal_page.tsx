@@ -1,25 +1,32 @@
 /** The page of one animal: how it is now, and its whole history. */
 
-import { signal, useSignal } from "@preact/signals";
-import type { JSX } from "preact";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
-import { changeOf, petOf, wanted } from "./animals.ts";
+import { changeOf, hasMore, loadMore, order, petOf, wanted } from "./animals.ts";
 import { Status } from "./animal_row.tsx";
 import { request, ResponseError } from "./api.ts";
-import { askToRemove, changing } from "./change_animal.tsx";
+import { askToRemove } from "./change_animal.tsx";
+import { beginEdit, EditForm } from "./edit_form.tsx";
+import { edits } from "./edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { describePet, differencesOf, FIELDS, type Patch } from "./fields.tsx";
 import { onEvents } from "./feed.ts";
 import { Icon } from "./icon.tsx";
-import { mayWrite } from "./key_info.ts";
+import { keyInfo, mayWrite } from "./key_info.ts";
 import { attempt, showProblem } from "./messages.tsx";
-import { Name } from "./name.tsx";
-import { addressOf, onFollow, showListAgain } from "./navigation.ts";
+import { Name, spokenName } from "./name.tsx";
+import { addressOf, onFollow, showListAgain, showOtherAnimal } from "./navigation.ts";
 import { ExactTime, RelativeTime } from "./relative_time.tsx";
+import { changing, isSame, lastDone } from "./write_animal.ts";
 
 const PAGE_LENGTH = 100;
 const NOT_FOUND = 404;
+/** The end of a key's id tells it from others: the beginning is the time of its issue. A tooltip has the whole id. */
+const KEY_ID_LENGTH = 6;
+
+const IN_HEADING: readonly string[] = ["name", "status"];
 
 /** The name of the animal whose page is shown, for the title of the tab. */
 export const shownName = signal<string | undefined>(undefined);
@@ -50,9 +57,13 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
   }, [history.pet?.name]);
   return (
     <article aria-busy={isLoading}>
-      <a class="back" href={addressOf(wanted.value)} onClick={onFollow(showListAgain)}>
-        <Icon name="back" /> All animals
-      </a>
+      <nav aria-label="Animals">
+        <a class="back" href={addressOf(wanted.value)} onClick={onFollow(showListAgain)}>
+          <Icon name="back" /> All animals
+        </a>
+        <span class="space" />
+        <Neighbours id={id} />
+      </nav>
       <div class="facts">
         <h2 class="title" ref={heading} tabIndex={-1} data-home>{titleOf(history)}</h2>
         <Controls history={history} />
@@ -77,10 +88,17 @@ interface KnownProps {
 
 function Known({ id, history, loadOlder }: KnownProps): JSX.Element {
   const { pet, isRemoved, isLoading, events, nextPage } = history;
+  const edit = edits.value.get(id);
   return (
     <>
-      <p class="soft">Id {id}{pet !== undefined && `, ${describePet(pet)}`}</p>
       {isRemoved && <p class="banner" role="status">This animal was removed.</p>}
+      {edit === undefined
+        ? pet !== undefined && <Facts pet={pet} history={history} />
+        : (
+          <div class="editor" data-id={id}>
+            <EditForm edit={edit} why={isRemoved ? "removed" : undefined} hasLabels />
+          </div>
+        )}
       <h2>History</h2>
       <ol class="events history">
         {events.map((event) => <HistoryEntry key={event.id} event={event} />)}
@@ -101,8 +119,103 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
   return (
     <>
       <Status pet={pet} patch={changing.value.get(pet.id)} />
-      <button type="button" onClick={() => askToRemove(pet)}>Remove</button>
+      <span class="buttons">
+        {!edits.value.has(pet.id) && (
+          <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
+        )}
+        <button type="button" onClick={() => askToRemove(pet)}>Remove</button>
+      </span>
     </>
+  );
+}
+
+interface FactsProps {
+  pet: Pet;
+  history: History;
+}
+
+function Facts({ pet, history: { events, nextPage } }: FactsProps): JSX.Element {
+  const last = events[0];
+  // While older events are not loaded, the oldest one is not the addition.
+  const added = nextPage === undefined ? events.at(-1) : undefined;
+  return (
+    <dl class="card-of-facts">
+      <Fact label="Id">{pet.id}</Fact>
+      {FIELDS.filter(({ name }) => !IN_HEADING.includes(name)).map((field) => (
+        <Fact key={field.name} label={field.label}>{field.show(pet[field.name])}</Fact>
+      ))}
+      {added !== undefined && (
+        <Fact label="Added">
+          <RelativeTime of={added.time} />
+          <By actor={added.actor} />
+        </Fact>
+      )}
+      {last !== undefined && last !== added && (
+        <Fact label="Last change">
+          <RelativeTime of={last.time} />
+          <By actor={last.actor} />
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Who it was. Only the reader's own key is somebody for the reader; of another one, the interface tells the id. */
+function By({ actor }: { actor: string | undefined }): JSX.Element | null {
+  if (actor === undefined) return null;
+  if (actor === keyInfo.value?.id) return <>, by you</>;
+  return (
+    <>
+      , by the key <code title={actor}>…{actor.slice(-KEY_ID_LENGTH)}</code>
+    </>
+  );
+}
+
+/** Links to the animals before and after this one, in the list from which the reader came. */
+function Neighbours({ id }: { id: number }): JSX.Element | null {
+  const place = order.value.indexOf(id);
+  const isLast = place >= 0 && place === order.value.length - 1;
+  useEffect(() => {
+    if (isLast && hasMore.value) loadMore();
+  }, [isLast]);
+  if (place < 0) return null;
+  return (
+    <>
+      <Neighbour words="Previous" id={order.value[place - 1]} />
+      <Neighbour words="Next" id={order.value[place + 1]} />
+    </>
+  );
+}
+
+interface NeighbourProps {
+  words: string;
+  /** `undefined` at the end of the list. */
+  id: number | undefined;
+}
+
+function Neighbour({ words, id }: NeighbourProps): JSX.Element {
+  const pet = id === undefined ? undefined : petOf(id);
+  if (pet === undefined) return <span class="back soft" aria-hidden="true">{words}</span>;
+  const { id: other, name } = pet;
+  return (
+    <a
+      class="back"
+      href={addressOf(wanted.value, other)}
+      title={name}
+      aria-label={`${words}: ${spokenName(name)}`}
+      onClick={onFollow(() => showOtherAnimal(other))}
+    >
+      {words}
+    </a>
   );
 }
 
@@ -116,11 +229,7 @@ function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
         {isPetEvent(event) && <Details event={event} />}
         <span class="soft small">
           <ExactTime of={time} />
-          {actor !== undefined && (
-            <>
-              , by the key <code>{actor}</code>
-            </>
-          )}
+          <By actor={actor} />
         </span>
       </div>
       <RelativeTime of={time} />
@@ -164,7 +273,7 @@ function useHistory(id: number) {
     isLoading: true,
   });
   const change = (part: Partial<History>) => {
-    state.value = { ...state.value, ...part };
+    state.value = { ...state.peek(), ...part };
   };
   const loadEvents = async (path: string) => {
     const { body, nextPage } = await request<StoreEvent[]>(path);
@@ -205,6 +314,18 @@ function useHistory(id: number) {
       if (last.type !== "PetRemoved") attempt(loadNewest, showFailure);
     });
   }, []);
+  const doneBefore = useRef(lastDone.peek());
+  useSignalEffect(() => {
+    const done = lastDone.value;
+    if (done === doneBefore.current) return;
+    const { pet } = state.peek();
+    // If the page has another pet by now, the stream has brought this change or a later one.
+    const isPageOlder = done !== undefined && done.before.id === id && pet !== undefined &&
+      isSame(pet, done.before);
+    if (!isPageOlder) return;
+    if (done.after === undefined) change({ isRemoved: true });
+    else change({ pet: done.after });
+  });
   const loadOlder = () => load(() => loadEvents(state.value.nextPage!));
   return { history: state.value, loadOlder };
 }

@@ -4,12 +4,13 @@ import type { JSX } from "preact";
 import type { Pet } from "../../events/pet.ts";
 import { type Leaving, wanted, WHY_LEAVING } from "./animals.ts";
 import { askToRemove, changeOrAsk } from "./change_animal.tsx";
-import { beginEdit } from "./edit_row.tsx";
+import { beginEdit } from "./edit_form.tsx";
 import { type AnyField, FIELDS, type Patch } from "./fields.tsx";
 import { Icon } from "./icon.tsx";
 import { mayWrite } from "./key_info.ts";
 import { Name, spokenName } from "./name.tsx";
 import { addressOf, onFollow, showAnimal } from "./navigation.ts";
+import { select, selectedIds } from "./selection.ts";
 import { StatusPicker } from "./status_picker.tsx";
 
 interface AnimalRowProps {
@@ -28,6 +29,9 @@ export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.El
   const mayChange = mayWrite.value && why !== "removed";
   return (
     <>
+      <span role="gridcell" class="select">
+        {why === undefined && <Select pet={pet} />}
+      </span>
       <span role="gridcell" class="name">
         <a
           href={addressOf(wanted.value, id)}
@@ -48,6 +52,25 @@ export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.El
         {mayChange && <Actions pet={pet} />}
       </span>
     </>
+  );
+}
+
+/** The arrow keys reach the check box, as they reach the other controls. */
+function Select({ pet: { id, name } }: { pet: Pet }): JSX.Element {
+  return (
+    <label
+      // A range of rows is selected, and not the text in it.
+      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
+    >
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        aria-label={`Select ${spokenName(name)}`}
+        title="Select, with Shift a range"
+        checked={selectedIds.value.has(id)}
+        onClick={(event) => select(id, event.currentTarget.checked, event.shiftKey)}
+      />
+    </label>
   );
 }
 

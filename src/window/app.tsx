@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { ActivityPanel } from "./activity_panel.tsx";
-import { AnimalList } from "./animal_list.tsx";
+import { AnimalList, Skeleton } from "./animal_list.tsx";
 import { AnimalPage } from "./animal_page.tsx";
 import { connectionProblem } from "./api.ts";
 import { CategoriesPage } from "./categories_page.tsx";
@@ -17,6 +17,7 @@ import {
   onFollow,
   showCategories,
 } from "./navigation.ts";
+import { SelectionBar } from "./selection_bar.tsx";
 import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./session.ts";
 import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
 import { Toolbar } from "./toolbar.tsx";
@@ -32,12 +33,23 @@ export function App(): JSX.Element {
       )}
       <Header />
       {hasKey && <Store />}
-      {!hasKey && !isAskingTabs.value && <SignInPage />}
+      {!hasKey && (isAskingTabs.value ? <Waiting /> : <SignInPage />)}
       <Dialogs />
       {keyFromAddress.value !== undefined && <KeyQuestion />}
       {isAsking && <SignInDialog />}
       <Messages />
     </>
+  );
+}
+
+/** As the page is before its script has come. */
+function Waiting(): JSX.Element {
+  return (
+    <main aria-busy>
+      <section>
+        <Skeleton />
+      </section>
+    </main>
   );
 }
 
@@ -105,6 +117,7 @@ function Store(): JSX.Element {
       )}
       {isCategoriesShown.value && <CategoriesPage />}
       {id !== undefined && <AnimalPage key={id} id={id} />}
+      <SelectionBar />
       <ActivityPanel />
     </main>
   );

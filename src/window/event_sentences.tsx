@@ -1,13 +1,22 @@
 /** Events in words: one alone, and a run of several that happened at once, such as those of an import. */
 
 import type { ComponentChildren, JSX } from "preact";
+import { computed } from "@preact/signals";
+import type { Pet } from "../../events/pet.ts";
+import { AnimalLink } from "./animal_link.tsx";
 import { categoryIdOf, isPetEvent, kindOf, petIdOf, type StoreEvent } from "./events.ts";
 import { type AnyField, differencesOf, type Patch } from "./fields.tsx";
-import { EVENTS_KEPT } from "./feed.ts";
+import { events, EVENTS_KEPT } from "./feed.ts";
 import { Name } from "./name.tsx";
 
 const SHORTEST_RUN = 3;
 const LONGEST_GAP_MS = 60_000;
+
+/** Animals that have no page any more. */
+const removedIds = computed(() => {
+  const removals = events.value.filter(({ type }) => type === "PetRemoved");
+  return new Set(removals.map(petIdOf));
+});
 
 /** Splits events, the newest first, into runs. Events that are no run are alone. */
 export function runsOf(events: readonly StoreEvent[]): StoreEvent[][] {
@@ -27,28 +36,32 @@ function continues(run: readonly StoreEvent[], event: StoreEvent): boolean {
   return isSameKind && gapMs <= LONGEST_GAP_MS;
 }
 
-export function RunSentence({ run }: { run: readonly StoreEvent[] }): JSX.Element {
+interface RunProps {
+  run: readonly StoreEvent[];
+  /** Whether an animal is a link to its page. */
+  hasLinks?: boolean;
+}
+
+export function RunSentence({ run, hasLinks = false }: RunProps): JSX.Element {
   const [event] = run;
-  if (run.length === 1) return <Sentence event={event} />;
+  if (run.length === 1) return <Sentence event={event} hasLinks={hasLinks} />;
   const animals = new Set(run.map(petIdOf)).size;
   const number = (animals === 1 ? run.length : animals).toLocaleString("en");
   // The page has forgotten what was before.
   const count = run.length === EVENTS_KEPT ? `At least ${number}` : number;
   if (animals > 1) return <>{count} animals {verbOf(event)}</>;
-  return <>{subjectOf(event)} was changed {count} times</>;
+  return <>{subjectOf(event, hasLinks)} was changed {count} times</>;
 }
 
-function Sentence({ event }: { event: StoreEvent }): JSX.Element {
+function Sentence({ event, hasLinks }: { event: StoreEvent; hasLinks: boolean }): JSX.Element {
   const categoryId = categoryIdOf(event);
   if (categoryId !== undefined) return <CategorySentence id={categoryId} event={event} />;
   const isChange = isPetEvent(event) && event.type === "PetUpdated";
-  if (!isChange) return <>{subjectOf(event)} was {kindOf(event)}</>;
-  const { previous } = event.data;
-  const changes = differencesOf(event.data, previous as Patch).map(sentenceOf);
+  if (!isChange) return <>{subjectOf(event, hasLinks)} was {kindOf(event)}</>;
+  const previous = event.data.previous as Patch;
+  const name = previous.name ?? event.data.name;
   return (
-    <>
-      <Name of={previous.name ?? event.data.name} /> {changes.map(joined)}
-    </>
+    <ChangeSentence name={nameOf(event, name, hasLinks)} after={event.data} previous={previous} />
   );
 }
 
@@ -69,6 +82,17 @@ function CategorySentence({ id, event }: { id: bigint; event: StoreEvent }): JSX
   );
 }
 
+interface ChangeProps {
+  name: JSX.Element;
+  after: Pet;
+  previous: Patch;
+}
+
+/** What a change has done to an animal. */
+export function ChangeSentence({ name, after, previous }: ChangeProps): JSX.Element {
+  return <>{name} {differencesOf(after, previous).map(sentenceOf).map(joined)}</>;
+}
+
 function sentenceOf({ field, after }: { field: AnyField; after: unknown }): ComponentChildren {
   return field.sentence(after);
 }
@@ -78,11 +102,17 @@ function joined(change: ComponentChildren, index: number): ComponentChildren {
 }
 
 /** The subject of an event in words. An event of an unknown type may have no name. */
-function subjectOf(event: StoreEvent): ComponentChildren {
+function subjectOf(event: StoreEvent, hasLinks: boolean): ComponentChildren {
   const { name } = Object(event.data);
-  if (typeof name === "string") return <Name of={name} />;
+  if (typeof name === "string") return nameOf(event, name, hasLinks);
   const id = petIdOf(event);
   return id === undefined ? event.subject.replace("/", " ") : `Animal ${id}`;
+}
+
+function nameOf(event: StoreEvent, name: string, hasLinks: boolean): JSX.Element {
+  const id = petIdOf(event);
+  const isLink = hasLinks && id !== undefined && !removedIds.value.has(id);
+  return isLink ? <AnimalLink id={id} name={name} /> : <Name of={name} />;
 }
 
 /** The event in words that do not name its animal. Events of one run have the same words. */

@@ -26,6 +26,12 @@ export async function exportAnimals(): Promise<void> {
   isExporting.value = false;
 }
 
+/** Downloads these animals alone. */
+export function exportSelected(pets: readonly Pet[]): void {
+  downloadCsv("animals.csv", [HEADER, ...pets.map(lineOf)]);
+  showToast(`${animalsWere(pets.length)} exported`);
+}
+
 /** Resolves to what the list shows when all its pages are loaded. */
 async function readAnimals(filter: Filter): Promise<Pet[]> {
   const found: Pet[] = [];

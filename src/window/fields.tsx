@@ -132,6 +132,12 @@ export function statusLabel(status: PetStatus | undefined): string {
   return wordsOf(status).label;
 }
 
+/** What happened to that many animals when they got the status, after their number: for example "were sold". */
+export function statusInSentence(status: PetStatus | undefined, count: number): string {
+  const { sentence, sentenceOfSeveral } = wordsOf(status);
+  return count === 1 ? sentence : sentenceOfSeveral;
+}
+
 function wordsOf(status: PetStatus | undefined): StatusWords {
   return status === undefined ? NO_STATUS : STATUSES[status];
 }

@@ -32,6 +32,8 @@ onEvents((events) => {
 apiKey.subscribe((key) => {
   if (key !== undefined) loadKeyInfo().catch(showProblem);
 });
+// Until now, the reader has seen the skeleton of the page.
+document.body.replaceChildren();
 render(<App />, document.body);
 listenToShortcuts();
 await beginSession();

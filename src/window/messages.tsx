@@ -2,23 +2,33 @@
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
 const TOAST_MS = 4_000;
+/** How long an action can be undone. It is longer while the reader points at the message, or has the focus in it. */
+const UNDO_MS = 8_000;
+
+interface Toast {
+  content: ComponentChildren;
+  undo: (() => void) | undefined;
+}
 
 /** The success of the last action. */
-const toast = signal<ComponentChildren>(undefined);
+const toast = signal<Toast | undefined>(undefined);
 
 /** The reason if the last action failed. */
 export const problem = signal<ComponentChildren>(undefined);
 
-let hiding: ReturnType<typeof setTimeout>;
+/** Says what was done, for some seconds, in which `undo` can undo it. */
+export function showToast(content: ComponentChildren, undo?: () => void): void {
+  toast.value = { content, undo };
+}
 
-/** Says what was done, for some seconds. */
-export function showToast(content: ComponentChildren): void {
-  clearTimeout(hiding);
-  toast.value = content;
-  hiding = setTimeout(() => toast.value = undefined, TOAST_MS);
+function hideToast(): void {
+  toast.value = undefined;
+  restoreFocus();
 }
 
 export function showProblem(error: unknown): void {
@@ -56,7 +66,53 @@ export function Messages(): JSX.Element {
           </button>
         </p>
       )}
-      <p class="toast" role="status">{toast}</p>
+      <ToastMessage />
     </div>
   );
+}
+
+function ToastMessage(): JSX.Element {
+  const element = useRef<HTMLParagraphElement>(null);
+  const shown = toast.value;
+  const undo = () => {
+    hideToast();
+    shown?.undo?.();
+  };
+  useEffect(() => {
+    if (shown === undefined) return;
+    const durationMs = shown.undo === undefined ? TOAST_MS : UNDO_MS;
+    const hideUnlessHeld = () => {
+      const isHeld = element.current?.matches(":hover, :focus-within");
+      if (isHeld) timer = setTimeout(hideUnlessHeld, durationMs);
+      else hideToast();
+    };
+    let timer = setTimeout(hideUnlessHeld, durationMs);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  useEffect(() => {
+    if (shown?.undo === undefined) return;
+    // Nobody can reach the button with the Tab key in time.
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!isUndoKey(event)) return;
+      event.preventDefault();
+      undo();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [shown]);
+  return (
+    <p ref={element} class="toast" role="status">
+      {shown?.content}
+      {shown?.undo !== undefined && (
+        <button type="button" title="Undo (Ctrl+Z)" onClick={undo}>Undo</button>
+      )}
+    </p>
+  );
+}
+
+/** In a field and in a dialog, the key undoes what was typed. */
+function isUndoKey({ key, ctrlKey, metaKey, shiftKey, target }: KeyboardEvent): boolean {
+  const isKey = key === "z" && (ctrlKey || metaKey) && !shiftKey;
+  const isTyping = (target as Element).matches("input:not([type=checkbox]), select, dialog *");
+  return isKey && !isTyping;
 }

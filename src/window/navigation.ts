@@ -124,6 +124,12 @@ export function showAnimal(id: number): void {
   openAnimal(id);
 }
 
+/** Shows another animal in place of one, so that one step back still is the list. */
+export function showOtherAnimal(id: number): void {
+  history.replaceState(history.state, "", addressOf(wanted.value, id));
+  openAnimal(id);
+}
+
 function openAnimal(id: number): void {
   if (isListShown.value) scrollOfList = scrollY;
   isCategoriesShown.value = false;

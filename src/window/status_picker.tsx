@@ -13,6 +13,8 @@ import { useListBelow } from "./list_below.ts";
 interface StatusPickerProps {
   status: PetStatus | undefined;
   label: string;
+  /** The text of the button; by default, that of the status. With it, no choice is the current one. */
+  text?: string;
   /** Whether a choice is being written. */
   isBusy: boolean;
   tabIndex?: number;
@@ -30,19 +32,21 @@ const STEPS: Record<string, number> = {
 };
 
 export function StatusPicker(props: StatusPickerProps): JSX.Element {
-  const { status, label, isBusy, tabIndex = 0, onPick } = props;
+  const { status, label, text, isBusy, tabIndex = 0, onPick } = props;
   /** The place of the choice on which the keys are; `undefined` while the list is closed. */
   const [place, setPlace] = useState<number | undefined>(undefined);
   const listId = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLUListElement>(null);
   const isOpen = place !== undefined;
-  const current = STATUS_CHOICES.findIndex(({ text }) => text === (status ?? ""));
+  const current = text === undefined
+    ? STATUS_CHOICES.findIndex((choice) => choice.text === (status ?? ""))
+    : undefined;
 
   useListBelow(isOpen, list, button);
 
   const open = () => {
-    if (!isBusy) setPlace(current);
+    if (!isBusy) setPlace(current ?? 0);
   };
   const pick = (chosen: number) => {
     setPlace(undefined);
@@ -81,7 +85,7 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
         ref={button}
         type="button"
         role="combobox"
-        class={`pill picker ${status ?? "none"}`}
+        class={text === undefined ? `pill picker ${status ?? "none"}` : "menu"}
         tabIndex={tabIndex}
         aria-label={label}
         aria-haspopup="listbox"
@@ -93,7 +97,7 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
         onKeyDown={onKeyDown}
         onBlur={() => setPlace(undefined)}
       >
-        {statusLabel(status)}
+        {text ?? statusLabel(status)}
         <Icon name="open" />
       </button>
       {isOpen && (

@@ -1,6 +1,7 @@
 /** The toolbar above the list: the tabs, the filters, and the actions for the whole list. */
 
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { openAddDialog } from "./add_dialog.tsx";
 import { wanted } from "./animals.ts";
 import { CategoryPicker } from "./category_picker.tsx";
@@ -68,10 +69,16 @@ function onTabKey({ key, target }: KeyboardEvent): void {
 }
 
 function Search(): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const clear = () => {
+    showSoon({ name: "" });
+    input.current?.focus();
+  };
   return (
     <span class="search">
       <Icon name="search" />
       <input
+        ref={input}
         type="search"
         maxLength={LONGEST_SEARCH}
         aria-label="Search by name or id"
@@ -82,6 +89,11 @@ function Search(): JSX.Element {
         value={typed.value.name}
         onInput={({ currentTarget }) => showSoon({ name: currentTarget.value })}
       />
+      {typed.value.name !== "" && (
+        <button type="button" class="quiet" aria-label="Clear the search" onClick={clear}>
+          <Icon name="close" />
+        </button>
+      )}
     </span>
   );
 }

@@ -16,6 +16,14 @@ export const press = (parent: Page, name: string | RegExp) => button(parent, nam
 export const row = (page: Page, name: string) =>
   page.locator(ROWS).filter({ has: page.getByRole("link", { name, exact: true }) });
 
+/** The link to the page of an animal in the list. The activity may have others. */
+export const linkOf = (page: Page, name: string) =>
+  page.locator(ROWS).getByRole("link", { name, exact: true });
+
+/** The message about what was done. */
+export const toast = (page: Page, text: string | RegExp) =>
+  page.getByRole("status").filter({ hasText: text });
+
 export const statusOf = (page: Page, name: string) => page.getByLabel(`Status of ${name}`);
 
 /** Chooses another status of an animal. */

@@ -7,6 +7,7 @@ import {
   button,
   enterKey,
   expectAccessible,
+  linkOf,
   pickStatus,
   press,
   row,
@@ -124,7 +125,7 @@ for (const width of [390, 1280]) {
         await page.getByText("No such animals.").waitFor();
         await check("no such animals");
         await press(page, "Show all animals");
-        await page.getByRole("link", { name: LONG_NAME }).click();
+        await linkOf(page, LONG_NAME).click();
         await page.locator(".history li").first().waitFor();
         await check("history");
         await service.remove(2);

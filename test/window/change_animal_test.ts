@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
-import { pickStatus, row } from "../support/window_controls.ts";
+import { pickStatus, row, toast } from "../support/window_controls.ts";
 
 /** Responses as a proxy sends them, with another ETag or none. */
 function withEtag(response: Response, change: (etag: string) => string | undefined): Response {
@@ -36,7 +36,7 @@ testInBrowser(
     network.fetch = async (request) =>
       withEtag(await service.fetch(request), (etag) => `W/${etag.replace("W/", "")}`);
     await pickStatus(page, "Rex", "Sold");
-    await page.getByText("Rex was changed").waitFor();
+    await toast(page, "Rex was sold").waitFor();
     await message(page).waitFor({ state: "hidden" });
   },
 );

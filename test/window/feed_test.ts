@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { happened, row, tab } from "../support/window_controls.ts";
+import { happened, linkOf, row, tab } from "../support/window_controls.ts";
 
 testInBrowser("a stream that the server ends is renewed", async ({ service, network, open }) => {
   let streams = 0;
@@ -75,7 +75,7 @@ testInBrowser(
     await happened(page, "shop 1 was changed").waitFor();
     await row(page, "Rex").filter({ hasText: "Sold" }).waitFor();
     assert(!/NaN|undefined/.test(await page.locator("body").innerText()));
-    await page.getByRole("link", { name: "Rex", exact: true }).click();
+    await linkOf(page, "Rex").click();
     await page.getByText("Changed", { exact: true }).first().waitFor();
     await page.getByText("Loading …").waitFor({ state: "hidden" });
     assert(!/NaN|undefined/.test(await page.locator("body").innerText()));

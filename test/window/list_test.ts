@@ -4,7 +4,16 @@ import { assert, assertEquals, assertGreater } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { button, hasFocus, press, row, ROWS, statusOf, tab } from "../support/window_controls.ts";
+import {
+  button,
+  hasFocus,
+  linkOf,
+  press,
+  row,
+  ROWS,
+  statusOf,
+  tab,
+} from "../support/window_controls.ts";
 
 testInBrowser("a key that may only read says so on every width", async ({ service, open }) => {
   await service.add({ name: "Rex", categoryId: 7, status: "sold" });
@@ -17,7 +26,7 @@ testInBrowser("a key that may only read says so on every width", async ({ servic
     const { x, width: ofMark } = await mark.boundingBox();
     assert(x >= 0 && x + ofMark <= width);
     assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width);
-    await page.getByRole("link", { name: "Rex", exact: true }).click();
+    await linkOf(page, "Rex").click();
     await page.getByRole("heading", { name: "Rex" }).waitFor();
     assertEquals(await mark.isVisible(), true);
   }
@@ -145,7 +154,7 @@ testInBrowser("a list of 200 animals is one stop of the Tab key", async ({ servi
   for (let id = 1; id <= 200; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);
   await row(page, "Pet 200").waitFor();
-  const first = page.getByRole("link", { name: "Pet 200", exact: true });
+  const first = linkOf(page, "Pet 200");
   await first.focus();
   await page.keyboard.press("Tab");
   assertEquals(await page.evaluate("document.activeElement.closest('[data-id]')"), null);
@@ -154,7 +163,7 @@ testInBrowser("a list of 200 animals is one stop of the Tab key", async ({ servi
   await page.keyboard.press("PageDown");
   await until(async () => assert(!await hasFocus(first)));
   // The end of what is loaded moves.
-  const last = page.getByRole("link", { name: "Pet 1", exact: true });
+  const last = linkOf(page, "Pet 1");
   await until(async () => {
     await page.keyboard.press("End");
     return await last.count() === 1 && await hasFocus(last);

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
-import { expectAccessible, hasFocus, row, statusOf } from "../support/window_controls.ts";
+import { expectAccessible, hasFocus, row, statusOf, toast } from "../support/window_controls.ts";
 
 testInBrowser(
   "a status is chosen by arrows and Enter, and nothing else writes one",
@@ -52,7 +52,7 @@ testInBrowser(
     assertEquals(patches, []);
     await press("Enter", "Home", "Enter");
     await row(page, "Rex").filter({ hasText: "No status" }).waitFor();
-    await page.getByText("Rex was changed").waitFor();
+    await toast(page, "Rex lost its status").waitFor();
     assert(await hasFocus(picker));
     assertEquals(patches, ['{"status":null}']);
   },

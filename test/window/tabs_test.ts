@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { enterKey, press, row, tab } from "../support/window_controls.ts";
+import { enterKey, linkOf, press, row, tab } from "../support/window_controls.ts";
 
 /** In this browser, each tab takes itself for visible. */
 async function setVisible(page: Page, isVisible: boolean): Promise<void> {
@@ -42,7 +42,7 @@ testInBrowser(
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
     const page = await open(`/window#key=${service.token}`);
-    const link = page.getByRole("link", { name: "Rex", exact: true });
+    const link = linkOf(page, "Rex");
     const opening = page.context().waitForEvent("page");
     await link.click({ modifiers: ["ControlOrMeta"] });
     const other = await opening;

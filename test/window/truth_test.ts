@@ -8,6 +8,7 @@ import {
   enterKey,
   fill,
   hasFocus,
+  linkOf,
   pickStatus,
   press,
   row,
@@ -257,7 +258,7 @@ testInBrowser(
     assertEquals(await page.locator(`${ROWS} bdi`).allTextContents(), ["مرحبا!", "(blank name)"]);
     const sentences = page.locator(".events bdi");
     assertEquals(await sentences.first().textContent(), "مرحبا!");
-    await page.getByRole("link", { name: "(blank name)" }).click();
+    await linkOf(page, "(blank name)").click();
     await page.getByRole("heading", { name: "(blank name)" }).waitFor();
   },
 );

@@ -14,6 +14,7 @@ import {
   fill,
   happened,
   hasFocus,
+  linkOf,
   pickStatus,
   press,
   row,
@@ -219,7 +220,7 @@ testInBrowser("the window needs no mouse", async ({ service, open }) => {
   await reach(tab(page, "All 1"), "ArrowRight");
   await page.getByRole("tab", { name: "Available", selected: true }).waitFor();
   await page.keyboard.press("ArrowLeft");
-  await reach(page.getByRole("link", { name: "R", exact: true }), "ArrowRight");
+  await reach(linkOf(page, "R"), "ArrowRight");
   for (const key of ["ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
   await reach(button(dialog, "Remove"), "Enter");
   await tab(page, "All 0").waitFor();

@@ -1,4 +1,4 @@
-/** The form of an edit, in the row of its animal. */
+/** The form of an edit, in the row of its animal or on its page. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -14,7 +14,7 @@ import { showProblem } from "./messages.tsx";
 import { Name, spokenName } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
 
-/** The status has a control of its own in the row. */
+/** The status has a control of its own in both places. */
 const EDITED = EDITABLE_FIELDS.filter(({ name }) => name !== "status");
 
 export function beginEdit(pet: Pet): void {
@@ -36,13 +36,15 @@ function isTyped({ base, texts }: Edit): boolean {
   return EDITED.some(({ name }) => texts[name] !== before[name]);
 }
 
-interface EditRowProps {
+interface EditFormProps {
   edit: Edit;
   /** The reason if the animal is not in the list any more. */
   why: Leaving["why"] | undefined;
+  /** Whether there is room for the labels of the fields. */
+  hasLabels?: boolean;
 }
 
-export function EditRow({ edit, why }: EditRowProps): JSX.Element {
+export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.Element {
   const { base: { id, name }, texts, faults, isSaving, theirs } = edit;
   const form = useRef<HTMLFormElement>(null);
   useUnsaved(isTyped(edit));
@@ -75,63 +77,61 @@ export function EditRow({ edit, why }: EditRowProps): JSX.Element {
     focusFault(form.current);
   };
   return (
-    <div role="gridcell">
-      <form
-        ref={form}
-        noValidate
-        aria-busy={isSaving}
-        onKeyDown={onKeyDown}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (why !== "removed" && !isSaving) save(edit, showFaults);
-        }}
-      >
-        {EDITED.map((field) => (
-          <FormField
-            key={field.name}
-            label={`${field.label} of ${spokenName(name)}`}
-            isLabelHidden
-            fault={faults[field.name]}
-          >
-            {(attributes) => (
-              <field.Control
-                {...attributes}
-                name={field.name}
-                text={texts[field.name] ?? ""}
-                onText={(text) => {
-                  changeEdit(id, {
-                    texts: { ...texts, [field.name]: text },
-                    faults: faultsAfter(faults, field.name, text),
-                  });
-                }}
-              />
-            )}
-          </FormField>
-        ))}
-        <span class="buttons">
-          <button type="button" disabled={isSaving} onClick={close}>
-            {why === "removed" ? "Close" : "Cancel"}
+    <form
+      ref={form}
+      noValidate
+      aria-busy={isSaving}
+      onKeyDown={onKeyDown}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (why !== "removed" && !isSaving) save(edit, showFaults);
+      }}
+    >
+      {EDITED.map((field) => (
+        <FormField
+          key={field.name}
+          label={hasLabels ? field.label : `${field.label} of ${spokenName(name)}`}
+          isLabelHidden={!hasLabels}
+          fault={faults[field.name]}
+        >
+          {(attributes) => (
+            <field.Control
+              {...attributes}
+              name={field.name}
+              text={texts[field.name] ?? ""}
+              onText={(text) => {
+                changeEdit(id, {
+                  texts: { ...texts, [field.name]: text },
+                  faults: faultsAfter(faults, field.name, text),
+                });
+              }}
+            />
+          )}
+        </FormField>
+      ))}
+      <span class="buttons">
+        <button type="button" disabled={isSaving} onClick={close}>
+          {why === "removed" ? "Close" : "Cancel"}
+        </button>
+        {why !== "removed" && (
+          <button type="submit" class="primary" aria-disabled={isSaving}>
+            {isSaving ? "Saving …" : "Save"}
           </button>
-          {why !== "removed" && (
-            <button type="submit" class="primary" aria-disabled={isSaving}>
-              {isSaving ? "Saving …" : "Save"}
-            </button>
-          )}
-        </span>
-        <p class="fault" role="alert">
-          {why !== undefined && (
-            <>
-              <Name of={name} /> {WHY_LEAVING[why]}
-            </>
-          )}
-          {why === undefined && theirs !== undefined && (
-            <>
-              Somebody else changed this animal. <ItIsNow pet={theirs} />
-            </>
-          )}
-        </p>
-      </form>
-    </div>
+        )}
+      </span>
+      <p class="fault" role="alert">
+        {why !== undefined && (
+          <>
+            <Name of={name} /> {WHY_LEAVING[why]}
+          </>
+        )}
+        {why === undefined && theirs !== undefined && (
+          <>
+            Somebody else changed this animal. <ItIsNow pet={theirs} />
+          </>
+        )}
+      </p>
+    </form>
   );
 }
 

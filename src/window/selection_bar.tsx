@@ -1,0 +1,71 @@
+/** What can be done with the selected animals, and how far that is. */
+
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { hasMore } from "./animals.ts";
+import { askToRemoveAll, changeStatus, progress, stop } from "./change_animals.tsx";
+import { exportSelected } from "./export_animals.ts";
+import { restoreFocus } from "./focus.ts";
+import { mayWrite } from "./key_info.ts";
+import { animalId } from "./navigation.ts";
+import {
+  clearSelection,
+  isAllSelected,
+  selectableCount,
+  selectAll,
+  selectedIds,
+  selectedPets,
+} from "./selection.ts";
+import { StatusPicker } from "./status_picker.tsx";
+
+export function SelectionBar(): JSX.Element | null {
+  if (progress.value !== undefined) return <Progress />;
+  const isShown = animalId.value === undefined && selectedIds.value.size > 0;
+  return isShown ? <Actions /> : null;
+}
+
+function Actions(): JSX.Element {
+  useEffect(() => restoreFocus, []);
+  const count = selectedIds.value.size;
+  const all = selectableCount.value.toLocaleString("en");
+  return (
+    <div class="selection" role="group" aria-label="Selected animals">
+      <p role="status">
+        <b>{count.toLocaleString("en")} selected</b>
+        {isAllSelected.value && hasMore.value && (
+          <span class="soft small">The list has more, which are not loaded.</span>
+        )}
+      </p>
+      {!isAllSelected.value && (
+        <button type="button" class="quiet narrow" onClick={selectAll}>Select all {all}</button>
+      )}
+      {mayWrite.value && (
+        <>
+          <StatusPicker
+            text="Mark as"
+            label="Mark as"
+            status={undefined}
+            isBusy={false}
+            onPick={(status) => changeStatus(selectedPets(), status)}
+          />
+          <button type="button" onClick={() => askToRemoveAll(selectedPets())}>Remove</button>
+        </>
+      )}
+      <button type="button" onClick={() => exportSelected(selectedPets())}>Export</button>
+      <button type="button" class="quiet" onClick={clearSelection}>Clear</button>
+    </div>
+  );
+}
+
+function Progress(): JSX.Element {
+  const { words, done, total } = progress.value!;
+  return (
+    <div class="selection" role="group" aria-label={`${words} animals`}>
+      <p role="status">
+        <b>{words} {done.toLocaleString("en")} of {total.toLocaleString("en")}</b>
+      </p>
+      <progress aria-label={words} max={total} value={done}></progress>
+      <button type="button" onClick={stop}>Stop</button>
+    </div>
+  );
+}

@@ -1,0 +1,217 @@
+/** Several animals at once: how they are selected, what is done with them, and what failed and why. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
+import {
+  button,
+  expectAccessible,
+  hasFocus,
+  press,
+  row,
+  ROWS,
+  scrollTo,
+  statusOf,
+  tab,
+  toast,
+} from "../support/window_controls.ts";
+
+const boxOf = (page: Page, name: string) =>
+  page.getByRole("checkbox", { name: `Select ${name}`, exact: true });
+
+const bar = (page: Page) => page.getByRole("group", { name: "Selected animals" });
+
+async function markAs(page: Page, status: string): Promise<void> {
+  await page.getByRole("combobox", { name: "Mark as" }).click();
+  await page.getByRole("option", { name: status, exact: true }).click();
+}
+
+async function addPets(service: { add: (pet: object) => Promise<unknown> }, count: number) {
+  for (let id = 1; id <= count; id++) {
+    await service.add({ name: `Pet ${id}`, categoryId: 7, status: "available" });
+  }
+}
+
+testInBrowser(
+  "Shift selects a range, and a check box all that is loaded",
+  async ({ service, open }) => {
+    await addPets(service, 130);
+    const page = await open(`/window#key=${service.token}`);
+    await boxOf(page, "Pet 128").click();
+    await bar(page).getByText("1 selected").waitFor();
+    await boxOf(page, "Pet 125").click({ modifiers: ["Shift"] });
+    await bar(page).getByText("4 selected").waitFor();
+    assertEquals(await boxOf(page, "Pet 126").isChecked(), true);
+    assertEquals(await row(page, "Pet 126").getAttribute("aria-selected"), "true");
+    await boxOf(page, "Pet 127").click();
+    await bar(page).getByText("3 selected").waitFor();
+    const all = page.getByRole("checkbox", { name: "Select all 100 loaded animals" });
+    assertEquals(await all.evaluate((it: Page) => it.indeterminate), true);
+    await all.click();
+    await bar(page).getByText("100 selected").waitFor();
+    await bar(page).getByText("The list has more, which are not loaded.").waitFor();
+    await expectAccessible(page, "selection");
+    // Another list begins without a selection.
+    await tab(page, "Available 130").click();
+    await bar(page).waitFor({ state: "hidden" });
+    await scrollTo(page, row(page, "Pet 1"), 2_000);
+    await boxOf(page, "Pet 1").click();
+    await press(bar(page), "Clear");
+    await bar(page).waitFor({ state: "hidden" });
+    assertEquals(await boxOf(page, "Pet 1").isChecked(), false);
+  },
+);
+
+testInBrowser("the keyboard selects, and clears with Escape", async ({ service, open }) => {
+  await addPets(service, 5);
+  const page = await open(`/window#key=${service.token}`);
+  await row(page, "Pet 5").getByRole("link").focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Space");
+  for (const name of ["Pet 4", "Pet 3"]) {
+    await page.keyboard.press("ArrowDown");
+    await until(async () => assert(await hasFocus(boxOf(page, name))));
+  }
+  await page.keyboard.press("Shift+Space");
+  await bar(page).getByText("3 selected").waitFor();
+  // The name of the animal, which is the tab stop of the list, comes first.
+  for (const key of ["Tab", "Tab"]) await page.keyboard.press(key);
+  assert(await hasFocus(page.getByRole("combobox", { name: "Mark as" })));
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Escape");
+  await bar(page).waitFor({ state: "hidden" });
+});
+
+testInBrowser(
+  "selected animals get a status, and Undo gives each its own status back",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    await service.add({ name: "Mia", categoryId: 7 });
+    await service.add({ name: "Zoe", categoryId: 7, status: "sold" });
+    await service.add({ name: "Max", categoryId: 7, status: "available" });
+    const page = await open(`/window#key=${service.token}`);
+    await boxOf(page, "Zoe").click();
+    await boxOf(page, "Rex").click({ modifiers: ["Shift"] });
+    await markAs(page, "Sold");
+    await toast(page, "2 animals were sold. 1 animal had this status before").waitFor();
+    await tab(page, "Sold 3").waitFor();
+    await press(toast(page, "were sold"), "Undo");
+    await toast(page, "2 animals are as before").waitFor();
+    await tab(page, "Sold 1").waitFor();
+    for (const [name, status] of [["Rex", "Available"], ["Mia", "No status"], ["Zoe", "Sold"]]) {
+      assertEquals(await statusOf(page, name).innerText(), status);
+    }
+  },
+);
+
+testInBrowser(
+  "selected animals are removed after a question, and Undo adds them again",
+  async ({ service, open }) => {
+    await addPets(service, 4);
+    const page = await open(`/window#key=${service.token}`);
+    await boxOf(page, "Pet 3").click();
+    await boxOf(page, "Pet 2").click();
+    await press(bar(page), "Remove");
+    const dialog = page.getByRole("dialog").filter({ hasText: "Remove 2 animals?" });
+    await expectAccessible(page, "question of a removal");
+    await press(dialog, "Remove");
+    await toast(page, "2 animals were removed").waitFor();
+    await tab(page, "All 2").waitFor();
+    await bar(page).waitFor({ state: "hidden" });
+    await press(toast(page, "were removed"), "Undo");
+    await toast(page, "2 animals were added again, with new ids").waitFor();
+    await tab(page, "All 4").waitFor();
+    const ids = await page.locator(ROWS).evaluateAll((rows: Page[]) =>
+      rows.map((it) => it.dataset.id)
+    );
+    assertEquals(ids, ["6", "5", "4", "1"]);
+    const added = await (await service.send("/v1/pets?ids=5,6")).json();
+    assertEquals(added.map(({ name }: { name: string }) => name).toSorted(), ["Pet 2", "Pet 3"]);
+  },
+);
+
+testInBrowser(
+  "a report says which animals failed and why, and undoes the rest",
+  async ({ service, network, open }) => {
+    await addPets(service, 4);
+    const page = await open(`/window#key=${service.token}`);
+    await page.getByRole("checkbox", { name: "Select all 4 loaded animals" }).click();
+    network.fetch = async (request) => {
+      const isPatch = request.method === "PATCH";
+      if (isPatch && request.url.endsWith("/2")) {
+        return Response.json({ code: "broken", message: "It fails" }, { status: 500 });
+      }
+      // Somebody is faster.
+      if (request.url.endsWith("?ids=3")) await service.change(3, { categoryId: 9 });
+      if (request.url.endsWith("?ids=4")) await service.remove(4);
+      return await service.fetch(request);
+    };
+    await markAs(page, "Pending");
+    const dialog = page.getByRole("dialog").filter({ hasText: "3 animals were left as before" });
+    await dialog.getByText("1 animal became pending.").waitFor();
+    const lines = await dialog.getByRole("row").allInnerTexts();
+    const reasons = lines.slice(1).map((it: string) => it.replaceAll(/\s+/g, " ")).toSorted();
+    assertEquals(reasons, [
+      "Pet 2 2 It fails",
+      "Pet 3 3 Somebody else changed it meanwhile",
+      "Pet 4 4 Somebody else removed it meanwhile",
+    ]);
+    await expectAccessible(page, "report");
+    network.fetch = service.fetch;
+    await press(dialog, "Undo the rest");
+    await toast(page, "Pet 1 is as before").waitFor();
+    assertEquals(await statusOf(page, "Pet 1").innerText(), "Available");
+    await bar(page).getByText("3 selected").waitFor();
+  },
+);
+
+testInBrowser(
+  "a bar says how far it is, and Stop sends no others",
+  async ({ service, network, open }) => {
+    await addPets(service, 20);
+    const page = await open(`/window#key=${service.token}`);
+    await page.getByRole("checkbox", { name: "Select all 20 loaded animals" }).click();
+    const gate = Promise.withResolvers<void>();
+    let patches = 0;
+    network.fetch = async (request) => {
+      if (request.method === "PATCH" && ++patches > 5) await gate.promise;
+      return await service.fetch(request);
+    };
+    await markAs(page, "Sold");
+    const running = page.getByRole("group", { name: "Changing animals" });
+    await running.getByText("Changing 5 of 20").waitFor();
+    assertEquals(await running.getByRole("progressbar").getAttribute("value"), "5");
+    await expectAccessible(page, "progress");
+    await press(running, "Stop");
+    gate.resolve();
+    const dialog = page.getByRole("dialog").filter({ hasText: "10 animals were left as before" });
+    await dialog.getByText("10 animals were sold.").waitFor();
+    await dialog.getByText("You stopped it before 10 animals.").waitFor();
+    await press(dialog, "Close");
+    assertEquals(patches, 10);
+  },
+);
+
+testInBrowser(
+  "a key that may only read selects to export, and the file has these animals alone",
+  async ({ service, open }) => {
+    await addPets(service, 3);
+    const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
+    const page = await open(`/window#key=${token}`, { width: 390 });
+    await boxOf(page, "Pet 2").click();
+    await press(bar(page), "Select all 3");
+    await bar(page).getByText("3 selected").waitFor();
+    await boxOf(page, "Pet 1").click();
+    assertEquals(await bar(page).getByRole("combobox").count(), 0);
+    assertEquals(await button(bar(page), "Remove").count(), 0);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      press(bar(page), "Export"),
+    ]);
+    const text = await Deno.readTextFile(await download.path());
+    assertMatch(text, /Pet 3.*\r\nPet 2/);
+    assertEquals(text.trim().split("\r\n").length, 3);
+    await toast(page, "2 animals were exported").waitFor();
+  },
+);

@@ -1,0 +1,121 @@
+/** The surface: what a slow network shows, targets for fingers, the focus ring, and fields of our own. */
+
+import { assert, assertEquals } from "@std/assert";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import {
+  button,
+  expectAccessible,
+  hasFocus,
+  press,
+  row,
+  ROWS,
+} from "../support/window_controls.ts";
+
+testInBrowser(
+  "the page shows its header and a skeleton before its script has come",
+  async ({ service, network, address, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.url.endsWith("/window.js")) await gate.promise;
+      return await service.fetch(request);
+    };
+    const page = await open("/docs/icon.svg");
+    await page.goto(`${address}/window#key=${service.token}`, { waitUntil: "commit" });
+    await page.getByRole("heading", { name: "Animal Store" }).waitFor();
+    const skeleton = page.getByText("Loading …");
+    await skeleton.waitFor();
+    const place = await page.getByRole("heading", { name: "Animal Store" }).boundingBox();
+    assert((await page.locator(".skeleton .bar").first().boundingBox()).height >= 44);
+    gate.resolve();
+    await row(page, "Rex").waitFor();
+    await skeleton.waitFor({ state: "hidden" });
+    const heading = page.getByRole("heading", { name: "Animal Store" });
+    assertEquals(await heading.count(), 1);
+    // Nothing moves when the script replaces it.
+    assertEquals(await heading.boundingBox(), place);
+  },
+);
+
+/** Controls of the page that a finger cannot hit 21 pixels from their middle in each direction. */
+const tooSmall = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const FIXED = "aside, .selection, .messages, [role=tablist], .filters, .tools, .head, dialog";
+    const isHit = (it, x, y) => {
+      const found = document.elementFromPoint(x, y);
+      // Outside of the screen, or below what lies above the page.
+      if (found === null || found.closest(FIXED) !== it.closest(FIXED)) return true;
+      return it.contains(found) || it.closest("label")?.contains(found);
+    };
+    const controls = [...document.querySelectorAll("button, input, select, a:not(.of-animal)")];
+    const tooSmall = controls.filter((it) => {
+      const isRow = it.matches(".name a") && innerWidth < 600;
+      const target = isRow ? it.closest("[role=row]") : it;
+      const { left, top, width, height } = target.getBoundingClientRect();
+      if (width === 0) return false;
+      const [x, y] = [left + width / 2, top + height / 2];
+      return ![[-21, 0], [21, 0], [0, -21], [0, 21]].every(([toX, toY]) =>
+        isHit(it, x + toX, y + toY)
+      );
+    });
+    return tooSmall.map((it) => it.getAttribute("aria-label") ?? it.innerText);
+  })()`);
+
+testInBrowser("a finger has 44 pixels for each control", async ({ service, open }) => {
+  for (let id = 1; id <= 12; id++) {
+    await service.add({ name: `Pet ${id}`, categoryId: 7, status: "sold" });
+  }
+  for (const width of [390, 768, 1280]) {
+    const page = await open(`/window#key=${service.token}`, { width, hasTouch: true });
+    await row(page, "Pet 12").waitFor();
+    assert(await page.evaluate("matchMedia('(pointer: coarse)').matches"));
+    assertEquals(await tooSmall(page), [], `list at ${width}`);
+    await page.getByRole("checkbox", { name: "Select Pet 12", exact: true }).click();
+    await page.getByRole("group", { name: "Selected animals" }).waitFor();
+    assertEquals(await tooSmall(page), [], `selection at ${width}`);
+    await expectAccessible(page, `touch at ${width}`);
+    await press(page, "Clear");
+    await press(page, "Add an animal");
+    assertEquals(await tooSmall(page), [], `dialog at ${width}`);
+    await press(page, "Cancel");
+    // On a phone, the row is the link, also beside its text.
+    const { x, y, width: ofRow } = await row(page, "Pet 11").boundingBox();
+    if (width === 390) await page.mouse.click(x + ofRow / 2, y + 60);
+    else await row(page, "Pet 11").getByRole("link").click();
+    await page.getByRole("heading", { name: "Pet 11" }).waitFor();
+    assertEquals(await tooSmall(page), [], `page of an animal at ${width}`);
+  }
+});
+
+testInBrowser("one focus ring follows the corners of each control", async ({ service, open }) => {
+  await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+  const page = await open(`/window#key=${service.token}`);
+  await row(page, "Rex").waitFor();
+  const rings = new Set<string>();
+  for (let step = 0; step < 14; step++) {
+    await page.keyboard.press("Tab");
+    const [ring, radius, tag] = await page.evaluate(`(() => {
+      const { outline, borderRadius } = getComputedStyle(document.activeElement);
+      return [outline, borderRadius, document.activeElement.outerHTML];
+    })()`);
+    // After the last control, the browser itself has the focus.
+    if (tag.startsWith("<body")) continue;
+    rings.add(ring);
+    assert(radius !== "0px" || /^<(input type="checkbox|div)/.test(tag), tag);
+  }
+  assertEquals(rings.size, 1, [...rings].join());
+});
+
+testInBrowser("the search has a button of its own that clears it", async ({ service, open }) => {
+  for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+  const page = await open(`/window#key=${service.token}`);
+  const search = page.getByRole("searchbox");
+  await search.fill("re");
+  await row(page, "Mia").waitFor({ state: "hidden" });
+  await press(page, "Clear the search");
+  await row(page, "Mia").waitFor();
+  assertEquals(await search.inputValue(), "");
+  assert(await hasFocus(search));
+  assertEquals(await button(page, "Clear the search").count(), 0);
+  assertEquals(await page.locator(ROWS).count(), 2);
+});

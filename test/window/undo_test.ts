@@ -1,0 +1,102 @@
+/** The way back from a mistake: Undo in the message about what was done. */
+
+import { assert, assertEquals, assertGreater } from "@std/assert";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import {
+  button,
+  fill,
+  pickStatus,
+  press,
+  row,
+  ROWS,
+  statusOf,
+  toast,
+} from "../support/window_controls.ts";
+
+const removeRex = async (page: Page) => {
+  await press(page, "Remove Rex");
+  await press(page.getByRole("dialog"), "Remove");
+};
+
+testInBrowser(
+  "Undo gives the animal back what it had, unless somebody else has changed it since",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const conditions: (string | null)[] = [];
+    network.fetch = (request) => {
+      if (request.method === "PATCH") conditions.push(request.headers.get("if-match"));
+      return service.fetch(request);
+    };
+    await pickStatus(page, "Rex", "Sold");
+    await press(toast(page, "Rex was sold"), "Undo");
+    await toast(page, "Rex is as before").waitFor();
+    assertEquals(await statusOf(page, "Rex").innerText(), "No status");
+    assertEquals(new Set(conditions).size, 2);
+    assert(!conditions.includes(null));
+    // All fields of an edit come back at once, here by the key.
+    await press(page, "Edit Rex");
+    await fill(page.locator(ROWS), "Max", "9");
+    await page.keyboard.press("Enter");
+    await toast(page, "Rex was renamed Max and moved to category 9").waitFor();
+    // In the field of the edit, the key would undo what was typed.
+    await row(page, "Max").waitFor();
+    await page.keyboard.press("Control+z");
+    await toast(page, "Rex is as before").waitFor();
+    await row(page, "Rex").filter({ hasText: "7" }).waitFor();
+    await pickStatus(page, "Rex", "Sold");
+    await toast(page, "Rex was sold").waitFor();
+    await service.change(1, { status: "pending" });
+    await press(toast(page, "Rex was sold"), "Undo");
+    const dialog = page.getByRole("dialog").filter({ hasText: "1 animal was left as before" });
+    await dialog.getByText("Somebody else changed it meanwhile").waitFor();
+    await press(dialog, "Close");
+    assertEquals(await statusOf(page, "Rex").innerText(), "Pending");
+  },
+);
+
+testInBrowser(
+  "Undo of a removal adds the animal again, and says its new id",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: Number.MAX_SAFE_INTEGER, status: "sold" });
+    const page = await open(`/window#key=${service.token}`);
+    await removeRex(page);
+    await press(toast(page, "Rex was removed"), "Undo");
+    await toast(page, "Rex was added again. Its new id is 2").waitFor();
+    await row(page, "Rex").filter({ hasText: String(Number.MAX_SAFE_INTEGER) }).waitFor();
+    assertEquals(await statusOf(page, "Rex").innerText(), "Sold");
+    await toast(page, "Rex was added again").getByRole("link", { name: "Rex" }).click();
+    await page.getByRole("heading", { name: "Rex" }).waitFor();
+  },
+);
+
+testInBrowser(
+  "Undo is there for 8 seconds, and waits while it is pointed at or focused",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    await page.clock.install();
+    const message = toast(page, "Rex was sold");
+    await pickStatus(page, "Rex", "Sold");
+    await message.waitFor();
+    await message.hover();
+    await page.clock.runFor(20_000);
+    assertEquals(await message.count(), 1);
+    await page.mouse.move(0, 0);
+    await button(message, "Undo").focus();
+    await page.clock.runFor(20_000);
+    assertEquals(await message.count(), 1);
+    await row(page, "Rex").getByRole("link").focus();
+    await page.clock.runFor(8_000);
+    await message.waitFor({ state: "hidden" });
+    await pickStatus(page, "Rex", "Pending");
+    const other = toast(page, "Rex became pending");
+    await other.waitFor();
+    await page.mouse.move(0, 0);
+    await page.clock.runFor(7_000);
+    assertGreater(await other.count(), 0);
+    await page.clock.runFor(1_000);
+    await other.waitFor({ state: "hidden" });
+  },
+);
