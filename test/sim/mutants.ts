@@ -121,9 +121,6 @@ const EDITS: Record<string, Record<string, Patch["edits"]>> = {
     "a page of all pets is read as if ids had no gaps": {
       PageReader: ["&& !hasGaps(head)", ""],
     },
-    "a page that was read as if ids had no gaps is kept although a pet was removed before": {
-      PageReader: ["if (hasLost)", "if (false)"],
-    },
   },
   "src/animals/category_reader.ts": {
     "a page of a category is not read again after pets moved": {
