@@ -85,7 +85,7 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
         ref={button}
         type="button"
         role="combobox"
-        class={text === undefined ? `pill picker ${status ?? "none"}` : "menu"}
+        class={text === undefined ? `pill picker ${status ?? "none"}` : "opens"}
         tabIndex={tabIndex}
         aria-label={label}
         aria-haspopup="listbox"

@@ -43,7 +43,7 @@ testInBrowser(
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
     const time = new Date().toISOString();
     const unknown = [
-      { type: "CategoryNamed", subject: "categories/7", data: { id: 7, name: "Dogs" } },
+      { type: "CategoryMerged", subject: "categories/7", data: { id: 7, into: 8 } },
       { type: "PetReserved", subject: "pets/1", data: { id: 1, by: "Ann" } },
       { type: "ShopClosed", subject: "shop/1", data: null },
     ];
@@ -70,7 +70,7 @@ testInBrowser(
     };
     const page = await open(`/window#key=${service.token}`);
     // The position of an invented event is none, so the stream after it has another one.
-    await happened(page, "Dogs was changed").waitFor();
+    await happened(page, "Category 7 was changed").waitFor();
     await happened(page, "Animal 1 was changed").waitFor();
     await happened(page, "shop 1 was changed").waitFor();
     await row(page, "Rex").filter({ hasText: "Sold" }).waitFor();

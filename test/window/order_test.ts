@@ -8,6 +8,7 @@ import {
   button,
   expectAccessible,
   hasFocus,
+  linkOf,
   press,
   row,
   ROWS,
@@ -159,7 +160,7 @@ testInBrowser(
     assertEquals([await search.inputValue(), await dialog.count()], ["n?/", 0]);
     await search.fill("");
     await row(page, "Rex").waitFor();
-    await page.getByRole("link", { name: "Rex", exact: true }).focus();
+    await linkOf(page, "Rex").focus();
     await page.keyboard.press("?");
     await dialog.getByRole("heading", { name: "Keys" }).waitFor();
     await expectAccessible(page, "help");
