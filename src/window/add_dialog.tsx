@@ -104,6 +104,8 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
                 name={field.name}
                 text={texts[field.name] ?? ""}
                 onText={(text) => {
+                  // It is being sent without this choice.
+                  if (isSaving) return;
                   setTexts({ ...texts, [field.name]: text });
                   setFaults(faultsAfter(faults, field.name, text));
                   setProblem(undefined);

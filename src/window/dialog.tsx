@@ -97,6 +97,10 @@ export function Dialog(props: DialogProps): JSX.Element {
     event.preventDefault();
     if (!isBusy) onYes?.();
   };
+  const onBeforeInput = (event: Event) => {
+    // What is typed while the dialog sends would be lost.
+    if (isBusy) event.preventDefault();
+  };
   return (
     <dialog
       ref={element}
@@ -111,7 +115,7 @@ export function Dialog(props: DialogProps): JSX.Element {
       }}
       onClose={stayOpen}
     >
-      <form method="dialog" noValidate onSubmit={onSubmit}>
+      <form method="dialog" noValidate onSubmit={onSubmit} onBeforeInput={onBeforeInput}>
         <h2 id={titleId} class="title">{title}</h2>
         {children}
         <p class="fault" role="alert">{fault}</p>

@@ -82,6 +82,10 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
       noValidate
       aria-busy={isSaving}
       onKeyDown={onKeyDown}
+      onBeforeInput={(event) => {
+        // What is typed while the form sends would be lost.
+        if (isSaving) event.preventDefault();
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         if (why !== "removed" && !isSaving) save(edit, showFaults);
@@ -100,6 +104,8 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
               name={field.name}
               text={texts[field.name] ?? ""}
               onText={(text) => {
+                // It is being sent without this choice.
+                if (isSaving) return;
                 changeEdit(id, {
                   texts: { ...texts, [field.name]: text },
                   faults: faultsAfter(faults, field.name, text),

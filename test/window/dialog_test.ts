@@ -21,6 +21,10 @@ testInBrowser(
     await press(dialog, "Save");
     await dialog.getByText("Saving …").waitFor();
     assertEquals(await button(dialog, "Cancel").isDisabled(), true);
+    // What would be typed now would be lost.
+    await dialog.getByLabel("Name").press("x");
+    await dialog.getByLabel("Status").selectOption("sold");
+    assertEquals(await dialog.getByLabel("Name").inputValue(), "Rex");
     for (let count = 0; count < 3; count++) await page.keyboard.press("Escape");
     assertEquals(await dialog.isVisible(), true);
     // A phone may close it all the same.
