@@ -11,7 +11,7 @@ import {
   type NamedCategory,
   nameOfCategory,
 } from "./category_names.ts";
-import type { ControlProps } from "./fields.tsx";
+import type { ControlProps } from "./control_props.ts";
 import { useListBelow } from "./list_below.ts";
 import { Name } from "./name.tsx";
 

@@ -3,7 +3,7 @@
  * export are made from it, so a new field is one entry here.
  */
 
-import type { ComponentChildren, HTMLAttributes, JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import type { NewPet, Pet, PetStatus } from "../../events/pet.ts";
 import { CategoryName } from "./category_name.tsx";
 import {
@@ -13,22 +13,11 @@ import {
   nameOfCategory,
 } from "./category_names.ts";
 import { CategoryPicker } from "./category_picker.tsx";
+import type { ControlProps } from "./control_props.ts";
 import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
 import { isBlank, Name } from "./name.tsx";
 
 export type FieldName = Exclude<keyof Pet, "id">;
-
-/** Attributes that a form gives to a control, such as its label. */
-export type ControlAttributes = Pick<
-  HTMLAttributes,
-  "id" | "class" | "inputMode" | "aria-label" | "aria-invalid" | "aria-describedby"
->;
-
-export interface ControlProps extends ControlAttributes {
-  name: string;
-  text: string;
-  onText: (text: string) => void;
-}
 
 /** The outcome of reading a typed text: a value, which is `undefined` for an absent one, or a fault in words. */
 export type Parsed<Value> = { isSound: true; value: Value } | { isSound: false; fault: string };

@@ -4,7 +4,8 @@ import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { ResponseError } from "./api.ts";
 import { afterDraw } from "./focus.ts";
-import { type ControlAttributes, type Faults, faultsOfError, FIELDS } from "./fields.tsx";
+import type { ControlAttributes } from "./control_props.ts";
+import { type Faults, faultsOfError, FIELDS } from "./fields.tsx";
 
 interface FormFieldProps {
   label: string;

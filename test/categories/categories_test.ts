@@ -2,8 +2,12 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { assertRefused, testEachWay as test } from "../support/test_each_way.ts";
+import { assertRefused, testEachWay as test, WAYS } from "../support/test_each_way.ts";
+import { testNeeding } from "../support/test_needing.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
+
+/** On the handler alone, with what its store needs. */
+const testOnHandler = testNeeding(...WAYS[0].needs);
 
 const INT64 = ["-9223372036854775808", "-1", "0", "7", "9007199254740993", "9223372036854775807"];
 
@@ -211,7 +215,7 @@ test("the feed shows events of categories, and selects them by type", async ({ a
   assertEquals(await typesOf("status=sold"), ["PetCreated"]);
 });
 
-Deno.test("a read-only key lists categories, but names and removes none", async () => {
+testOnHandler("a read-only key lists categories, but names and removes none", async () => {
   await using service = await openTestService();
   const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
   const authorization = `Bearer ${token}`;
@@ -224,7 +228,7 @@ Deno.test("a read-only key lists categories, but names and removes none", async 
   await assertRefused(service, () => service.removeCategory("7", { authorization }), refused);
 });
 
-Deno.test("another instance shows and decides on each name at once", async () => {
+testOnHandler("another instance shows and decides on each name at once", async () => {
   await using service = await openTestService();
   const other = otherInstance(service);
   for (let number = 0; number < 5; number++) {
