@@ -86,7 +86,8 @@ function setup(build: Build): void {
   const imports: Record<string, string> = { ...config.imports };
   for (const member of config.workspace) {
     const { name, exports } = JSON.parse(readFileSync(`${ROOT}${member}/deno.json`, "utf8"));
-    for (const [door, path] of Object.entries<string>(exports)) {
+    // The window has no doors.
+    for (const [door, path] of Object.entries<string>(exports ?? {})) {
       imports[name + door.slice(".".length)] = member + path.slice(".".length);
     }
   }
