@@ -55,8 +55,9 @@ export async function beginSession(): Promise<void> {
   }
   const linked = takeKeyFromAddress();
   const kept: string | undefined = sessionStorage.apiKey;
-  const known = kept ?? localStorage[KEPT_KEY];
-  const own = known ?? (linked === undefined ? await keyOfOtherTabs() : undefined);
+  let own: string | undefined = kept ?? localStorage[KEPT_KEY];
+  // A key in the address needs no other tab.
+  if (own === undefined && linked === undefined) own = await keyOfOtherTabs();
   isAskingTabs.value = false;
   if (own !== undefined && linked !== undefined && linked !== own) {
     // Requests wait for the choice, because a refused key would ask for another one.

@@ -118,12 +118,10 @@ function readCell(text: string, separator: string, start: number): Cell {
   if (text[first] !== '"') return readPlain(text, separator, start);
   const { text: content, end: quoteEnd, fault } = readQuoted(text, first);
   const end = afterBlanks(text, separator, quoteEnd);
-  const isClosed = end >= text.length || text[end] === separator || isLineBreak(text[end]);
-  return {
-    text: content,
-    end,
-    fault: fault ?? (isClosed ? undefined : "has text after a closing quote"),
-  };
+  if (fault !== undefined) return { text: content, end, fault };
+  const isAtEnd = end >= text.length || text[end] === separator || isLineBreak(text[end]);
+  if (isAtEnd) return { text: content, end, fault: undefined };
+  return { text: content, end, fault: "has text after a closing quote" };
 }
 
 function readQuoted(text: string, start: number): Cell {
