@@ -7,7 +7,7 @@ import { int64, text } from "./pet.ts";
 /** Longest name of a category, in Unicode code points. */
 export const CATEGORY_NAME_MAX_LENGTH = 100;
 
-/** What clients send to name a category. */
+/** The body of a request that names a category. */
 export const NewCategory = z.strictObject({
   name: text(CATEGORY_NAME_MAX_LENGTH, "The name, which no other category has in any case")
     .refine((name) => /\S/.test(name), "must not consist of blanks only"),

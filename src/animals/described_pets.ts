@@ -1,4 +1,4 @@
-/** What the operations of animals have in common in the description: schemas, examples and the tag. */
+/** The schemas, examples and tag that the described operations of animals share. */
 
 import { z } from "zod";
 import { PET_EVENT_DATA, PET_EVENT_TYPES } from "../../events/pet_event.ts";

@@ -15,7 +15,7 @@ import { faultOfPetCounts, petsIn } from "./pet_counts.ts";
 import { PetHistory } from "./pet_history.ts";
 import { PET_LISTS, petKey, petListOf, PETS_COLLECTION, removedPetKey } from "./pet_keys.ts";
 
-/** What releases have added to the data of each event: fields and statuses. */
+/** The fields and statuses that releases have added to the data of each event. */
 const ADDED = Object.fromEntries(
   PET_RELEASES.map((release) => [release, (data: Pet & Partial<PetChange>) => {
     return needsRelease(release, data) || needsRelease(release, data.previous ?? {});

@@ -30,7 +30,7 @@ export function withoutCoding(entityTags: string): string {
   return entityTags.replace(/-[a-z]+"/g, '"');
 }
 
-/** What the description says of `If-None-Match`. */
+/** `If-None-Match` in the description. */
 export const IF_NONE_MATCH = new Component("parameters", "IfNoneMatch", {
   name: "If-None-Match",
   in: "header",

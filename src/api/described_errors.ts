@@ -1,4 +1,4 @@
-/** What operations describe of their errors: groups of codes, and the body. */
+/** The errors in the description of operations: groups of codes, and the body. */
 
 import { z } from "zod";
 import { schemaComponent } from "./component.ts";

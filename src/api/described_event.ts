@@ -1,4 +1,4 @@
-/** What the operations that show events have in common in the description. */
+/** The description of events, for all operations that show some. */
 
 import { z } from "zod";
 import { ULID } from "../encoding/text_forms.ts";

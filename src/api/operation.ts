@@ -22,7 +22,7 @@ export interface OperationDescription {
   summary: string;
   description: string;
   deprecated?: true;
-  /** Those in the path, the query and the headers. `If-None-Match` and 304 follow from the `ETag` of a GET. */
+  /** Parameters in the path, the query and the headers. `If-None-Match` and 304 follow from the `ETag` of a GET. */
   parameters: readonly DescribedParameter[];
   /** The body of the request, if it has one. Its example is that of the code samples, too. */
   body?: DescribedBody;
@@ -49,7 +49,7 @@ export type DescribedParameter = Component | {
   /** Set for a list with commas. */
   explode?: false;
   schema: object;
-  /** That of a parameter in the path is in the code samples, too. */
+  /** The code samples have the example of a parameter in the path, too. */
   example?: unknown;
 };
 
@@ -65,7 +65,7 @@ export interface DescribedResponse {
   description: string;
   /** Without those that all responses have. */
   headers: readonly Component[];
-  /** By the media type; absent if there is no body. */
+  /** The body by its media type; absent if there is no body. */
   content?: Record<string, { schema: object; example: unknown }>;
 }
 

@@ -13,7 +13,7 @@ import {
   removedCategoryKey,
 } from "./category_records.ts";
 
-/** What the events of categories have in common. */
+/** The parts that all events of categories share. */
 const OF_CATEGORY = {
   release: "6.0",
   id: ({ id }) => String(id),

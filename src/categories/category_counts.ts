@@ -1,4 +1,4 @@
-/** What the head says of the categories. */
+/** The counts of categories in the head. */
 
 import type { Head } from "eventstore-less/definitions";
 import { CATEGORY_EVENT_TYPES } from "../../events/category.ts";

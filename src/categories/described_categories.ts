@@ -1,4 +1,4 @@
-/** What the operations of categories have in common in the description: schemas, examples and the tag. */
+/** The schemas, examples and tag that the described operations of categories share. */
 
 import {
   Category,

@@ -123,13 +123,13 @@ export interface EventDefinition<Data extends object = object> {
    * but the event, so its data must have all that its subject's records say. Those of two subjects are never the same.
    */
   project(recorded: RecordedData<Data>): ProjectionRecord[];
-  /** What an event adds to the counts of its collection in the head. */
+  /** The changes that an event makes to the counts of its collection in the head. */
   tally?(data: Data): readonly (readonly [name: string, change: 1 | -1])[];
   /** The values by which a follower can select an event, by the name of the filter. The feed shows no type without it. */
   shown?(data: Data): Record<string, readonly unknown[]>;
 }
 
-/** What a release has added to the data of a type. */
+/** The release of each addition to the data of a type, and whether some data has it. */
 export interface Addition<Data extends object> {
   isIn(data: Data): boolean;
 }

@@ -44,7 +44,7 @@ export interface Written<Before> {
   event?: RecordedEvent;
   /** Whether an earlier request with the same Idempotency-Key has caused the event. */
   isDuplicate: boolean;
-  /** What the request has read; absent if an earlier one is the outcome. */
+  /** The data that the request has read; absent if an earlier request is the outcome. */
   before?: Before;
 }
 

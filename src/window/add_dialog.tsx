@@ -21,7 +21,7 @@ export function openAddDialog(): void {
   openDialog((close) => <AddDialog close={close} />);
 }
 
-/** What most animals that are added are. */
+/** The status that most animals have when they are added. */
 const AVAILABLE: Texts = { status: "available" };
 
 function AddDialog({ close }: { close: () => void }): JSX.Element {

@@ -388,7 +388,7 @@ function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
   });
 }
 
-/** By how many rows a key moves. */
+/** The number of rows by which a key moves. */
 function stepOf(key: string, length: number): number | undefined {
   const { rowsOnScreen } = view.value;
   const steps: Record<string, number> = {

@@ -22,7 +22,7 @@ const IDS_MAX = 100;
 /** A part of the list that is loaded. Replaced after each change. */
 interface Loaded {
   filter: Filter;
-  /** By their ids. */
+  /** Animals by their ids. */
   pets: ReadonlyMap<number, Pet>;
   /** The list is loaded up to this id; `undefined` before its first page. */
   end: number | undefined;

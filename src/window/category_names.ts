@@ -9,7 +9,7 @@ export interface NamedCategory {
   name: string;
 }
 
-/** By the ids. Replaced after each change. */
+/** Names by the ids of their categories. The map is replaced after each change. */
 const names = signal<ReadonlyMap<bigint, string>>(new Map());
 
 /** All categories with names, by these in alphabetical order. */

@@ -157,7 +157,7 @@ async function outcomeOf(
 }
 
 interface Words {
-  /** What happened to that many animals. */
+  /** The sentence for that many animals. */
   words: (count: number) => ComponentChildren;
   note?: string;
   mayUndo: boolean;

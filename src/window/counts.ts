@@ -7,7 +7,7 @@ import { isPetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { eventsAfter } from "./feed.ts";
 import { isInTab, type Tab, TABS } from "./filter.ts";
 
-/** By tabs; a tab without a number is not counted yet. */
+/** The numbers of animals by tabs; a tab without a number is not counted yet. */
 export const counts = signal<Partial<Record<Tab, number>>>({});
 
 /** The position at which each tab was counted. */
@@ -45,7 +45,7 @@ export function updateCounts(events: readonly StoreEvent[]): void {
   if (isUnknown) countTabs().catch(() => {});
 }
 
-/** By how much some events change the number of animals of a tab. */
+/** The difference that some events make to the number of animals of a tab. */
 function differenceOf(tab: Tab, events: readonly StoreEvent[]): number {
   const has = (status: PetStatus | undefined) => isInTab(tab, status) ? 1 : 0;
   let difference = 0;

@@ -16,7 +16,7 @@ export interface Edit {
   theirs: Pet | undefined;
 }
 
-/** By the ids of the animals. Replaced after each change. */
+/** Edits by the ids of their animals. The map is replaced after each change. */
 export const edits = signal<ReadonlyMap<number, Edit>>(new Map());
 
 export function setEdit(id: number, edit: Edit): void {

@@ -88,7 +88,7 @@ interface ChangeProps {
   previous: Patch;
 }
 
-/** What a change has done to an animal. */
+/** A change of an animal in words. */
 export function ChangeSentence({ name, after, previous }: ChangeProps): JSX.Element {
   return <>{name} {differencesOf(after, previous).map(sentenceOf).map(joined)}</>;
 }

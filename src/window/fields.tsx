@@ -44,7 +44,7 @@ export interface Field<Value> extends Entry<Value> {
   /** The value in the list, in the preview of an import and in the history. */
   show(value: Value | undefined): ComponentChildren;
   Control(props: ControlProps): JSX.Element;
-  /** What happened to the animal when it got the value, after its name: for example "was sold". */
+  /** The event in words when the animal got the value, after its name: for example "was sold". */
   sentence(value: Value | undefined): ComponentChildren;
   /** The same of several animals, if it is worth a sentence: for example "were sold". */
   sentenceOfSeveral(value: Value | undefined): string | undefined;
@@ -57,7 +57,7 @@ export interface ExportedColumn<Value> {
   textOf(value: Value | undefined): string;
 }
 
-/** What each field says itself. The rest of {@linkcode Field} has defaults. */
+/** The members that each field names itself. The rest of {@linkcode Field} has defaults. */
 interface Entry<Value> {
   readonly name: FieldName;
   readonly label: string;
@@ -121,7 +121,7 @@ export function statusLabel(status: PetStatus | undefined): string {
   return wordsOf(status).label;
 }
 
-/** What happened to that many animals when they got the status, after their number: for example "were sold". */
+/** The event in words when that many animals got the status, after their number: for example "were sold". */
 export function statusInSentence(status: PetStatus | undefined, count: number): string {
   const { sentence, sentenceOfSeveral } = wordsOf(status);
   return count === 1 ? sentence : sentenceOfSeveral;

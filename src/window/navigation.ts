@@ -17,7 +17,7 @@ export const isCategoriesShown = signal(false);
 /** Whether the list is shown, and no other page. */
 export const isListShown = computed(() => animalId.value === undefined && !isCategoriesShown.value);
 
-/** What the address says instead of an animal. */
+/** The page that the address names instead of an animal. */
 const CATEGORIES_PAGE = "categories";
 
 /** The texts in the fields of the filter. The list follows when the reader pauses. */

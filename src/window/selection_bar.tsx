@@ -1,4 +1,4 @@
-/** What can be done with the selected animals, and how far that is. */
+/** The buttons for the selected animals, and the progress of their work. */
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";

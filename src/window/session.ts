@@ -116,7 +116,7 @@ export function refuseKey(refused: string, message: string): void {
   keyProblem.value = inPlainWords(message);
 }
 
-/** What the interface calls an API key is an access key for people. */
+/** People know an API key as an access key. */
 function inPlainWords(message: string): string {
   return message.replaceAll("API key", "access key");
 }

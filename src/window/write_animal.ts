@@ -20,17 +20,17 @@ const ALWAYS_OTHER =
 /** The animals that are being changed, by their ids, each with the fields that it gets. */
 export const changing = signal<ReadonlyMap<number, Patch>>(new Map());
 
-/** What the reader did to an animal, which was `before`. Of a removal, there is no `after`. */
+/** A change or removal by the reader, of an animal that was `before`. A removal has no `after`. */
 export interface Done {
   kind: "done";
   before: Pet;
   after: Pet | undefined;
 }
 
-/** What the reader did last. The stream says the same, but later. */
+/** The last write of the reader. The stream tells of it later. */
 export const lastDone = signal<Done | undefined>(undefined);
 
-/** What came of a write: `theirs` is the animal as somebody else has made it meanwhile. */
+/** The outcome of a write: `theirs` is the animal as somebody else has made it meanwhile. */
 export type Written = Done | { kind: "conflict"; theirs: Pet };
 
 /** Changes an animal which the reader sees as `shown`. Rejects if the service refuses the change. */

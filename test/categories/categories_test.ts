@@ -11,7 +11,7 @@ const testOnHandler = testNeeding(...WAYS[0].needs);
 
 const INT64 = ["-9223372036854775808", "-1", "0", "7", "9007199254740993", "9223372036854775807"];
 
-/** What a response says. Its body stays exact. */
+/** The status and the exact body of a response. */
 async function answer(responding: Promise<Response>): Promise<[status: number, text: string]> {
   const response = await responding;
   return [response.status, await response.text()];

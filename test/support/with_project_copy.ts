@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What an installation and its type check need. */
+/** The files that an installation and its type check need. */
 const INSTALLED = ["events", "scripts", "src", "test/std.d.ts", "deno.json", "deno.lock"];
 
-/** What the tests need, too. */
+/** The further files that the tests need. */
 export const WITH_TESTS = [...INSTALLED, "test", "README.md"];
 
 /** Runs `use` with a copy of some files and folders, which it may change, in a temporary folder. */

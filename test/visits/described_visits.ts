@@ -1,4 +1,4 @@
-/** What the operations of visits have in common in the description. */
+/** The schemas, examples and tag that the described operations of visits share. */
 
 import { schemaComponent } from "../api/component.ts";
 import type { Tag } from "../api/operation.ts";

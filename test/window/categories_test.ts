@@ -40,7 +40,7 @@ testInBrowser(
       await row(page, name).waitFor();
       await dialog.waitFor({ state: "hidden" });
     };
-    // By keys: the name is found, Enter chooses it, and the form stays open.
+    // With keys, the name is found, Enter chooses it, and the form stays open.
     await press(page, "Add an animal");
     await field.focus();
     await keys("ArrowDown");
@@ -61,12 +61,12 @@ testInBrowser(
     await page.getByRole("listbox").waitFor({ state: "hidden" });
     assert(await dialog.isVisible());
     await save("Rex");
-    // By a click.
+    // A click chooses it, too.
     await press(page, "Add an animal");
     await field.click();
     await option(page, "Cats").click();
     await save("Mia");
-    // By a number, which may have a name or not, and is not that of a longer one.
+    // A number finds exactly its category, whether that has a name or not.
     for (const [name, number] of [["Polly", "71"], ["Nemo", "1"]]) {
       await press(page, "Add an animal");
       await field.fill(number);

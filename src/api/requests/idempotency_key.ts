@@ -16,7 +16,7 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
  */
 export const IDEMPOTENCY_KEY_PATTERN = /^(?:"((?:[ !#-[\]-~]|\\["\\])+)"|([!#-+\--~]+))$/;
 
-/** What the description says of `Idempotency-Key`. */
+/** `Idempotency-Key` in the description. */
 export const IDEMPOTENCY_KEY: DescribedParameter = {
   name: "Idempotency-Key",
   in: "header",

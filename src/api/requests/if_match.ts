@@ -10,7 +10,7 @@ import type { RequestHeaders } from "../../runtime/service_request.ts";
 export const IF_MATCH_PATTERN =
   /^(?:\*|[\t ,]*(?:(?:W\/)?"[!#-~\x80-\xff]*"[\t ]*(?:,[\t ,]*|$))+)$/;
 
-/** What the description says of `If-Match`. */
+/** `If-Match` in the description. */
 export const IF_MATCH = new Component("parameters", "IfMatch", {
   name: "If-Match",
   in: "header",

@@ -18,7 +18,7 @@ export const INTEGER = /^(0|-?[1-9]\d{0,18})(\.0+)?$/;
 
 export type Parameters<Query> = { [Name in keyof Query]-?: Parameter<Query[Name]> };
 
-/** What the description says of the parameters of a query. */
+/** The parameters of a query in the description. */
 export function queryParameters(
   parameters: Record<string, Parameter<unknown>>,
 ): DescribedParameter[] {

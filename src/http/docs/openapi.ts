@@ -19,7 +19,7 @@ export interface BaseAddresses {
 }
 
 export interface DescribedInterface extends BaseAddresses {
-  /** By default, those of the service. */
+  /** The operations that are described; by default, all of the service. */
   operations?: readonly OperationDescription[];
 }
 

@@ -15,10 +15,10 @@ export interface CsvRow {
   line: number;
   /** The number of its last line: another one if a quoted cell has line breaks. */
   lastLine: number;
-  /** What stands in its lines. */
+  /** The text of its lines. */
   text: string;
   cells: string[];
-  /** What is wrong with its quotes; `undefined` if nothing is. A row with a fault has no cells. */
+  /** The fault of its quotes in words; `undefined` if there is none. A row with a fault has no cells. */
   fault?: string;
 }
 

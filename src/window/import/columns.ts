@@ -2,7 +2,7 @@
 
 import { EDITABLE_FIELDS, type EditableField } from "../fields.tsx";
 
-/** What a column can have: a field, or the identifier of an animal that is in the store. */
+/** The content that a column can have: a field, or the identifier of an animal that is in the store. */
 export type Target = EditableField["name"] | "id";
 
 /** The columns by what they have, as indices. */

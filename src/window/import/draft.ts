@@ -46,7 +46,7 @@ export function withColumn(draft: Draft, target: Target, index: number | undefin
 }
 
 /**
- * What the draft does; `undefined` while it lacks a column, or as long as the animals that it changes are not read.
+ * The plan of the draft; `undefined` while it lacks a column, or as long as the animals that it changes are not read.
  * `pets` has those that exist.
  */
 export function planOf(draft: Draft, pets: ReadonlyMap<number, Pet> | undefined): Plan | undefined {

@@ -1,4 +1,4 @@
-/** What an import would do, and the choices of how the file is read. */
+/** The preview of an import, and the choices of how the file is read. */
 
 import { Fragment, type JSX } from "preact";
 import { useId } from "preact/hooks";

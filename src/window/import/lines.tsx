@@ -9,7 +9,7 @@ const CHARACTERS_SHOWN = 1_000;
 interface LinesProps {
   title: string;
   lines: readonly { row: CsvRow; fault?: string }[];
-  /** What can be done with them. */
+  /** The buttons for these lines. */
   children?: ComponentChildren;
 }
 

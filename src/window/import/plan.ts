@@ -1,4 +1,4 @@
-/** What the import of a table does: the animals that it adds or changes, and the lines that it leaves out. */
+/** The plan of an import: the animals that it adds or changes, and the lines that it leaves out. */
 
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { withFormula } from "../csv/csv_line.ts";

@@ -8,13 +8,13 @@ import type { Entry } from "./plan.ts";
  */
 export const WORKERS = 16;
 
-/** What came of a line. An animal is `present` if an earlier import has added it. */
+/** The outcome of a line. An animal is `present` if an earlier import has added it. */
 export type Outcome =
   | { kind: "added" | "present" | "changed" }
   | { kind: "failed"; fault: string };
 
 /**
- * What came of one request: `away` means that the same request may succeed after a pause, and it is unclear if it may
+ * The outcome of one request: `away` means that the same request may succeed after a pause, and it is unclear if it may
  * have landed.
  */
 export type Attempt = Outcome | { kind: "away"; pauseMs: number; isUnclear: boolean };
