@@ -40,11 +40,16 @@ export function parseCsv(text: string): CsvRow[] {
   const { separator, start } = separatorOf(text);
   const rows: CsvRow[] = [];
   let place = start;
+  /** The number of cells of the first row without a fault. */
+  let width: number | undefined;
   while (place.index < text.length) {
-    const width = rows.at(0)?.cells.length;
     const { row, end } = readRow(text, separator, place, width);
     const isBlank = row.fault === undefined && row.cells.every((cell) => cell.trim() === "");
-    if (!isBlank) rows.push(row);
+    if (!isBlank) {
+      rows.push(row);
+      // A row with a fault has no cells.
+      if (row.fault === undefined) width ??= row.cells.length;
+    }
     place = { index: afterLineBreak(text, end), line: row.lastLine + 1 };
   }
   return rows;

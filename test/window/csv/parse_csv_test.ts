@@ -104,6 +104,17 @@ Deno.test("parseCsv() loses no other line to a stray quote", () => {
   for (const [text, rows] of cases) assertEquals(rowsOf(text), rows, text);
 });
 
+Deno.test("parseCsv() loses no line to a stray quote after a first line that is faulty, too", () => {
+  const text = 'name,"category" x\na,1\nb,"2\nc,3\nd,4"\ne,5\n';
+  assertEquals(rowsOf(text), [
+    [2, 2, ["a", "1"]],
+    [3, 3, LATE(5)],
+    [4, 4, ["c", "3"]],
+    [5, 5, ["d", '4"']],
+    [6, 6, ["e", "5"]],
+  ]);
+});
+
 Deno.test("parseCsv() accounts for every line, wherever a quote is inserted or lost", () => {
   const text =
     'name,category,status\nRex,7,sold\n"Socks, the cat",8,\n"a\nb",9,sold\n"x ""y""",1,\nMia,2,\n';
