@@ -5,7 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
 import { applyChanges } from "./animals.ts";
 import { newIdempotencyKey, ResponseError, write } from "./api.ts";
-import { ask, Dialog, openDialog } from "./dialog.tsx";
+import { askToDiscard, Dialog, openDialog } from "./dialog.tsx";
 import { afterDraw } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
 import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
@@ -76,12 +76,7 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
     else beginNext();
   };
   const cancel = async () => {
-    const isSure = !isTyped || await ask({
-      title: "Discard this animal?",
-      text: "What you typed would be lost.",
-      no: "Keep typing",
-      yes: "Discard",
-    });
+    const isSure = !isTyped || await askToDiscard("Discard this animal?");
     if (isSure) close();
   };
   return (

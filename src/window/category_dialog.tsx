@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { addCategory, renameCategory } from "./categories.ts";
 import { namedCategories, type NamedCategory, nameOfCategory } from "./category_names.ts";
-import { ask, Dialog, openDialog } from "./dialog.tsx";
+import { askToDiscard, Dialog, openDialog } from "./dialog.tsx";
 import { FIELDS } from "./fields.tsx";
 import { FormField } from "./form_field.tsx";
 import { attempt, showToast } from "./messages.tsx";
@@ -61,12 +61,7 @@ function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
     if (isSaved) close();
   };
   const cancel = async () => {
-    const isSure = !isTyped || await ask({
-      title: "Discard this name?",
-      text: "What you typed would be lost.",
-      no: "Keep typing",
-      yes: "Discard",
-    });
+    const isSure = !isTyped || await askToDiscard("Discard this name?");
     if (isSure) close();
   };
   return (

@@ -176,3 +176,13 @@ export function ask({ title, text, no, yes }: Question): Promise<boolean> {
   });
   return promise;
 }
+
+/** Asks before a form with typed text is closed. Resolves to whether the reader gives the text up. */
+export function askToDiscard(title: ComponentChildren): Promise<boolean> {
+  return ask({
+    title,
+    text: "What you typed would be lost.",
+    no: "Keep typing",
+    yes: "Discard",
+  });
+}

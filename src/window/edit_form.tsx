@@ -5,7 +5,7 @@ import { useRef } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
 import { dropLeaving, type Leaving, WHY_LEAVING } from "./animals.ts";
 import { changeAnimal, ItIsNow } from "./change_animal.tsx";
-import { ask } from "./dialog.tsx";
+import { ask, askToDiscard } from "./dialog.tsx";
 import { changeEdit, type Edit, removeEdit, setEdit } from "./edits.ts";
 import { afterDraw, restoreFocus } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parseChange, textsOf } from "./fields.tsx";
@@ -53,16 +53,13 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
     if (isSaving) return;
     // Nobody can save a change of an animal that was removed.
     const isLost = isTyped(edit) && why !== "removed";
-    const isSure = !isLost || await ask({
-      title: (
+    const isSure = !isLost || await askToDiscard(
+      (
         <>
           Discard the change of <Name of={name} />?
         </>
       ),
-      text: "What you typed would be lost.",
-      no: "Keep typing",
-      yes: "Discard",
-    });
+    );
     if (isSure) leave(id);
   };
   const onKeyDown = (event: KeyboardEvent) => {
