@@ -19,10 +19,10 @@ import { parseCategoryId } from "./category_id.ts";
 import { categoryCount, categoryPositionOf } from "./category_counts.ts";
 import { CATEGORY_KIND, categoryKey, removedCategoryKey } from "./category_records.ts";
 
-/** The categories are not read again after this time in milliseconds. */
+/** After this time in milliseconds, no further attempt to read the categories begins. */
 const READ_LIMIT_MS = 1_000;
 
-/** Number of names that are proven together. Other requests have a turn in between, because this takes milliseconds. */
+/** Number of records that are proven together, which takes milliseconds. Then other requests have a turn. */
 const PROOFS_AT_ONCE = 100;
 
 /** A category as the store has it. */
@@ -39,7 +39,7 @@ export interface CategoryRecord extends Category {
 
 /** All categories with names. */
 export interface Categories {
-  /** They are as of this head, and as of later ones until the next event of a category. */
+  /** They are as of this head, and as of later ones until the next event of any category. */
   head: Head;
   /** In the order of their ids. */
   byId: ReadonlyMap<bigint, CategoryRecord>;
@@ -102,7 +102,7 @@ export class CategoryReader {
     return categories;
   }
 
-  /** Position of the removal of a category without a name, proven by its line; `undefined` if it never had one. */
+  /** Position of the removal of a category without a name, proven by its line; `undefined` if it was never removed. */
   async removedAt(id: bigint, { generation }: Head): Promise<number | undefined> {
     const { store } = this.#deps;
     const entry = await store.get(projectionKey(generation, removedCategoryKey(id)));
@@ -112,7 +112,10 @@ export class CategoryReader {
     return position;
   }
 
-  /** The records are not read at one moment. They are as of a head if no category has changed until a later one. */
+  /**
+   * The records are not read at one moment. They are as of `head` if a head that is read after them shows no later change
+   * of a category.
+   */
   async #read(head: Head): Promise<Categories> {
     const { heads, runtime, store } = this.#deps;
     const deadline = runtime.monotonicNow() + READ_LIMIT_MS;
@@ -138,7 +141,10 @@ export class CategoryReader {
     return { head, byId, text, hash: sha256Hex(text) };
   }
 
-  /** Decodes a record. One that is as it was proven before stays proven. Throws `projection_damaged`. */
+  /**
+   * Decodes a record. If it has not changed, the category stays as it is known, and proven if it was. Throws
+   * `projection_damaged`.
+   */
   #categoryOf(entry: StoreEntry): CategoryRecord {
     const { name, position } = decodeRecord(entry);
     const id = parseCategoryId(entry.key.at(-1) as string);
@@ -178,7 +184,7 @@ function expectCount(count: number, head: Head): void {
   throw new ServiceError("projection_damaged", message, { cause: `run ${commandName("audit")}` });
 }
 
-/** Whether categories may differ at a later head, or their records may have been written again. */
+/** Whether categories may differ at a later head, or a replay may have written their records again. */
 function isBefore(one: Head, later: Head): boolean {
   if (one.generation !== later.generation) return one.generation < later.generation;
   return categoryPositionOf(one) < categoryPositionOf(later);

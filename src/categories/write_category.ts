@@ -124,7 +124,7 @@ async function writeCategory(
 ): Promise<Written<CategoriesBefore>> {
   const { categories } = deps;
   return await writeWithKey(deps, request, {
-    // Each is decided on all names, and on how many there are.
+    // Each command of a category is decided on all names, and on how many there are.
     group: CATEGORIES_COLLECTION,
     async read({ head }): Promise<CategoriesBefore> {
       const { byId } = await categories.proven(head);

@@ -169,7 +169,10 @@ function Fact({ label, children }: { label: string; children: ComponentChildren 
   );
 }
 
-/** The person behind an event: "you" for the reader's own key, and otherwise the end of the key's id, because the interface tells no label. */
+/**
+ * The person behind an event: "you" for the reader's own key, and otherwise the end of the id of the key, because the
+ * interface tells no label.
+ */
 function By({ actor }: { actor: string | undefined }): JSX.Element | null {
   if (actor === undefined) return null;
   if (actor === keyInfo.value?.id) return <>, by you</>;

@@ -9,7 +9,7 @@ import { signal } from "@preact/signals";
 /** A key in an address stays in the history of the browser, so it is only for development. */
 const LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Stores at other paths of this host have keys of their own. */
+/** The name of a key that stays on this computer. Stores at other paths of this host have names of their own. */
 const KEPT_KEY = `apiKey ${location.pathname}`;
 
 const NOT_LOCAL =
@@ -27,7 +27,7 @@ export const isAskingTabs = signal(true);
 /** The reason if the page asks for a key again. */
 export const keyProblem = signal<string | undefined>(undefined);
 
-/** The key in the address, if this tab already has another one: the reader chooses. */
+/** The key in the address, if this browser already has another one: the reader chooses. */
 export const keyFromAddress = signal<string | undefined>(undefined);
 
 /** The reason if the key in the address was ignored. */

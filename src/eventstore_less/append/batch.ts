@@ -52,7 +52,7 @@ export interface Plan {
   batch?: Batch;
 }
 
-/** Prepares the candidates, but for the later ones of a group, and decides them in their order. Changes none of them. */
+/** Prepares the queued commands, of each group only the first, and decides them in their order. Changes none of them. */
 export async function planBatch(
   limits: StoreLimits,
   base: HeadEntry,

@@ -9,8 +9,8 @@ export interface Command<Prepared = unknown> {
   /** The HMAC of the Idempotency-Key. A commit holds one command with it; the others are prepared again after it. */
   readonly idempotencyKey?: string;
   /**
-   * A step takes one command of a group. Each reads what the events of those before it have changed, for example the names
-   * of all categories.
+   * A commit has at most one command of a group, the first. The next one must read what its events have changed, for
+   * example the names of all categories, so it waits for the next commit.
    */
   readonly group?: string;
   /** Nothing follows its events in the same commit: they change an API key, which later commands must read. */
