@@ -26,6 +26,14 @@ const CHANGES: [before: NewPet, after: NewPet, shown: string][] = [
   ],
 ];
 
+const METADATA = {
+  id: "01HZZZZZZZ0000000000000001",
+  time: "2026-11-20T08:00:00.000Z",
+  actor: OPERATOR,
+  position: 12,
+  previousHash: GENESIS_HASH,
+};
+
 Deno.test("prettyEvent() shows of a change only what changed, without characters that control a terminal", () => {
   setColorEnabled(false);
   for (const [before, after, shown] of CHANGES) {
@@ -33,11 +41,7 @@ Deno.test("prettyEvent() shows of a change only what changed, without characters
     const event: RecordedEvent = {
       type: "PetUpdated",
       data: { ...pet, previous: formerValuesOf({ id: 7, ...before }, pet) },
-      id: "01HZZZZZZZ0000000000000001",
-      time: "2026-11-20T08:00:00.000Z",
-      actor: OPERATOR,
-      position: 12,
-      previousHash: GENESIS_HASH,
+      ...METADATA,
     };
     const line = new TextEncoder().encode(encodeEvent(event));
     assertEquals(
@@ -61,11 +65,7 @@ Deno.test("prettyEvent() shows the name of a category, and the former one", () =
   for (const [body, shown] of cases) {
     const event: RecordedEvent = {
       ...body,
-      id: "01HZZZZZZZ0000000000000001",
-      time: "2026-11-20T08:00:00.000Z",
-      actor: OPERATOR,
-      position: 12,
-      previousHash: GENESIS_HASH,
+      ...METADATA,
     };
     const line = new TextEncoder().encode(encodeEvent(event));
     assertEquals(
