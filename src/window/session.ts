@@ -41,6 +41,9 @@ type TabMessage =
 /** Stores at other paths of this host have tabs of their own. */
 const tabs = new BroadcastChannel(`animal-store ${location.pathname}`);
 
+/** Names this tab in the question for a key. */
+const asker = String(Math.random());
+
 /** When the reader last used this tab, in milliseconds since the Unix epoch. */
 let usedAt = 0;
 
@@ -151,19 +154,22 @@ function onMessage(message: TabMessage): void {
       if (apiKey.value !== undefined) endSession();
       break;
     case "answer":
+      // A tab that is busy, or that the browser has slowed down, answers late.
+      if (message.asker === asker && !isAskingTabs.value && apiKey.value === undefined) {
+        useKey(message.apiKey);
+      }
   }
 }
 
 function answer(asker: string): void {
   const isRefused = keyProblem.value !== undefined;
-  if (apiKey.value === undefined || isRefused) return;
+  if (apiKey.value === undefined || isRefused || isLeaving) return;
   const message: TabMessage = { type: "answer", asker, apiKey: apiKey.value, usedAt };
   tabs.postMessage(message);
 }
 
 /** Resolves to the key of the tab that was used last; `undefined` if no other tab has one. */
 async function keyOfOtherTabs(): Promise<string | undefined> {
-  const asker = String(Math.random());
   let newest: { apiKey: string; usedAt: number } | undefined;
   const collect = ({ data }: MessageEvent<TabMessage>) => {
     if (data.type !== "answer" || data.asker !== asker) return;

@@ -1,14 +1,29 @@
 /** How people sign in and stay signed in, and what the menu says of their key. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
-import { type Page, testInBrowser } from "../support/chromium.ts";
+import { OTHER_HOST, type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import { button, enterKey, expectAccessible, press, row } from "../support/window_controls.ts";
+import {
+  button,
+  enterKey,
+  expectFocus,
+  linkOf,
+  press,
+  row,
+  tab,
+} from "../support/window_controls.ts";
 
 const key = (page: Page) => page.getByLabel("Access key");
 const stay = (page: Page) => page.getByLabel("Stay signed in on this computer");
+
+/** Where the browser keeps a text: in the storage of the tab, in that of the computer, in cookies, in addresses. */
+function placesOf(page: Page, text: string): Promise<boolean[]> {
+  const places = "localStorage, document.cookie, navigation.entries().map((it) => it.url)";
+  const hasText = `(it) => JSON.stringify(it).includes("${text}")`;
+  return page.evaluate(`[sessionStorage, ${places}].map(${hasText})`);
+}
 
 /** Closes the last tab of the browser, and opens another one later. */
 async function reopen(
@@ -21,93 +36,145 @@ async function reopen(
 }
 
 testInBrowser(
-  "the reader stays signed in on this computer only by choice, and signing out ends all tabs",
+  "a key stays in its tab, a new tab takes it from another one, and signing out ends all",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
-    const first = await open("/window");
-    await key(first).waitFor();
-    await expectSoon(() => stay(first).isChecked(), false);
-    await expectAccessible(first, "sign in");
-    await enterKey(first, service.token);
-    await row(first, "Rex").waitFor();
-    await expectSoon(() => first.evaluate("localStorage.length"), 0);
-    const second = await reopen(first, open);
-    await key(second).waitFor();
-    await stay(second).check();
-    await enterKey(second, service.token);
-    await row(second, "Rex").waitFor();
-    const third = await reopen(second, open);
-    await row(third, "Rex").waitFor();
-    const fourth = await open("/window", { beside: third });
-    await row(fourth, "Rex").waitFor();
-    await press(third, "Sign out");
-    for (const page of [third, fourth]) {
-      await key(page).waitFor();
-      await expectSoon(() => page.evaluate("localStorage.length + sessionStorage.length"), 0);
+    const page = await open("/window");
+    await enterKey(page, "pets_wrong");
+    await page.getByText(/mistyped/).waitFor();
+    await enterKey(page, service.token);
+    await row(page, "Rex").waitFor();
+    await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
+    await page.reload();
+    const opening = page.context().waitForEvent("page");
+    await linkOf(page, "Rex").click({ modifiers: ["ControlOrMeta"] });
+    const linked = await opening;
+    await linked.getByRole("heading", { name: "Rex" }).waitFor();
+    await linked.close();
+    // A busy tab answers late.
+    await page.evaluate(`{
+      const { postMessage } = BroadcastChannel.prototype;
+      BroadcastChannel.prototype.postMessage = function (message) {
+        const send = () => postMessage.call(this, message);
+        if (message.type === "answer") setTimeout(send, 1_000);
+        else send();
+      };
+    }`);
+    const other = await open("/window", { beside: page });
+    await row(other, "Rex").waitFor();
+    await press(page, "Sign out");
+    for (const it of [page, other]) {
+      await key(it).waitFor();
+      await expectSoon(() => placesOf(it, service.token), [false, false, false, false]);
     }
-    await key(await open("/window", { beside: third })).waitFor();
+    const third = await open("/window", { beside: page });
+    await enterKey(third, service.token);
+    await row(third, "Rex").waitFor();
   },
 );
 
-testInBrowser("a key that is refused is not kept", async ({ service, open }) => {
-  const { id, token } = await issueApiKey(service, { label: "old" });
-  const page = await open("/window");
-  await stay(page).check();
-  await enterKey(page, token);
-  await page.getByText("No animals yet").waitFor();
-  await revokeApiKey(service, id);
-  await page.reload();
-  // The service calls it an API key.
-  await page.getByText(/access key is .*revoked/).waitFor();
-  await expectSoon(() => page.evaluate("localStorage.length"), 0);
-  await enterKey(page, service.token);
-  await page.getByText("No animals yet").waitFor();
-  await expectSoon(() => page.evaluate("localStorage.length"), 0);
-});
-
-testInBrowser("a password manager can fill the key", async ({ open }) => {
-  const page = await open("/window");
-  await key(page).waitFor();
-  const form = page.locator("form");
-  const field = (name: string) => form.locator(`[autocomplete="${name}"]`);
-  await expectSoon(() => field("current-password").getAttribute("type"), "password");
-  await expectSoon(() => field("username").inputValue(), "Animal Store");
-  // The reader does not meet the name.
-  await key(page).focus();
-  await page.keyboard.press("Shift+Tab");
-  await expectSoon(() => page.evaluate("document.activeElement.name ?? ''"), "");
-  await page.getByText("Ask the person who runs the store for a key.").waitFor();
-});
-
 testInBrowser(
-  "a menu has the label and the end of the key on every width",
+  "the reader stays signed in on this computer only by choice, and only with a key that is good",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
+    const { id, token } = await issueApiKey(service, { label: "old" });
+    const first = await open("/window");
+    await key(first).waitFor();
+    assertEquals(await stay(first).isChecked(), false);
+    // A password manager can fill the key. The reader does not meet the name that it wants.
+    await first.locator('[type="password"][autocomplete="current-password"]').waitFor();
+    await first.locator('[autocomplete="username"]').waitFor({ state: "attached" });
+    await key(first).focus();
+    await first.keyboard.press("Shift+Tab");
+    await expectSoon(() => first.evaluate("document.activeElement.name ?? ''"), "");
+    await enterKey(first, token);
+    await row(first, "Rex").waitFor();
+    const second = await reopen(first, open);
+    await stay(second).check();
+    await enterKey(second, token);
+    await row(second, "Rex").waitFor();
+    const third = await reopen(second, open);
+    await row(third, "Rex").waitFor();
+    await revokeApiKey(service, id);
+    await third.reload();
+    // The service calls it an API key.
+    await third.getByText(/access key is .*revoked/).waitFor();
+    await expectSoon(() => placesOf(third, token), [false, false, false, false]);
+    await enterKey(third, service.token);
+    await row(third, "Rex").waitFor();
+    await expectSoon(() => placesOf(third, service.token), [true, false, false, false]);
+  },
+);
+
+testInBrowser(
+  "a menu has the label and the end of the key on every width, and says what the key may do",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "sold" });
     const expiresAt = Date.parse("2099-01-02T12:00:00Z");
     const { token } = await issueApiKey(service, { label: "till", isReadOnly: true, expiresAt });
-    for (const width of [320, 390, 1280]) {
+    for (const width of [320, 1280]) {
       const page = await open(`/window#key=${token}`, { width });
       const menu = page.getByRole("group", { name: "Your key" });
+      const mark = page.getByText("Read only", { exact: true });
+      const isOnScreen = async (target: Page) => {
+        const { x, width: ofTarget } = await target.boundingBox();
+        return x >= 0 && x + ofTarget <= width;
+      };
       await row(page, "Rex").waitFor();
-      assertEquals(await menu.count(), 0);
+      await until(() => isOnScreen(mark));
+      assertEquals(await page.getByRole("button", { name: /Add|Edit|Remove/ }).count(), 0);
+      assertEquals(await page.getByLabel(/^Status of/).count(), 0);
       await press(page, /^Access key/);
       await menu.getByText("till").waitFor();
       await menu.getByText("May see all, and change nothing").waitFor();
       await menu.getByText("Ends on Jan 2, 2099").waitFor();
+      await until(() => isOnScreen(menu));
       await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), width);
-      await until(async () => {
-        const { x, width: ofMenu } = await menu.boundingBox();
-        return x >= 0 && x + ofMenu <= width;
-      });
-      await expectAccessible(page, "menu");
       await page.keyboard.press("Escape");
       await menu.waitFor({ state: "hidden" });
-      await press(page, /^Access key/);
-      await press(menu, "Keys of the keyboard");
-      await press(page.getByRole("dialog"), "Close");
-      if (width < 600) await press(page, /^Access key/);
-      await button(page, "Sign out").click();
+      await linkOf(page, "Rex").click();
+      await page.getByRole("heading", { name: "Rex" }).waitFor();
+      await until(() => isOnScreen(mark));
+      // On a phone, the menu has this button, too.
+      if (width === 320) await press(page, /^Access key/);
+      await press(page, "Sign out");
       await key(page).waitFor();
     }
+  },
+);
+
+testInBrowser(
+  "a key in the address is for localhost, and replaces no other without a question",
+  async ({ service, address, open }) => {
+    const other = new URL(address);
+    other.hostname = OTHER_HOST;
+    const elsewhere = await open(`/window#key=${service.token}`, { address: other.href });
+    const refusal = elsewhere.getByText(/^This page takes no key from its address/);
+    await refusal.waitFor();
+    await expectSoon(() => placesOf(elsewhere, service.token), [false, false, false, false]);
+    await key(elsewhere).fill("x");
+    await refusal.waitFor({ state: "hidden" });
+    await enterKey(elsewhere, service.token);
+    await tab(elsewhere, "All 0").waitFor();
+    await elsewhere.evaluate(`location.hash = "key=pets_other"`);
+    await elsewhere.getByRole("alert").filter({ hasText: /takes no key from/ }).waitFor();
+    await expectSoon(() => placesOf(elsewhere, service.token), [true, false, false, false]);
+    const page = await open(`/window#key=${service.token}`);
+    await tab(page, "All 0").waitFor();
+    await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
+    const follow = () => page.evaluate(`location.hash = "key=pets_other"`);
+    const dialog = page.getByRole("dialog").filter({ hasText: "Use the key in the address?" });
+    await follow();
+    await dialog.waitFor();
+    await expectSoon(() => page.url(), `${address}/window`);
+    await expectFocus(button(dialog, "Keep the key of this tab"));
+    await page.keyboard.press("Enter");
+    await tab(page, "All 0").waitFor();
+    await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
+    await follow();
+    await press(dialog, "Use the other key");
+    await page.getByText(/mistyped/).waitFor();
+    const response = await page.request.get(`${address}/window`);
+    assertMatch(response.headers()["cross-origin-opener-policy"], /^same-origin$/);
   },
 );
