@@ -51,13 +51,21 @@ export async function scrollTo(page: Page, target: Page, pixels: number): Promis
   await until(async () => await page.mouse.wheel(0, pixels) ?? await target.isVisible());
 }
 
-/** Asserts that axe finds no fault of the page in a state. */
+/** Asserts that axe finds no fault of the page in a state, light and dark. */
 export async function expectAccessible(page: Page, state: string): Promise<void> {
   const { default: { source } } = await importTestPackage("axe-core");
+  const isLoaded = await page.evaluate("'axe' in window");
+  if (!isLoaded) await page.evaluate(source);
   // Text that fades in has too little contrast for a moment: so no fade begins any more, and those under way end.
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.evaluate("document.getAnimations().forEach((it) => it.finish())");
-  assertEquals((await page.evaluate(`${source}; axe.run()`)).violations, [], state);
+  const violations = async (options: object) =>
+    (await page.evaluate(`axe.run(${JSON.stringify(options)})`)).violations;
+  await page.emulateMedia({ colorScheme: "light" });
+  assertEquals(await violations({}), [], `${state}, light`);
+  // Only colours differ.
+  await page.emulateMedia({ colorScheme: "dark" });
+  assertEquals(await violations({ runOnly: ["color-contrast"] }), [], `${state}, dark`);
 }
 
 /** Waits until the element has the focus. */

@@ -17,146 +17,139 @@ import {
 const LONG_NAME = `<img src=x onerror=alert(1)>${"W".repeat(200)}`;
 
 for (const width of [390, 1280]) {
-  for (const colorScheme of ["dark", "light"]) {
-    testInBrowser(
-      `axe finds nothing on a page of ${width} pixels that is ${colorScheme}`,
-      async ({ service, network, open }) => {
-        const page = await open("/window", { width, colorScheme });
-        const dialog = page.getByRole("dialog");
-        const check = async (state: string) => {
-          await expectSoon(
-            () => page.evaluate("document.documentElement.scrollWidth"),
-            width,
-            state,
-          );
-          await expectAccessible(page, state);
-        };
-        await page.getByLabel("Access key").waitFor();
-        await check("sign-in");
-        await press(page, "Open");
-        await page.getByText("The access key is missing").waitFor();
-        await check("sign-in with a fault");
-        await enterKey(page, service.token);
-        await button(page, "Add your first animal").waitFor();
-        await check("empty store");
-        for (const name of ["Mia", LONG_NAME, "Rex"]) {
-          await service.add({ name, categoryId: 7, status: "available" });
+  testInBrowser(
+    `axe finds nothing on a page of ${width} pixels, light and dark`,
+    async ({ service, network, open }) => {
+      const page = await open("/window", { width });
+      const dialog = page.getByRole("dialog");
+      const check = async (state: string) => {
+        await expectSoon(
+          () => page.evaluate("document.documentElement.scrollWidth"),
+          width,
+          state,
+        );
+        await expectAccessible(page, state);
+      };
+      await page.getByLabel("Access key").waitFor();
+      await check("sign-in");
+      await press(page, "Open");
+      await page.getByText("The access key is missing").waitFor();
+      await check("sign-in with a fault");
+      await enterKey(page, service.token);
+      await button(page, "Add your first animal").waitFor();
+      await check("empty store");
+      for (const name of ["Mia", LONG_NAME, "Rex"]) {
+        await service.add({ name, categoryId: 7, status: "available" });
+      }
+      await row(page, "Rex").waitFor();
+      await check("list");
+      await service.nameCategory(7n, "Dogs");
+      await service.nameCategory(8n, LONG_NAME.slice(0, 100));
+      await page.getByLabel("Filter by category").click();
+      await page.getByRole("option", { name: "Dogs" }).waitFor();
+      await check("list of categories");
+      await page.keyboard.press("Escape");
+      await page.getByLabel("Filter by category").fill("qq");
+      await page.getByText("Category must be a known name or a whole number").waitFor();
+      await check("filter with a fault");
+      await page.getByLabel("Filter by category").fill("");
+      await press(page, /^Access key/);
+      await page.getByRole("group", { name: "Your key" }).waitFor();
+      await check("menu of the key");
+      await press(page.getByRole("group", { name: "Your key" }), "Keys of the keyboard");
+      await dialog.getByRole("heading", { name: "Keys" }).waitFor();
+      await check("help");
+      await press(dialog, "Close");
+      await page.getByRole("link", { name: "Categories" }).click();
+      await button(page, "Rename Dogs").waitFor();
+      await check("categories");
+      await press(page, "Name a category");
+      await press(dialog, "Save");
+      await dialog.getByText("Name is missing").waitFor();
+      await check("form of a category with a fault");
+      await press(dialog, "Cancel");
+      await page.getByRole("link", { name: "All animals" }).click();
+      await page.getByLabel("Search by name or id").fill("rex");
+      await page.getByText("1 animal", { exact: true }).waitFor();
+      await check("results");
+      await press(page, "Clear");
+      await statusOf(page, "Rex").click();
+      await page.getByRole("option", { name: "Sold" }).waitFor();
+      await check("list of statuses");
+      await page.keyboard.press("Escape");
+      for (const state of ["Add an animal", "Import"]) {
+        await press(page, state);
+        await dialog.getByRole("heading", { name: state }).waitFor();
+        await check(state);
+        if (state === "Add an animal") {
+          await press(dialog, "Save");
+          await dialog.getByText("Name is missing").waitFor();
+          await check("form with faults");
         }
-        await row(page, "Rex").waitFor();
-        await check("list");
-        await service.nameCategory(7n, "Dogs");
-        await service.nameCategory(8n, LONG_NAME.slice(0, 100));
-        await page.getByLabel("Filter by category").click();
-        await page.getByRole("option", { name: "Dogs" }).waitFor();
-        await check("list of categories");
-        await page.keyboard.press("Escape");
-        await page.getByLabel("Filter by category").fill("qq");
-        await page.getByText("Category must be a known name or a whole number").waitFor();
-        await check("filter with a fault");
-        await page.getByLabel("Filter by category").fill("");
-        await press(page, /^Access key/);
-        await page.getByRole("group", { name: "Your key" }).waitFor();
-        await check("menu of the key");
-        await press(page.getByRole("group", { name: "Your key" }), "Keys of the keyboard");
-        await dialog.getByRole("heading", { name: "Keys" }).waitFor();
-        await check("help");
-        await press(dialog, "Close");
-        await page.getByRole("link", { name: "Categories" }).click();
-        await button(page, "Rename Dogs").waitFor();
-        await check("categories");
-        await press(page, "Name a category");
-        await press(dialog, "Save");
-        await dialog.getByText("Name is missing").waitFor();
-        await check("form of a category with a fault");
         await press(dialog, "Cancel");
-        await page.getByRole("link", { name: "All animals" }).click();
-        await page.getByLabel("Search by name or id").fill("rex");
-        await page.getByText("1 animal", { exact: true }).waitFor();
-        await check("results");
-        await press(page, "Clear");
-        await statusOf(page, "Rex").click();
-        await page.getByRole("option", { name: "Sold" }).waitFor();
-        await check("list of statuses");
-        await page.keyboard.press("Escape");
-        for (const state of ["Add an animal", "Import"]) {
-          await press(page, state);
-          await dialog.getByRole("heading", { name: state }).waitFor();
-          await check(state);
-          if (state === "Add an animal") {
-            await press(dialog, "Save");
-            await dialog.getByText("Name is missing").waitFor();
-            await check("form with faults");
-          }
-          await press(dialog, "Cancel");
-        }
-        for (const name of [LONG_NAME, "Rex"]) {
-          await press(page, `Remove ${name}`);
-          await button(dialog, "Keep").waitFor();
-          await check("question");
-          await press(dialog, "Keep");
-          await press(page, `Edit ${name}`);
-          await page.getByLabel(`Category of ${name}`).fill("qq");
-          await page.keyboard.press("Enter");
-          await page.getByText("Category must be a known name or a whole number").waitFor();
-          await check("edit with a fault");
-          await page.keyboard.press("Escape");
-          await press(dialog, "Discard");
-        }
-        await press(page, "Edit Rex");
-        await page.getByLabel("Name of Rex").fill("Max");
-        await service.change(3, { name: "Zoe" });
-        await press(page, "Save");
-        await button(dialog, "Keep editing").waitFor();
-        await check("conflict");
-        await press(dialog, "Keep editing");
-        await dialog.waitFor({ state: "hidden" });
-        await service.remove(3);
-        await page.getByText("was removed by somebody else").waitFor();
-        await check("edit of a removed animal");
-        await press(page, "Close");
-        await row(page, "Mia").hover();
-        await service.add({ name: "Bella", categoryId: 7 });
-        await page.getByText("1 new animal").waitFor();
-        await service.add({ name: "Coco", categoryId: 7 });
-        await service.remove(5);
-        await service.remove(1);
-        await row(page, "Mia").getByText("was removed by somebody else").waitFor();
-        await check("new animals wait");
-        await press(page, "Show");
-        network.fetch = (request) => {
-          if (request.method !== "PATCH") return service.fetch(request);
-          return Promise.resolve(Response.json({ message: "It fails" }, { status: 500 }));
-        };
-        await pickStatus(page, "Bella", "Sold");
-        await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
-        await check("failure");
-        await page.getByLabel("Filter by category").fill("qq");
-        await page.getByText("Category must be a known name or a whole number").waitFor();
-        await check("filter with a fault");
-        await page.getByLabel("Filter by category").fill("8");
-        await page.getByText("No such animals.").waitFor();
-        await check("no such animals");
-        await press(page, "Show all animals");
-        await linkOf(page, LONG_NAME).click();
-        await page.locator(".history li").first().waitFor();
-        await check("history");
-        await service.remove(2);
-        await page.getByText("This animal was removed.").waitFor();
-        await check("history of a removed animal");
-        if (width === 390) {
-          await press(page, /^Activity/);
-          await page.getByRole("region", { name: "Activity" }).getByRole("listitem").first()
-            .waitFor();
-          await check("activity");
-        }
-        const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
-        await revokeApiKey(service, service.keyId);
-        await dialog.filter({ hasText: "Open the store" }).waitFor();
-        await check("a key that ended");
-        await enterKey(dialog, token);
-        await page.getByText("Read only").waitFor();
-        await check("read only");
-      },
-    );
-  }
+      }
+      await press(page, `Remove ${LONG_NAME}`);
+      await button(dialog, "Keep").waitFor();
+      await check("question");
+      await press(dialog, "Keep");
+      await press(page, `Edit ${LONG_NAME}`);
+      await page.getByLabel(`Category of ${LONG_NAME}`).fill("qq");
+      await page.keyboard.press("Enter");
+      await page.getByText("Category must be a known name or a whole number").waitFor();
+      await check("edit with a fault");
+      await page.keyboard.press("Escape");
+      await press(dialog, "Discard");
+      await press(page, "Edit Rex");
+      await page.getByLabel("Name of Rex").fill("Max");
+      await service.change(3, { name: "Zoe" });
+      await press(page, "Save");
+      await button(dialog, "Keep editing").waitFor();
+      await check("conflict");
+      await press(dialog, "Keep editing");
+      await dialog.waitFor({ state: "hidden" });
+      await service.remove(3);
+      await page.getByText("was removed by somebody else").waitFor();
+      await check("edit of a removed animal");
+      await press(page, "Close");
+      await row(page, "Mia").hover();
+      await service.add({ name: "Bella", categoryId: 7 });
+      await page.getByText("1 new animal").waitFor();
+      await service.add({ name: "Coco", categoryId: 7 });
+      await service.remove(5);
+      await service.remove(1);
+      await row(page, "Mia").getByText("was removed by somebody else").waitFor();
+      await check("new animals wait");
+      await press(page, "Show");
+      network.fetch = (request) => {
+        if (request.method !== "PATCH") return service.fetch(request);
+        return Promise.resolve(Response.json({ message: "It fails" }, { status: 500 }));
+      };
+      await pickStatus(page, "Bella", "Sold");
+      await page.getByRole("alert").filter({ hasText: "It fails" }).waitFor();
+      await check("failure");
+      await page.getByLabel("Filter by category").fill("8");
+      await page.getByText("No such animals.").waitFor();
+      await check("no such animals");
+      await press(page, "Show all animals");
+      await linkOf(page, LONG_NAME).click();
+      await page.locator(".history li").first().waitFor();
+      await check("history");
+      await service.remove(2);
+      await page.getByText("This animal was removed.").waitFor();
+      await check("history of a removed animal");
+      if (width === 390) {
+        await press(page, /^Activity/);
+        await page.getByRole("region", { name: "Activity" }).getByRole("listitem").first()
+          .waitFor();
+        await check("activity");
+      }
+      const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
+      await revokeApiKey(service, service.keyId);
+      await dialog.filter({ hasText: "Open the store" }).waitFor();
+      await check("a key that ended");
+      await enterKey(dialog, token);
+      await page.getByText("Read only").waitFor();
+      await check("read only");
+    },
+  );
 }

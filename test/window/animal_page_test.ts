@@ -1,26 +1,28 @@
-/** The page of an animal: what is done there, its facts, who did what, and its neighbours in the list. */
+/** The page of an animal: what is done there, its history, and its neighbours in the list. */
 
 import { assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { testInBrowser } from "../support/chromium.ts";
+import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import {
   button,
   expectAccessible,
+  expectFocus,
   happened,
   linkOf,
   pickStatus,
   press,
-  tab,
+  row,
   toast,
 } from "../support/window_controls.ts";
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true });
 
 testInBrowser(
   "the page of an animal edits, sells and removes it",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
     const page = await open(`/window?animal=1#key=${service.token}`);
-    const heading = (name: string) => page.getByRole("heading", { name, exact: true });
     await press(page, "Edit");
     await page.getByLabel("Name", { exact: true }).fill("");
     await press(page, "Save");
@@ -29,88 +31,133 @@ testInBrowser(
     await page.getByLabel("Name", { exact: true }).fill("Max");
     await page.getByLabel("Category", { exact: true }).fill("9");
     await press(page, "Save");
-    await heading("Max").waitFor();
     await toast(page, "Rex was renamed Max and moved to category 9").waitFor();
+    await heading(page, "Max").waitFor();
     const facts = page.getByRole("article").locator("dl").first();
     await facts.getByText("9", { exact: true }).waitFor();
     await pickStatus(page, "Max", "Sold");
     await toast(page, "Max was sold").waitFor();
     await press(page, "Remove");
     await press(page.getByRole("dialog"), "Remove");
-    await page.getByText("This animal was removed.").waitFor();
     await press(toast(page, "Max was removed"), "Undo");
     await toast(page, "Max was added again. Its new id is 2").waitFor();
+    await page.getByText("This animal was removed.").waitFor();
     await button(page, "Edit").waitFor({ state: "hidden" });
+    await page.reload();
+    await page.getByText("There is no such animal").waitFor();
   },
 );
 
 testInBrowser(
-  "the history says what was done by you, and the short id of another key",
-  async ({ service, open }) => {
-    await service.add({ name: "Rex", categoryId: 7 });
+  "the whole history says who changed what, you or another key, and follows the store",
+  async ({ service, network, address, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    for (let count = 1; count <= 105; count++) await service.change(1, { categoryId: count });
     const { token, id: keyId } = await issueApiKey(service, { label: "other" });
-    await service.send("/v1/pets/1", {
-      method: "PATCH",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: '{"status":"sold"}',
+    await service.change(1, { name: "Max", status: "pending" }, {
+      authorization: `Bearer ${token}`,
     });
-    const page = await open(`/window?animal=1#key=${service.token}`);
-    const entries = page.locator("ol.history li");
-    await entries.nth(1).getByText(/, by you$/).waitFor();
-    const code = entries.first().locator("code");
-    await expectSoon(() => code.innerText(), `…${keyId.slice(-6)}`);
-    await expectSoon(() => code.getAttribute("title"), keyId);
+    const page = await open(`/window?status=pending#key=${service.token}`);
+    await linkOf(page, "Max").click();
+    await expectSoon(() => page.url(), `${address}/window?status=pending&animal=1`);
+    const changes = page.locator(".history li");
+    const newest = changes.first();
+    for (const [label, was, is] of [["Name", "Rex", "Max"], ["Status", "Available", "Pending"]]) {
+      const difference = newest.locator("dl div").filter({ hasText: label });
+      await expectSoon(() => difference.locator("del").textContent(), was);
+      await expectSoon(() => difference.locator("ins").textContent(), is);
+    }
+    await expectSoon(() => newest.locator("code").innerText(), `…${keyId.slice(-6)}`);
+    await expectSoon(() => newest.locator("code").getAttribute("title"), keyId);
+    await changes.nth(1).getByText(/, by you$/).waitFor();
+    await expectAccessible(page, "page of an animal");
+    await expectSoon(() => changes.count(), 100);
+    await press(page, "Show older changes");
+    await expectSoon(() => changes.count(), 107);
+    await changes.last().filter({ hasText: "Added" }).waitFor();
     const facts = page.getByRole("article").locator("dl").first();
     await facts.getByText(/by you/).waitFor();
     await facts.getByText(/by the key/).waitFor();
-    await expectAccessible(page, "page of an animal");
+    await button(page, "Show older changes").waitFor({ state: "hidden" });
+    await pickStatus(page, "Max", "Sold");
+    await newest.filter({ hasText: "Sold" }).filter({ hasText: "by you" }).waitFor();
+    await page.goBack();
+    await press(page, "Show all animals");
+    await row(page, "Max").waitFor();
+    // The animal is removed while its history loads.
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.url.includes("/v1/pets/1/events")) await gate.promise;
+      return await service.fetch(request);
+    };
+    await linkOf(page, "Max").click();
+    await heading(page, "Max").waitFor();
+    await service.remove(1);
+    await page.getByText("This animal was removed.").waitFor();
+    gate.resolve();
+    await page.locator(".note").filter({ hasText: "Loading …" }).waitFor({ state: "hidden" });
+    await page.getByText("This animal was removed.").waitFor();
   },
 );
 
 testInBrowser(
-  "previous and next follow the list, and one step back is the list",
-  async ({ service, open }) => {
+  "previous and next follow the list, and one step back is the list as it was",
+  async ({ service, address, open }) => {
     for (let id = 1; id <= 103; id++) {
-      await service.add({
-        name: `Pet ${id}`,
-        categoryId: 7,
-        status: id === 50 ? "sold" : "pending",
-      });
+      const status = id === 50 ? "sold" : "pending";
+      await service.add({ name: `Pet ${id}`, categoryId: 7, status });
     }
-    const page = await open(`/window#key=${service.token}`);
+    const page = await open(`/window?status=pending#key=${service.token}`);
     const link = (name: string) => page.getByRole("link", { name, exact: true });
-    const heading = (name: string) => page.getByRole("heading", { name, exact: true });
-    await tab(page, "Pending 102").click();
-    await tab(page, "Pending 102").and(page.locator("[aria-selected=true]")).waitFor();
-    await linkOf(page, "Pet 102").click();
-    await link("Previous: Pet 103").click();
-    await heading("Pet 103").waitFor();
-    await link("Next: Pet 102").waitFor();
-    assertEquals(await page.getByRole("link", { name: /^Previous/ }).count(), 0);
-    for (let id = 102; id >= 1; id--) {
-      if (id === 50) continue;
-      await link(`Next: Pet ${id}`).click();
-    }
-    await heading("Pet 1").waitFor();
+    await row(page, "Pet 103").waitFor();
+    await page.evaluate("scrollTo(0, 1500)");
+    await linkOf(page, "Pet 60").click();
+    await heading(page, "Pet 60").waitFor();
+    await expectFocus(heading(page, "Pet 60"));
+    await service.add({ name: "Rex", categoryId: 7, status: "pending" });
+    await happened(page, "104 animals were added").waitFor();
+    await link("All animals").click();
+    await expectFocus(linkOf(page, "Pet 60"));
+    await expectSoon(() => page.evaluate("scrollY"), 1500);
+    await linkOf(page, "Pet 60").click();
+    await link("Previous: Pet 61").click();
+    await heading(page, "Pet 61").waitFor();
+    await page.goBack();
+    await row(page, "Pet 60").waitFor();
+    await page.goto(`${address}/window?status=pending&animal=51`);
+    await link("Next: Pet 49").click();
+    await heading(page, "Pet 49").waitFor();
+    // The next page of the list is loaded when it is needed.
+    await page.goto(`${address}/window?status=pending&animal=5`);
+    for (let id = 4; id >= 1; id--) await link(`Next: Pet ${id}`).click();
     await link("Previous: Pet 2").waitFor();
     assertEquals(await page.getByRole("link", { name: /^Next/ }).count(), 0);
-    await page.goBack();
-    await tab(page, "Pending 102").waitFor();
   },
 );
 
 testInBrowser(
-  "the sentences of the activity link to the animals that have a page",
-  async ({ service, open }) => {
+  "a step back while the page opens shows the list that replaces the first one",
+  async ({ service, network, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
-    await service.add({ name: "Gone", categoryId: 7 });
-    await service.change(1, { status: "sold" });
-    await service.remove(2);
     const page = await open(`/window#key=${service.token}`);
-    await happened(page, "Gone was removed").waitFor();
-    const activity = page.getByRole("region", { name: "Activity" });
-    await expectSoon(() => activity.getByRole("link").allInnerTexts(), ["Rex", "Rex"]);
-    await activity.getByRole("link", { name: "Rex" }).first().click();
-    await page.getByRole("heading", { name: "Rex" }).waitFor();
+    await page.getByRole("tab", { name: "No status 1" }).click();
+    await row(page, "Rex").waitFor();
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const gates = [first, second];
+    network.fetch = async (request) => {
+      if (request.url.includes("/v1/pets?limit=100")) await gates.shift()?.promise;
+      return await service.fetch(request);
+    };
+    await page.reload();
+    await expectSoon(() => gates.length, 1);
+    await page.goBack();
+    await expectSoon(() => gates.length, 0);
+    const older = page.waitForEvent("requestfinished");
+    first.resolve();
+    await older;
+    second.resolve();
+    await row(page, "Rex").waitFor();
+    await service.add({ name: "Max", categoryId: 7 });
+    await row(page, "Max").waitFor();
   },
 );

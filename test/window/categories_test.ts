@@ -7,7 +7,6 @@ import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import {
   button,
-  expectAccessible,
   expectFocus,
   happened,
   linkOf,
@@ -45,7 +44,6 @@ testInBrowser(
     await field.focus();
     await keys("ArrowDown");
     await expectSoon(() => option(page, /./).count(), 3);
-    await expectAccessible(page, "list of categories");
     await field.pressSequentially("DO");
     await option(page, "Dogs").and(page.locator(".active")).waitFor();
     await expectSoon(() => option(page, /./).count(), 1);
@@ -194,7 +192,6 @@ testInBrowser(
     await press(dialog, "Save");
     // The service refuses a name that another category has.
     await dialog.getByRole("alert").filter({ hasText: /7/ }).waitFor();
-    await expectAccessible(page, "form of a category");
     await dialog.getByLabel("Name of the category").fill(" Cats ");
     await press(dialog, "Save");
     await dialog.waitFor({ state: "hidden" });
@@ -212,7 +209,6 @@ testInBrowser(
     await dialog.getByLabel("Name of the category").fill("Puppies");
     await press(dialog, "Save");
     await button(page, "Rename Puppies").waitFor();
-    await expectAccessible(page, "page of the categories");
     for (const answer of ["Keep", "Remove"]) {
       await press(page, "Remove Cats");
       await press(dialog, answer);
@@ -226,16 +222,11 @@ testInBrowser(
     await page.goBack();
     await page.getByRole("heading", { name: "Categories" }).waitFor();
     const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
-    for (const width of [390, 1280]) {
-      const reader = await open(`/window?page=categories#key=${token}`, { width });
-      await reader.getByRole("cell", { name: "Puppies" }).waitFor();
-      assertEquals(await reader.getByRole("article").getByRole("button").count(), 0);
-      await expectSoon(() => reader.evaluate("document.documentElement.scrollWidth"), width);
-      await reader.getByRole("link", { name: "All animals" }).click();
-      await row(reader, "Rex").waitFor();
-      await reader.getByRole("link", { name: "Categories" }).click();
-      await reader.getByRole("heading", { name: "Categories" }).waitFor();
-    }
+    const reader = await open(`/window?page=categories#key=${token}`, { width: 390 });
+    await reader.getByRole("cell", { name: "Puppies" }).waitFor();
+    assertEquals(await reader.getByRole("article").getByRole("button").count(), 0);
+    await reader.getByRole("link", { name: "All animals" }).click();
+    await row(reader, "Rex").waitFor();
   },
 );
 

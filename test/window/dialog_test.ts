@@ -4,7 +4,16 @@ import { assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
-import { button, enterKey, fill, press, row, statusOf, tab } from "../support/window_controls.ts";
+import {
+  button,
+  enterKey,
+  expectFocus,
+  fill,
+  press,
+  row,
+  statusOf,
+  tab,
+} from "../support/window_controls.ts";
 
 testInBrowser(
   "a dialog that is sending says so, and cannot be cancelled",
@@ -123,5 +132,34 @@ testInBrowser(
     await row(page, "Mia").waitFor();
     await tab(page, "All 1").waitFor();
     await page.getByText("Key next").waitFor();
+  },
+);
+
+testInBrowser(
+  "one animal after the other is added, with the category kept and Available chosen",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const name = dialog.getByLabel("Name");
+    await press(page, "Add an animal");
+    for (const it of ["Rex", "Rex", "Mia"]) {
+      await expectSoon(() => dialog.getByLabel("Status").inputValue(), "available");
+      await name.fill(it);
+      if (it === "Rex") await dialog.getByLabel("Category").fill("dogs");
+      await press(dialog, "Add and next");
+      await expectSoon(() => name.inputValue(), "");
+      await expectFocus(name);
+    }
+    await expectSoon(() => dialog.getByLabel("Category").inputValue(), "dogs");
+    // Nobody has typed what stays, so it is no loss.
+    await press(dialog, "Cancel");
+    await dialog.waitFor({ state: "hidden" });
+    const stored = await (await service.send("/v1/pets?order=asc")).json();
+    assertEquals(stored, [
+      { id: 1, name: "Rex", categoryId: 7, status: "available" },
+      { id: 2, name: "Rex", categoryId: 7, status: "available" },
+      { id: 3, name: "Mia", categoryId: 7, status: "available" },
+    ]);
   },
 );

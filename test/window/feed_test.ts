@@ -81,3 +81,36 @@ testInBrowser(
     assert(!/NaN|undefined/.test(await page.locator("body").innerText()));
   },
 );
+
+testInBrowser(
+  "runs of events are one sentence with a relative time, and names link to animals that have a page",
+  async ({ service, open }) => {
+    for (let id = 1; id <= 20; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+    await service.remove(3);
+    for (const id of [4, 5, 6]) await service.change(id, { status: "sold" });
+    await service.change(7, { name: " \u200b" });
+    await service.add({ name: "مرحبا!", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const lines = page.locator("ol.events li");
+    await expectSoon(async () => {
+      const sentences = await lines.locator(".sentence").allTextContents();
+      return sentences.map((text: string) => text.trim());
+    }, [
+      "مرحبا! was added",
+      "Pet 7 was renamed (blank name)",
+      "3 animals were sold",
+      "Pet 3 was removed",
+      "20 animals were added",
+    ]);
+    await expectSoon(() => lines.locator("time").allTextContents(), Array(5).fill("just now"));
+    // A name does not change the direction of the text around it.
+    await expectSoon(() => lines.first().locator("bdi").textContent(), "مرحبا!");
+    await expectSoon(() => lines.getByRole("link").allInnerTexts(), ["مرحبا!", "Pet 7"]);
+    await lines.getByRole("link", { name: "مرحبا!" }).click();
+    await page.getByRole("heading", { name: "مرحبا!" }).waitFor();
+    await page.getByRole("link", { name: "All animals" }).click();
+    // A name of white space can be clicked.
+    await linkOf(page, "(blank name)").click();
+    await page.getByRole("heading", { name: "(blank name)" }).waitFor();
+  },
+);

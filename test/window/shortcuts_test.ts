@@ -1,0 +1,45 @@
+/** The keys that work anywhere. */
+
+import { assertEquals } from "@std/assert";
+import { issueApiKey } from "../../src/keys/write_api_key.ts";
+import { testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
+import { button, expectFocus, linkOf, press, row } from "../support/window_controls.ts";
+
+testInBrowser(
+  "the keys /, n and ? work outside of fields and dialogs",
+  async ({ service, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    const search = page.getByLabel("Search by name or id");
+    await row(page, "Rex").waitFor();
+    await page.keyboard.press("/");
+    await expectFocus(search);
+    await page.keyboard.type("n?/");
+    await expectSoon(() => search.inputValue(), "n?/");
+    assertEquals(await dialog.count(), 0);
+    await search.fill("");
+    await row(page, "Rex").waitFor();
+    await linkOf(page, "Rex").focus();
+    await page.keyboard.press("?");
+    await dialog.getByRole("heading", { name: "Keys" }).waitFor();
+    await page.keyboard.press("n");
+    await expectSoon(() => dialog.count(), 1);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await page.keyboard.press("n");
+    await dialog.getByRole("heading", { name: "Add an animal" }).waitFor();
+    await expectFocus(dialog.getByLabel("Name"));
+    await press(dialog, "Cancel");
+    const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
+    const reader = await open(`/window#key=${token}`);
+    await row(reader, "Rex").waitFor();
+    await reader.getByText("Read only", { exact: true }).waitFor();
+    await reader.keyboard.press("n");
+    await reader.keyboard.press("?");
+    await reader.getByRole("heading", { name: "Keys" }).waitFor();
+    await expectSoon(() => reader.getByRole("dialog").count(), 1);
+    assertEquals(await button(reader, "Add an animal").count(), 0);
+  },
+);
