@@ -100,7 +100,7 @@ test("README: every relative link leads to a file, and every anchor to a heading
   const broken: string[] = [];
   for (const url of readmeUrls()) {
     const text = await Deno.readTextFile(url);
-    const prose = text.replace(/^```[^]*?^```$/gm, "");
+    const prose = text.replace(/^ *```[^]*?^ *```$/gm, "");
     for (const [link, target] of prose.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
       if (!await leadsSomewhere(new URL(target, url))) broken.push(`${link} in ${url.pathname}`);
     }
@@ -149,9 +149,10 @@ async function leadsSomewhere(url: URL): Promise<boolean> {
   }
 }
 
-/** The README.md files of the project. */
+/** The manuals of the project, but for src/http/docs, whose links are those of the reference. */
 function readmeUrls(): URL[] {
-  const paths = globSync("**/README.md", { cwd: ROOT.pathname, exclude: ["**/node_modules"] });
+  const exclude = ["**/node_modules", "src/http/docs"];
+  const paths = globSync("{README.md,{scripts,src,test}/**/*.md}", { cwd: ROOT.pathname, exclude });
   return paths.map((path) => new URL(path, ROOT));
 }
 
@@ -161,7 +162,7 @@ async function allReadmes(): Promise<string> {
 }
 
 function blocksOf(readme: string, language: string): string[] {
-  const pattern = new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "gm");
+  const pattern = new RegExp(`^ *\`\`\`${language}\n([^]*?)^ *\`\`\`$`, "gm");
   return [...readme.matchAll(pattern)].map(([, block]) => block);
 }
 

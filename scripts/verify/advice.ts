@@ -1,4 +1,4 @@
-/** The kinds of faults that an audit finds, and the advice for each. scripts/README.md has the same table; a test compares them. */
+/** The kinds of faults that an audit finds, and the advice for each. scripts/runbook.md has the same table; a test compares them. */
 
 import { commandName } from "../../src/runtime/command_name.ts";
 import { REPAIR_COMMANDS } from "./conversion.ts";

@@ -1,4 +1,5 @@
 import { errorMessage } from "this-runtime/error_message.ts";
+import type { LogEvent } from "./log_events.ts";
 
 /**
  * Logs one entry for each change of the service's state (such as start and stop) and for each failure. If a fault has
@@ -6,12 +7,12 @@ import { errorMessage } from "this-runtime/error_message.ts";
  */
 export type Logger = (
   level: "info" | "warn" | "error",
-  event: string,
+  event: LogEvent,
   details?: Record<string, unknown>,
 ) => void;
 
 /** The event of the line for a response. Such lines may be dropped first, because there are many. */
-export const REQUEST_LINE = "request";
+export const REQUEST_LINE: LogEvent = "request";
 
 /** Returns the message of a thrown value with the messages of its causes, without a stack. */
 export function reasonOf(thrown: unknown): string {

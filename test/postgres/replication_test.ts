@@ -80,6 +80,46 @@ test("with the two standbys of the manual, the loss of one loses nothing, and th
   await until(async () => assertEquals(await add(), 201), "It does not continue");
 });
 
+test("the steps of the runbook promote a standby by hand, and the service continues with all that it has acknowledged", async () => {
+  const runbook = await Deno.readTextFile(`${ROOT}scripts/runbook.md`);
+  const [, chapter] = /^## Promote a standby by hand\n([^]*)$/m.exec(runbook)!;
+  const blocks = Array.from(chapter.matchAll(/^ *```sql\n([^]*?)^ *```$/gm), ([, block]) => block);
+  const [position, promotion, following] = blocks.map((block) => block.trim().split(/\n */));
+  await using a = await PostgresServer.start();
+  const standbys = [
+    { name: "b", server: await PostgresServer.standbyOf(a, { cluster_name: "b" }) },
+    { name: "c", server: await PostgresServer.standbyOf(a, { cluster_name: "c" }) },
+  ];
+  await using b = standbys[0].server;
+  await using c = standbys[1].server;
+  await a.sql("alter system set synchronous_standby_names = 'ANY 1 (b, c)'");
+  await a.sql("select pg_reload_conf()");
+  const database = await a.createDatabase();
+  const address = a.url(database, { ports: [a.port, b.port, c.port] });
+  const token = (await expectTask(ISSUE, { kvPath: address })).trim();
+  await using service = await ServiceProcess.start(address);
+  const add = () => service.add({ name: "Rex", categoryId: 1 }, token);
+  for (let count = 0; count < 10; count++) assertEquals(await add(), 201);
+  await a.kill();
+
+  const positions = await Promise.all(standbys.map(({ server }) => server.sql(position.join(" "))));
+  const isLater = await b.sql(`select '${positions[1].trim()}'::pg_lsn > '${positions[0].trim()}'`);
+  const [next, other] = isLater.trim() === "t" ? standbys.toReversed() : standbys;
+  for (const statement of promotion) {
+    await next.server.sql(statement.replace("(c)", `(${other.name})`));
+  }
+  const { username, password } = new URL(next.server.url(database));
+  const place = `host=127.0.0.1 port=${next.server.port} user=${username} password=${password}`;
+  for (const statement of following) {
+    await other.server.sql(statement.replace("host=b.example port=5432 user=replicator", place));
+  }
+  await until(async () => assertEquals(await add(), 201), "It does not continue");
+  assertEquals(await service.stop(), 0);
+  const audited = await expectTask(["audit"], { kvPath: next.server.url(database) });
+  const [, pets] = /^Sound: \d+ events, (\d+) pets\.$/m.exec(audited)!;
+  assert(Number(pets) >= 11, audited);
+});
+
 async function readiness(service: ServiceProcess): Promise<string> {
   return await (await service.send("/readyz", "")).text();
 }

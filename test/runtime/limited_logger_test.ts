@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { INTERVAL_MS, limitedLogger, REQUESTS_LIMIT } from "../../src/runtime/limited_logger.ts";
+import type { LogEvent } from "../../src/runtime/log_events.ts";
 import type { Logger } from "../../src/runtime/logger.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 
@@ -8,9 +9,10 @@ function open() {
   const lines: Parameters<Logger>[] = [];
   const log = limitedLogger((...line) => lines.push(line), runtime);
   /** Takes the lines that were logged since it was called last. */
-  const take = () => lines.splice(0).map(([level, event, details]) => [level, event, details]);
+  const take = (): unknown[][] =>
+    lines.splice(0).map(([level, event, details]) => [level, event, details]);
   /** Reports that many failures. */
-  const fail = (count: number, event: string, details: Record<string, unknown> = {}) => {
+  const fail = (count: number, event: LogEvent, details: Record<string, unknown> = {}) => {
     for (let number = 1; number <= count; number++) log("warn", event, { ...details, number });
   };
   return { runtime, log, take, fail };

@@ -119,7 +119,7 @@ testNeeding(PROCESSES, ON_DENO)(
     import { installCrashHandlers } from "${ROOT}/src/life_cycle/exit.ts";
     import { stderrLogger } from "${ROOT}/src/runtime/stderr_logger.ts";
     installCrashHandlers(stderrLogger);
-    for (let line = 0; line < 2_000; line++) stderrLogger("info", "something", { line });
+    for (let line = 0; line < 2_000; line++) stderrLogger("info", "request", { line });
     setTimeout(() => { throw new Error("out of order"); }, 100);
     setTimeout(() => {}, 60_000);`;
     const process = new Deno.Command(Deno.execPath(), {

@@ -12,6 +12,13 @@ import { WithheldError } from "./head_writer.ts";
 /** Commits that are not applied are reported after this time, in milliseconds: a lock is usually shorter. */
 const SHORT_LOCK_MS = 500;
 
+/** The event of each step that fails without a clear outcome, or that the store refuses. */
+const FAILURES = {
+  append: "append_failed",
+  commit: "commit_failed",
+  read_back: "read_back_failed",
+} as const;
+
 export interface CommitFailureLogDeps {
   instrumentation: Instrumentation;
   report: Logger;
@@ -40,12 +47,12 @@ export class CommitFailureLog {
     this.#deps.report("info", "commits_applied", { ends: "commits_not_applied" });
   }
 
-  onFailure(step: "append" | "commit" | "read_back", error: unknown): void {
+  onFailure(step: keyof typeof FAILURES, error: unknown): void {
     const { instrumentation, report } = this.#deps;
     if (isWriteFault(error) || error instanceof WithheldError) return;
     const isRefused = error instanceof StoreRefusedError;
     if (isRefused || mayHaveLanded(error)) {
-      report("warn", `${step}_failed`, { reason: reasonOf(error) });
+      report("warn", FAILURES[step], { reason: reasonOf(error) });
       const isUnclear = step === "commit" && !isRefused;
       if (isUnclear) instrumentation.count("commit.unclear");
       return;

@@ -19,8 +19,18 @@ start() {
   NEW_STORE=refuse pets start </dev/null >>BASE/log 2>&1 &
   echo $! >BASE/pid
 }
-case $1 in stop) stop ;; start) start ;; restart) stop; start ;; esac
+case $1 in stop) stop ;; start | enable) start ;; restart) stop; start ;; esac
 `;
+
+/** A script or commands of the manual, with the paths of an installation in a folder, as the user of the test. */
+export function movedTo(folder: string, script: string): string {
+  return script
+    .replaceAll(/\/(etc|opt)\/(?=animal-store|systemd)/g, `${folder}/$1/`)
+    .replaceAll("/var/lib/animal-store", `${folder}/data`)
+    .replaceAll("/usr/local", folder)
+    .replace("case $(id -un) in", "case root in")
+    .replace(/as="setpriv .*"/, "as=");
+}
 
 /**
  * The installation of the manual, in a temporary folder: its paths, and the scripts of `scripts/deploy`, which run as
@@ -40,14 +50,9 @@ export class Installation implements AsyncDisposable {
     await Deno.writeTextFile(`${folder}/etc/animal-store.env`, `${settings.join("\n")}\n`);
     for (const name of ["pets", "pets-upgrade"]) {
       const script = await Deno.readTextFile(`${ROOT}scripts/deploy/${name}`);
-      const moved = script
-        .replaceAll("/etc/animal-store", `${folder}/etc/animal-store`)
-        .replaceAll("/opt/animal-store", `${folder}/opt/animal-store`)
-        .replaceAll("/var/lib/animal-store", `${folder}/data`)
-        .replace("case $(id -un) in", "case root in")
-        .replace(/as="setpriv .*"/, "as=")
-        .replaceAll("/usr/local/bin/deno", Deno.execPath())
-        .replace("/usr/local/bin/node", NODE);
+      const moved = movedTo(folder, script)
+        .replaceAll(`${folder}/bin/deno`, Deno.execPath())
+        .replace(`${folder}/bin/node`, NODE);
       await Deno.writeTextFile(`${folder}/bin/${name}`, moved, { mode: 0o755 });
     }
     const systemctl = SYSTEMCTL.replaceAll("BASE", folder);

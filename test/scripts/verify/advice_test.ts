@@ -19,10 +19,12 @@ import { setExpiry } from "../../support/set_expiry.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
 
 testNeeding(permissions("read"))(
-  "The chapter of the manual about faults has every kind with its action",
+  "The chapter of the runbook about faults has every kind with its action",
   async () => {
-    const readme = await Deno.readTextFile(new URL("../../../scripts/README.md", import.meta.url));
-    const [, chapter] = /### When an audit finds a fault\n([^]*?)\n##/.exec(readme)!;
+    const runbook = await Deno.readTextFile(
+      new URL("../../../scripts/runbook.md", import.meta.url),
+    );
+    const [, chapter] = /## When an audit finds a fault\n([^]*?)\n##/.exec(runbook)!;
     const rows = [...chapter.matchAll(/^\| `(\w+)` +\| (.*?) +\| (\w+) +\|$/gm)];
     assertEquals(
       rows.map(([, kind, meaning, action]) => [kind, { meaning, action }]),
