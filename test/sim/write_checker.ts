@@ -153,8 +153,7 @@ function mayHaveCaused(
 ): boolean {
   if (operation.kind === "create") {
     return type === "PetCreated" && operation.name === data.name &&
-      operation.categoryId === data.categoryId && operation.status === data.status &&
-      operation.color === data.color;
+      operation.categoryId === data.categoryId && operation.status === data.status;
   }
   if (operation.kind === "remove") return type === "PetRemoved" && operation.petId === id;
   return type === "PetUpdated" && operation.petId === id && isPatched(operation.patch, data) &&

@@ -1,17 +1,10 @@
-import { assertEquals, assertLess, assertRejects } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { GUARD_KEYS, HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
-import { KvStore } from "../../../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import { GUARD_KEYS } from "../../../../src/eventstore_less/keyspace.ts";
 import { openStore } from "../../../../src/eventstore_less/store/open_store.ts";
 import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
-import { type Key, WRITE_PROBE } from "../../../../src/eventstore_less/store/store.ts";
-import {
-  NotAppliedError,
-  StoreDamagedError,
-  StoreFailingError,
-  StoreFullError,
-  StoreReadOnlyError,
-} from "../../../../src/eventstore_less/store/store_errors.ts";
+import { type Key } from "../../../../src/eventstore_less/store/store.ts";
+import { NotAppliedError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
 import { put, set, testStoreContract } from "../../../support/store_contract.ts";
 import { utf8 } from "../../../support/utf8.ts";
@@ -70,27 +63,6 @@ test("KvWriter: a store rejects a commit with NotAppliedError while another proc
   store.close();
   await dispose();
 });
-
-/** The messages of SQLite and Deno KV, and the error that each means. */
-const MESSAGES = {
-  "database or disk is full": StoreFullError,
-  "attempt to write a readonly database": StoreReadOnlyError,
-  "Can not write to a read-only database.": StoreReadOnlyError,
-  "unable to open database file": StoreReadOnlyError,
-  "disk I/O error": StoreFailingError,
-  "database disk image is malformed": StoreDamagedError,
-};
-
-for (const [message, Expected] of Object.entries(MESSAGES)) {
-  Deno.test(`KvWriter: a store rejects a commit with ${Expected.name} if SQLite says: ${message}`, async () => {
-    using kv = await Deno.openKv(":memory:");
-    const fail = () => Promise.reject(new TypeError(message));
-    kv.atomic = () => Object.assign(new Deno.AtomicOperation(), { commit: fail });
-    const store = new KvStore(kv, HEAD_KEY);
-    const commit = () => store.commit(WRITE_PROBE);
-    await assertRejects(commit, Expected);
-  });
-}
 
 function decodeUtf8(value: unknown): string {
   return new TextDecoder().decode(value as Uint8Array);

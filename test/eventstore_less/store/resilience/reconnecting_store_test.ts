@@ -62,14 +62,6 @@ Deno.test("reconnectingStore(): a late failure does not close a newer connection
   assertEquals(log.filter((line) => line !== "accept"), ["close first"]);
 });
 
-Deno.test("reconnectingStore() reports a refusal before the first connection", async () => {
-  const { log, attempts, reopen } = makeStore();
-  const first = reopen();
-  attempts[0].reject(new StoreRefusedError("there is no database pets"));
-  await assertRejects(() => first, StoreRefusedError);
-  assertEquals(log, ["refused"]);
-});
-
 Deno.test("reconnectingStore() closes a connection that comes after its signal aborted, or after close()", async () => {
   const { store, log, attempts, reopen, connection } = makeStore();
   const aborted = reopen(AbortSignal.abort(new StoreAwayError("late")));

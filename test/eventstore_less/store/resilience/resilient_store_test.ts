@@ -150,17 +150,6 @@ for (const [name, call] of Object.entries(CALLS).filter(([, call]) => call !== C
     store.close();
   });
 
-  Deno.test(`ResilientStore: ${name} ends at its limit of time if its last attempt hangs`, async () => {
-    let isLocked = true;
-    const answer = () => isLocked ? Promise.reject(lockError()) : hang();
-    const { store, runtime } = storeThat(answer);
-    const reading = call(store).catch((error) => error);
-    await runtime.advance(CALL_LIMIT_MS - 500);
-    isLocked = false;
-    assert(await outcomeAfter(runtime, 500, reading) instanceof UnclearOutcomeError);
-    store.close();
-  });
-
   Deno.test(`ResilientStore: with retryReadsMs, ${name} is repeated beyond the limit of a call`, async () => {
     let isAway = true;
     const answer = () => isAway ? Promise.reject(lockError()) : Promise.resolve([]);

@@ -136,19 +136,6 @@ test("SqliteStore reads while a commit waits for the disk, and reads it once it 
   store.close();
 });
 
-// Takes the five seconds for which a commit waits for a lock.
-test("SqliteStore rejects a commit with NotAppliedError while another process locks the file", async () => {
-  await using temp = await TempStore.make();
-  const store = await SqliteStore.open(temp.kvPath, 0);
-  using database = new DatabaseSync(temp.kvPath);
-  database.exec("begin immediate");
-  await assertRejects(() => put(store, ["key"], "value"), NotAppliedError);
-  database.exec("rollback");
-  assertEquals(await store.get(["key"]), null);
-  await put(store, ["key"], "value");
-  store.close();
-});
-
 test("Processes that create a file at the same time, by SqliteStore and Deno KV, all write it", async () => {
   for (let round = 0; round < 5; round++) {
     await using temp = await TempStore.make();
@@ -241,27 +228,25 @@ const UNREADABLE = {
   "a value of another type": "v = 'text'",
   "an encoding that is unknown": "v_encoding = 7",
   "a version that is negative": "version = -1",
-  "a version that is too large": "version = 9223372036854775807",
   "a version that is a text": "version = 'none'",
 };
 
-for (const [name, change] of Object.entries(UNREADABLE)) {
-  test(`SqliteStore rejects a list and a snapshot with StoreDamagedError at ${name}`, async () => {
-    await using temp = await TempStore.make();
-    const store = await SqliteStore.open(temp.kvPath);
+test("SqliteStore rejects a list and a snapshot with StoreDamagedError at a record that it does not write", async () => {
+  await using temp = await TempStore.make();
+  const store = await SqliteStore.open(temp.kvPath);
+  using database = new DatabaseSync(temp.kvPath);
+  const range = { start: [new Uint8Array()], end: [9] };
+  for (const change of Object.values(UNREADABLE)) {
     await put(store, ["key"], "value");
-    const database = new DatabaseSync(temp.kvPath);
     database.exec(`update kv set ${change}`);
-    const range = { start: [new Uint8Array()], end: [9] };
     await assertRejects(() => store.list(range, { limit: 9 }), StoreDamagedError);
     await assertRejects(() => store.snapshot([], [range], { limit: 9 }), StoreDamagedError);
     // The snapshot has ended, so what is written later is read.
     database.exec("delete from kv");
-    database.close();
     assertEquals(await store.list(range, { limit: 9 }), []);
-    store.close();
-  });
-}
+  }
+  store.close();
+});
 
 test("A snapshot of a SqliteStore rejects with NotAppliedError while the file is locked, and the next one sees the newest records", async () => {
   await using temp = await TempStore.make();
