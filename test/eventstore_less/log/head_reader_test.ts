@@ -5,7 +5,6 @@ import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { EMPTY_HEAD, encodeHead, type HeadEntry } from "../../../src/eventstore_less/log/head.ts";
 import {
   HEAD_LIMIT_MS,
-  HEAD_RECENT_MS,
   HeadLostError,
   HeadReader,
 } from "../../../src/eventstore_less/log/head_reader.ts";
@@ -126,18 +125,4 @@ Deno.test("fresh() accepts a head that is older than a commit during its read", 
   assertEquals((await heads.fresh()).head.position, 1);
   heads.advance({ head: EMPTY_HEAD, versionstamp: null });
   assertEquals(heads.latest?.head.position, 2, "latest never goes back");
-});
-
-Deno.test("recent is the latest head until HEAD_RECENT_MS after it was read or written", async () => {
-  await using opened = await open();
-  const { heads, runtime, write } = opened;
-  assertEquals(heads.recent, undefined);
-  await write({ position: 1 });
-  for (let times = 0; times < 2; times++) {
-    await heads.fresh();
-    await runtime.advance(HEAD_RECENT_MS);
-    assertEquals(heads.recent?.position, 1);
-    await runtime.advance(1);
-    assertEquals(heads.recent, undefined);
-  }
 });

@@ -6,7 +6,6 @@ import {
   type ResilientStoreOptions,
   RETRY_LIMIT_MS,
 } from "../../../../src/eventstore_less/store/resilience/resilient_store.ts";
-import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import {
   type Store,
   STORE_LIMITS,
@@ -21,15 +20,6 @@ import {
   UnclearOutcomeError,
 } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
-import { testStoreContract } from "../../../support/store_contract.ts";
-
-testStoreContract({
-  name: "ResilientStore",
-  async open() {
-    const store = await SqliteStore.open(":memory:");
-    return { store: new ResilientStore(store, { runtime: new FakeRuntime(), probeKey: ["head"] }) };
-  },
-});
 
 const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   "get()": (store) => store.get(["key"]),
