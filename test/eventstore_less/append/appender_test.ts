@@ -351,17 +351,6 @@ Deno.test("append() rejects the commands of a commit whose records cannot be mad
   await assertSound(service, 1);
 });
 
-Deno.test("append() acknowledges no commit that the head does not show", async () => {
-  await using opened = await open();
-  const { service } = opened;
-  const { advance } = service.heads;
-  service.heads.advance = () => {};
-  await assertError(await service.add(REX), { status: 503, code: "outcome_unknown" });
-  service.heads.advance = advance;
-  assertEquals(await idsOf([await service.runtime.settle(service.add(REX))]), [2]);
-  await assertSound(service, 2);
-});
-
 for (const time of ["before", "after"] as const) {
   Deno.test(`append() acknowledges, conflicts and rejects as ever while each call of the telemetry throws ${time} it ran`, async () => {
     await using opened = await open({ instrumentation: failingInstrumentation(() => time) });

@@ -1,10 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { reconnectingStore } from "../../../../src/eventstore_less/store/resilience/reconnecting_store.ts";
 import type { Store } from "../../../../src/eventstore_less/store/store.ts";
-import {
-  StoreAwayError,
-  StoreRefusedError,
-} from "../../../../src/eventstore_less/store/store_errors.ts";
+import { StoreAwayError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { ModelStore } from "../../../sim/model_store.ts";
 
 /** A store whose connections the test opens, with a log of what happened to them. */
@@ -26,27 +23,6 @@ function makeStore() {
     });
   return { store, log, attempts, reopen, connection };
 }
-
-Deno.test("reconnectingStore(): an attempt that fails makes room for the next one", async () => {
-  const { store, log, attempts, reopen, connection } = makeStore();
-  const first = reopen();
-  attempts[0].resolve(connection("first"));
-  await first;
-  const second = reopen();
-  assertEquals((await store.get([]))?.value, "first");
-  attempts[1].reject(new StoreAwayError("too many connections"));
-  await assertRejects(() => second, StoreAwayError);
-  await assertRejects(() => store.get([]), StoreAwayError, "The store is not connected");
-  const third = reopen();
-  attempts[2].reject(new StoreRefusedError("it refuses the password"));
-  await assertRejects(() => third, StoreRefusedError);
-  const fourth = reopen();
-  attempts[3].resolve(connection("fourth"));
-  await fourth;
-  assertEquals((await store.get([]))?.value, "fourth");
-  store.close();
-  assertEquals(log, ["accept", "close first", "close fourth"]);
-});
 
 Deno.test("reconnectingStore(): a late failure does not close a newer connection", async () => {
   const { store, log, attempts, reopen, connection } = makeStore();

@@ -17,7 +17,6 @@ import {
   NotAppliedError,
   StoreClosedError,
   StoreDamagedError,
-  StoreReadOnlyError,
 } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { commit, put, set, testStoreContract } from "../../../support/store_contract.ts";
 import { TempStore } from "../../../support/temp_store.ts";
@@ -165,40 +164,6 @@ test("close() of a SqliteStore leaves one file, and rejects a commit that is und
   await assertRejects(() => store.commit(commit), StoreClosedError);
   const files = await Array.fromAsync(Deno.readDir(temp.folder), ({ name }) => name);
   assertEquals(files, ["pets.sqlite3"]);
-});
-
-test("open() of a SqliteStore rejects a missing folder, a damaged file and tables of another version", async () => {
-  await using temp = await TempStore.make();
-  const path = temp.kvPath;
-  const open = () => SqliteStore.open(path);
-  await assertRejects(
-    () => SqliteStore.open(`${temp.folder}/missing/file`),
-    Error,
-    "unable to open",
-  );
-  (await open()).close();
-  const database = new DatabaseSync(path);
-  database.exec("update migration_state set version = 4");
-  database.close();
-  await assertRejects(open, Error, "its tables have version 4 of Deno KV, not 3");
-  await Deno.writeFile(path, new Uint8Array(4_096).fill(1));
-  await assertRejects(open, Error, "file is not a database");
-});
-
-test("A commit of a SqliteStore whose file has become read-only rejects with StoreReadOnlyError, and stores nothing", async () => {
-  await using temp = await TempStore.make();
-  const store = await SqliteStore.open(temp.kvPath);
-  await put(store, ["key"], "value");
-  const database = new DatabaseSync(temp.kvPath);
-  database.exec(
-    "create trigger fails before update on data_version begin select raise(abort, 'attempt to write a readonly database'); end",
-  );
-  await assertRejects(() => put(store, ["key"], "other"), StoreReadOnlyError);
-  database.exec("drop trigger fails");
-  database.close();
-  assertEquals((await store.get(["key"]))?.value, utf8("value"));
-  await put(store, ["key"], "other");
-  store.close();
 });
 
 test("A commit without the counter of versions rejects with StoreDamagedError, by Deno KV as by SqliteStore", async () => {
