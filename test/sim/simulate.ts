@@ -49,7 +49,7 @@ import {
   LATE_MS,
   NO_FAULTS,
 } from "./fault_profile.ts";
-import { type Exchange, isWrite, type Operation } from "./history.ts";
+import type { Operation } from "./history.ts";
 import { injectFaults, jumpClockByDay } from "./inject_faults.ts";
 import type { Code } from "./code_under_test.ts";
 import {
@@ -71,13 +71,9 @@ export interface SimulationResult {
   instances: number;
   faultProfiles: readonly FaultProfile[];
   requests: number;
-  acknowledged: number;
   events: number;
   /** Number of events whose commit has an earlier event of the same pet or key. */
   shared: number;
-  /** Number of records of Idempotency-Keys that sweeps removed. */
-  swept: number;
-  steps: number;
 }
 
 /** Time within which the service must have recovered after the last fault, in milliseconds. */
@@ -115,19 +111,14 @@ export async function simulate(
   if (!hasEnded) violations.push("The simulation does not end");
   violations.push(...checkExchanges(exchanges, oracle));
   checkStore(cluster);
-  const isAcknowledged = ({ operation, response }: Exchange) =>
-    isWrite(operation) && [200, 201, 204].includes(response?.status ?? 0);
   return {
     seed,
     violations,
     instances: cluster.size,
     faultProfiles: cluster.faultProfiles,
     requests: exchanges.length,
-    acknowledged: exchanges.filter(isAcknowledged).length,
     events: oracle.lines.length,
     shared: oracle.lines.filter(({ isShared }) => isShared).length,
-    swept: oracle.swept,
-    steps: simulation.step,
   };
 }
 

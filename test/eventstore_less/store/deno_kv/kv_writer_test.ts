@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { GUARD_KEYS } from "../../../../src/eventstore_less/keyspace.ts";
 import { openStore } from "../../../../src/eventstore_less/store/open_store.ts";
 import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
-import { type Key } from "../../../../src/eventstore_less/store/store.ts";
+import type { Key } from "../../../../src/eventstore_less/store/store.ts";
 import { NotAppliedError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
 import { put, set, testStoreContract } from "../../../support/store_contract.ts";
