@@ -1,7 +1,7 @@
 import { editFile } from "./edit_file.ts";
 
 /** The text before which entries are added to the list of a pet's fields, as the guide of src/README.md says. */
-const END_OF_FIELDS = "} satisfies Record<string, PetField>;";
+export const END_OF_FIELDS = "} satisfies Record<string, PetField>;";
 
 /** The text before which rows are added to the table of section 2 in src/http/README.md. */
 export const END_OF_RESOURCES = "\n(1) A client does not send it.";

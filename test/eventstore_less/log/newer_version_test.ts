@@ -44,22 +44,31 @@ interface Addition {
   requests: Request[];
 }
 
+/** Requests that store what was added with a change and an addition, and take it away again. */
+function requestsWith(change: object, addition: object, removal: object): Request[] {
+  return [
+    ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
+    ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
+    ["PATCH", "/v1/pets/1", change, `pet-updated:${NEWER}`],
+    ["POST", "/v1/pets", { ...MAX, ...addition }, `pet-created:${NEWER}`],
+    ["PATCH", "/v1/pets/1", removal, `pet-updated:${NEWER}`],
+    // The older version could read this line, but not check it.
+    ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
+    ["POST", "/v1/pets", PIP, "pet-created:1"],
+  ];
+}
+
 const FIELD: Addition = {
   what: "field",
   add(project) {
     const schema = 'text(50, "A field of a test").optional()';
     return addFields(project, `${ADDED}: { schema: ${schema}, release: "${NEWER}" },`);
   },
-  requests: [
-    ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
-    ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
-    ["PATCH", "/v1/pets/1", { [ADDED]: "red", status: "sold" }, `pet-updated:${NEWER}`],
-    ["POST", "/v1/pets", { ...MAX, [ADDED]: `"${ADDED}":2` }, `pet-created:${NEWER}`],
-    ["PATCH", "/v1/pets/1", { [ADDED]: null }, `pet-updated:${NEWER}`],
-    // The older version could read this line, but not check it.
-    ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
-    ["POST", "/v1/pets", PIP, "pet-created:1"],
-  ],
+  requests: requestsWith(
+    { [ADDED]: "red", status: "sold" },
+    { [ADDED]: `"${ADDED}":2` },
+    { [ADDED]: null },
+  ),
 };
 
 const STATUS: Addition = {
@@ -70,16 +79,7 @@ const STATUS: Addition = {
       ["Record<PetStatus, string>> = {", `Record<PetStatus, string>> = { ${ADDED}: "${NEWER}",`],
     ]);
   },
-  requests: [
-    ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
-    ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
-    ["PATCH", "/v1/pets/1", { status: ADDED }, `pet-updated:${NEWER}`],
-    ["POST", "/v1/pets", { ...MAX, status: ADDED }, `pet-created:${NEWER}`],
-    ["PATCH", "/v1/pets/1", { status: "sold" }, `pet-updated:${NEWER}`],
-    // The older version could read this line, but not check it.
-    ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
-    ["POST", "/v1/pets", PIP, "pet-created:1"],
-  ],
+  requests: requestsWith({ status: ADDED }, { status: ADDED }, { status: "sold" }),
 };
 
 interface Newer {
