@@ -9,7 +9,7 @@ import {
 } from "@std/assert";
 import { PET_STATUSES } from "../../../events/pet.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
-import { issueApiKey, revokeApiKey } from "../../../src/keys/write_api_key.ts";
+import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { APPEND_LIMIT_MS, QUEUE_LIMIT } from "../../../src/eventstore_less/append/appender.ts";
 import type { Command } from "../../../src/eventstore_less/append/command.ts";
 import {
@@ -45,13 +45,6 @@ async function open(options?: Parameters<typeof openTestService>[0]) {
   };
   const { [Symbol.asyncDispose]: dispose } = service;
   return { service, store, openOther, holdFirst, [Symbol.asyncDispose]: dispose };
-}
-
-/** Uses a key, so that the service caches it, and resolves to its header. */
-async function usedKey(service: TestService, token: string) {
-  const headers = { authorization: `Bearer ${token}` };
-  await (await service.sendBare("/v1/pets", { headers })).body?.cancel();
-  return headers;
 }
 
 const { landsAndConflicts, landsAndFails, fails, isLocked, hangs, isFull, isRefused } =
@@ -205,21 +198,6 @@ Deno.test("append() rejects at once while the disk fails, after one unknown outc
   await assertSound(service, 1);
 });
 
-Deno.test("drain() settles the accepted commands, and later commands are rejected", async () => {
-  await using opened = await open();
-  const { service, holdFirst } = opened;
-  const { first, release } = await holdFirst();
-  const waiting = service.appender.append(addition(service));
-  let isDrained = false;
-  const drained = service.appender.drain().then(() => isDrained = true);
-  await assertError(await service.add(REX), { status: 503, code: "shutting_down" });
-  assertEquals(isDrained, false);
-  release();
-  await drained;
-  assertEquals([(await first).status, (await waiting).events.length], [201, 1]);
-  await assertSound(service, 2);
-});
-
 Deno.test("append() puts a full queue of ordinary pets into three commits, one after the other, and rejects what does not fit", async () => {
   await using opened = await open();
   const { service, store, holdFirst } = opened;
@@ -238,34 +216,6 @@ Deno.test("append() puts a full queue of ordinary pets into three commits, one a
   assertEquals(store.commits.length, 1 + 3);
   await assertSound(service, QUEUE_LIMIT + 1);
 });
-
-/** The ways in which a key ends while a command that was sent with it waits for the commit before it. */
-const ENDS: Record<string, (service: TestService, other: Instance, keyId: string) => unknown> = {
-  "another instance revokes it": (_, other, keyId) => revokeApiKey(other, keyId),
-  "it expires": ({ runtime }) => runtime.advance(1_500),
-  "its revocation is earlier in the queue": (service, _, keyId) =>
-    void revokeApiKey(service, keyId),
-};
-type Instance = ReturnType<typeof otherInstance>;
-
-for (const [situation, end] of Object.entries(ENDS)) {
-  Deno.test(`append() adds no pet for a waiting command's key if ${situation}`, async () => {
-    await using opened = await open();
-    const { service, openOther, holdFirst } = opened;
-    const expiresAt = service.runtime.now() + 1_000;
-    const { id, token } = await issueApiKey(service, { label: "short", expiresAt });
-    const headers = await usedKey(service, token);
-    const { first, release } = await holdFirst();
-    const ended = end(service, openOther(), id);
-    const second = service.add({ name: "Max", categoryId: 2 }, headers);
-    await ended;
-    release();
-    const responses = await service.runtime.settle(Promise.all([first, second]));
-    assertEquals(responses.map(({ status }) => status), [201, 401]);
-    assertEquals((await responses[1].json()).code, "invalid_credentials");
-    await assertSound(service, 1);
-  });
-}
 
 Deno.test("append() rejects a command that throws, and commits the others", async () => {
   await using opened = await open();
