@@ -190,6 +190,22 @@ Deno.test("ResilientStore: calls wait for the connection after one found the sto
   store.close();
 });
 
+Deno.test("ResilientStore: a remote store's connection is replaced if a commit is not applied and none landed for a second", async () => {
+  let isLocked = false;
+  const reopen = spy(() => Promise.resolve());
+  const commit = () => isLocked ? Promise.reject(lockError()) : Promise.resolve("1");
+  const { store, runtime } = storeThat(() => Promise.resolve([]), { commit, reopen });
+  await COMMIT(store);
+  isLocked = true;
+  for (const [waitMs, expected] of [[999, 0], [1, 1], [999, 1], [1, 2]]) {
+    await runtime.advance(waitMs);
+    await assertRejects(() => COMMIT(store), NotAppliedError);
+    await runtime.advance(0);
+    assertEquals(reopen.calls.length, expected);
+  }
+  store.close();
+});
+
 Deno.test("ResilientStore: after a call hangs, calls fail at once until a read of a probe is answered", async () => {
   let hangs = true;
   const answer = spy(() => hangs ? hang() : Promise.resolve([]));
