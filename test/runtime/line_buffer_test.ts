@@ -85,6 +85,17 @@ Deno.test("LineBuffer repeats what a pipe that does not block did not take", asy
   assertEquals(reader.text, [0, 1, 2].map((number) => `${lineOf(number)}\n`).join(""));
 });
 
+Deno.test("LineBuffer continues after a write that failed", async () => {
+  const { runtime, reader, buffer } = open();
+  reader.fault = { code: "EPIPE" };
+  for (let number = 0; number < 2 * LINES; number++) buffer.add(lineOf(number));
+  await runtime.advance(0);
+  reader.fault = undefined;
+  buffer.add(lineOf(1));
+  await runtime.advance(0);
+  assertEquals(reader.text, `${lineOf(1)}\n`);
+});
+
 Deno.test("end() resolves when all is written, or after its limit", async () => {
   const empty = open();
   await empty.buffer.end(1_000);

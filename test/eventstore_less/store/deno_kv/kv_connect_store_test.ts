@@ -1,4 +1,5 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { spy } from "@std/testing/mock";
 import { HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
 import { openKvConnectStore } from "../../../../src/eventstore_less/store/deno_kv/kv_connect_store.ts";
 import type { Store } from "../../../../src/eventstore_less/store/store.ts";
@@ -41,6 +42,14 @@ test("openKvConnectStore() rejects with StoreAwayError if no server answers, and
   await cutting;
   await using hanging = serve(() => new Promise(() => {}));
   await assertRejects(() => open(hanging.address, AbortSignal.timeout(100)), StoreAwayError);
+});
+
+test("openKvConnectStore() that fails closes its HTTP client", async () => {
+  using created = spy(Deno, "createHttpClient");
+  await using server = serve(() => new Response("Starting", { status: 503 }));
+  await assertRejects(() => open(server.address), StoreAwayError);
+  const [{ returned: client }] = created.calls;
+  assertThrows(() => client!.close(), Deno.errors.BadResource);
 });
 
 const COMMIT = {
