@@ -1,4 +1,4 @@
-import { assertLess, assertRejects } from "@std/assert";
+import { assertRejects } from "@std/assert";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
 import { acceptLog } from "../../src/eventstore_less/log/accept_store.ts";
 import { openKvConnectStore } from "../../src/eventstore_less/store/deno_kv/kv_connect_store.ts";
@@ -44,20 +44,6 @@ test("KvConnectStore reads a head that is a text, as earlier formats have it, so
   const advice = "it has format 3, of an older version; export it with";
   await assertRejects(() => acceptLog(store), StoreRefusedError, advice);
   store.close();
-});
-
-test("KvConnectStore: a commit beyond a kilobyte does not wait for an acknowledgement", async () => {
-  await using server = await DenokvServer.start();
-  const store = await connectTo(server);
-  let shortestMs = Infinity;
-  for (let round = 0; round < 50; round++) {
-    const start = performance.now();
-    await put(store, ["key"], new Uint8Array(20_000));
-    shortestMs = Math.min(shortestMs, performance.now() - start);
-  }
-  store.close();
-  // Nagle's algorithm and a delayed acknowledgement would make each take 40 ms.
-  assertLess(shortestMs, 40);
 });
 
 test("KvConnectStore: the type of an error says whether a commit may have landed", async () => {

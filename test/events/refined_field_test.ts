@@ -30,14 +30,6 @@ interface RefinedField {
 /** The refinement is a part of the definition of the value, or follows `optional()`. */
 const FIELDS: RefinedField[] = [
   {
-    name: "born",
-    definition: 'text(10, "The year of birth")REFINEMENT.optional()',
-    refinement: '.refine((it) => it !== "banana", "must be a year")',
-    right: "2019",
-    wrong: "banana",
-    fault: "must be a year",
-  },
-  {
     name: "seen",
     definition: 'text(10, "The last place").optional()REFINEMENT',
     refinement: '.refine((it) => it !== "banana", "must be a place")',
@@ -52,14 +44,6 @@ const FIELDS: RefinedField[] = [
     right: 4,
     wrong: 3,
     fault: "must be even",
-  },
-  {
-    name: "mood",
-    definition: 'z.enum(["glad", "sad"])REFINEMENT.optional()',
-    refinement: '.refine((it) => it !== "sad", "must be a good one")',
-    right: "glad",
-    wrong: "sad",
-    fault: "must be a good one",
   },
 ];
 

@@ -28,10 +28,6 @@ const NODE = await install("Node", installNode);
 export const ENGINES: Record<string, EngineKind> = {
   "two instances on one file": { needs: [], open: () => openFile() },
   "three processes of one supervisor on one file": { needs: [], open: openProcesses },
-  "Node and Deno in turn on one file": {
-    needs: [NODE],
-    open: async () => ({ ...await openFile(startInTurn), instances: 1 }),
-  },
   "Node and Deno at the same time on one file": {
     needs: [NODE],
     open: () => {

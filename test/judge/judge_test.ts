@@ -20,7 +20,6 @@ const MUTANT_OPERATIONS = 1_500;
 
 const MUTANT_NAMES = [
   "an instance does not follow the changes of others",
-  "a page that lost a pet stays cached",
   "a removed pet comes back",
 ];
 

@@ -12,23 +12,21 @@ const test = testNeeding(POSTGRES.need);
 
 test("fail-over: nothing acknowledged is lost or stored twice, and additions continue at once", async () => {
   await using pair = await startPair();
-  const outcome = await runFailover(pair, 3);
+  const outcome = await runFailover(pair, 1);
   console.log(outcome);
   assertGreater(outcome.outcomes.created, 0);
 });
 
 test("split brain: with READS=strict, a list of the old primary's instance is never stale", async () => {
-  for (let run = 0; run < 3; run++) {
-    await using split = await splitBrain({ READS: "strict" }, 1);
-    await split.promote();
-    for (let count = 0, isBack = false; count < 20 || !isBack; count++) {
-      const added = await split.addOnNew();
-      assert(added !== undefined, "the new primary acknowledges");
-      const { status, ids } = await split.listOnOld();
-      isBack ||= status === 200;
-      if (status === 200) assertEquals(ids[0], added);
-      else assertEquals(status, 503);
-    }
+  await using split = await splitBrain({ READS: "strict" }, 1);
+  await split.promote();
+  for (let count = 0, isBack = false; count < 20 || !isBack; count++) {
+    const added = await split.addOnNew();
+    assert(added !== undefined, "the new primary acknowledges");
+    const { status, ids } = await split.listOnOld();
+    isBack ||= status === 200;
+    if (status === 200) assertEquals(ids[0], added);
+    else assertEquals(status, 503);
   }
 });
 

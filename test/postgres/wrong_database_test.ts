@@ -1,9 +1,8 @@
 /** Databases that cannot be used. */
 
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { PostgresSettings } from "../../src/eventstore_less/store/postgres/database_url.ts";
 import { StoreRefusedError } from "../../src/eventstore_less/store/store_errors.ts";
-import { freePort } from "../support/free_port.ts";
 import { openDatabase, POSTGRES, serverOfFile } from "../support/postgres_server.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../support/run_task.ts";
@@ -23,25 +22,6 @@ async function expectRefused(
 ): Promise<void> {
   await assertRejects(() => openDatabase(address, settings), StoreRefusedError, reason);
 }
-
-test("a program says on one line why it cannot use its database, and no password", async () => {
-  const wrong = server().url("nowhere");
-  const away = server().url("pets", { ports: [freePort()] });
-  const cases: [args: string[], address: string, reason: string][] = [
-    [ISSUE, wrong, "there is no database nowhere"],
-    [["start"], wrong, "there is no database nowhere"],
-    [["log"], away, "it does not answer"],
-  ];
-  for (const [args, kvPath, reason] of cases) {
-    const { code, stdout, stderr } = await runTask(args, { kvPath, env: { PORT: "0" } });
-    assertEquals([args, code, stdout], [args, 2, ""], stderr);
-    assertMatch(
-      stderr,
-      /^error: Cannot open the database \S+ on 127\.0\.0\.1:\d+ \(DATABASE_URL\): [^\n]+\n$/,
-    );
-    assert(stderr.includes(reason) && !stderr.includes(server().secret), stderr);
-  }
-});
 
 test("open() refuses tables of another program, and a schema animal_store that is not ours, and leaves no connection", async () => {
   const database = await server().createDatabase();

@@ -43,7 +43,7 @@ test("litestream replicates under load, and restores a sound store after kill -9
   let isOver = false;
   const running = load.run(() => isOver);
   // Long enough for many checkpoints.
-  await sleep(15_000);
+  await sleep(8_000);
   // No request was refused, and no connection lost.
   assertEquals(Object.keys(load.outcomes), ["created"]);
   litestream.kill("SIGKILL");

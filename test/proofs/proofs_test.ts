@@ -19,8 +19,8 @@ const CACHE = new URL("../../.cache/proofs", import.meta.url).pathname;
 const BIN = `${CACHE}/bin`;
 
 /** Number of events of the published log, and of the older checkpoint. */
-const EVENTS = 100_000;
-const OLD_EVENTS = 70_001;
+const EVENTS = 30_000;
+const OLD_EVENTS = 20_001;
 
 const ORIGIN = "log.shop.example/pets";
 
@@ -54,12 +54,12 @@ test("Tessera's fsck accepts a published log and refuses it with one altered lin
       "-N=8",
     ])).output;
   assertStringIncludes(await fsck(), `Successfully fsck'd log with size ${EVENTS} `);
-  const bundle = `${dir}/tile/entries/200`;
+  const bundle = `${dir}/tile/entries/100`;
   const content = await Deno.readFile(bundle);
   await Deno.writeFile(bundle, content.with(1_000, content[1_000] ^ 1));
   const output = await fsck();
   await Deno.writeFile(bundle, content);
-  assertStringIncludes(output, "fsck failed: failed: tile/0/200: log has");
+  assertStringIncludes(output, "fsck failed: failed: tile/0/100: log has");
   assert(!output.includes("Successfully"));
 });
 

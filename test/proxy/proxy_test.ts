@@ -22,7 +22,7 @@ import { testNeeding } from "../support/test_needing.ts";
 const CLIENT_CONNECTION_LIMIT = 100;
 
 /** How many connections there are of each kind of hostile client. */
-const HOSTILE = 1_000;
+const HOSTILE = 300;
 
 const HAPROXY = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].find(isInstalled) ?? "haproxy";
 
@@ -78,11 +78,11 @@ function testOnFakeService(
   });
 }
 
-test("serves a client during 2,000 idle and 1,000 slow connections from 30 addresses", async ({ proxy, token }) => {
-  const addresses = Array.from({ length: 30 }, (_, i) => `127.0.1.${i + 1}`);
+test("serves a client during 600 idle and 300 slow connections from 10 addresses", async ({ proxy, token }) => {
+  const addresses = Array.from({ length: 10 }, (_, i) => `127.0.1.${i + 1}`);
   using hostile = new HostileClients(proxy.port, addresses);
   await until(() => hostile.open.size > 0.98 * 3 * HOSTILE);
-  await assertServes(proxy, token, 100);
+  await assertServes(proxy, token, 40);
   // Dropped connections are replaced, so that the load lasts to the end.
   assert(hostile.open.size > 0.5 * 3 * HOSTILE, `${hostile.open.size} are open`);
   hostile.isReplacing = false;
@@ -92,7 +92,7 @@ test("serves a client during 2,000 idle and 1,000 slow connections from 30 addre
   }
 });
 
-test("refuses most of 3,000 connections from one address, and serves the others", async ({ proxy, token }) => {
+test("refuses most of 900 connections from one address, and serves the others", async ({ proxy, token }) => {
   using hostile = new HostileClients(proxy.port, ["127.0.0.2"]);
   hostile.isReplacing = false;
   const sum = (counts: number[]) => counts.reduce((a, b) => a + b, hostile.open.size);
@@ -100,7 +100,7 @@ test("refuses most of 3,000 connections from one address, and serves the others"
   // A silent connection that is refused may have been open for a moment. The others shook hands, so they were accepted:
   // some when the proxy had dropped earlier ones.
   const { kept, slow } = hostile.dropped;
-  assertLess(sum([kept, slow]), 5 * CLIENT_CONNECTION_LIMIT);
+  assertLess(sum([kept, slow]), 3 * CLIENT_CONNECTION_LIMIT);
   await assertServes(proxy, token, 20);
 });
 

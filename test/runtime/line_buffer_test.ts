@@ -113,16 +113,3 @@ Deno.test("end() resolves when all is written, or after its limit", async () => 
   await late.runtime.advance(1);
   assertEquals(isOver, true);
 });
-
-Deno.test("end() takes no more lines, so the last line stays the last one", async () => {
-  const { runtime, reader, stop, buffer } = open();
-  const resume = stop();
-  buffer.add(lineOf(1));
-  const ended = buffer.end(1_000);
-  buffer.add(lineOf(2));
-  resume();
-  await ended;
-  buffer.add(lineOf(3));
-  await runtime.advance(0);
-  assertEquals(reader.text, `${lineOf(1)}\n`);
-});

@@ -5,7 +5,6 @@ import {
   type CategoryWrite,
   type Exchange,
   isCategoryWrite,
-  NOTHING_STORED,
 } from "./history.ts";
 import {
   type CommittedLine,
@@ -15,7 +14,7 @@ import {
   type Oracle,
   shortened,
 } from "./oracle.ts";
-import { loggedKey } from "./write_checker.ts";
+import { isRefused, loggedKey } from "./write_checker.ts";
 
 export function* checkCategories(
   exchange: Exchange,
@@ -140,9 +139,4 @@ function mayHaveCaused({ operation, key }: Exchange, { event }: CommittedLine): 
   const type = kind === "nameCategory" ? "CategoryNamed" : "CategoryRemoved";
   return event.type === type && event.data.id === categoryId && event.actor === key.keyId &&
     (name === undefined || event.data.name === name);
-}
-
-function isRefused({ response }: Exchange): boolean {
-  if (response === undefined || response.status < 400) return false;
-  return response.status < 500 || NOTHING_STORED.includes(JSON.parse(response.body).code);
 }

@@ -10,14 +10,7 @@ import {
   type WriteOperation,
 } from "./history.ts";
 import type { Random } from "./random.ts";
-import {
-  COLORS,
-  drawRemoval,
-  drawUpdate,
-  noteResponse,
-  PET_STATUSES,
-  type Workload,
-} from "./workload.ts";
+import { drawRemoval, drawUpdate, noteResponse, PET_STATUSES, type Workload } from "./workload.ts";
 
 /** Range of the time after which a client sends a request again, in milliseconds. */
 const RETRY_AFTER_MS = { low: 200, high: 12_000 };
@@ -116,14 +109,7 @@ class Client {
   #drawCreate(name: string): CreateOperation {
     const random = this.#random;
     const status = random.chance(0.3) ? undefined : random.pick(PET_STATUSES);
-    const operation: CreateOperation = {
-      kind: "create",
-      name,
-      categoryId: random.integer(-2, 2),
-      status,
-    };
-    if (this.#workload.hasColor && random.chance(0.5)) operation.color = random.pick(COLORS);
-    return operation;
+    return { kind: "create", name, categoryId: random.integer(-2, 2), status };
   }
 
   #drawList(): ListOperation {

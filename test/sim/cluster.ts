@@ -308,8 +308,8 @@ function petRequestOf(
     setHeader("content-type", "application/merge-patch+json");
     return new Request(url, { method: "PATCH", headers, body: JSON.stringify(operation.patch) });
   }
-  const { name, status, categoryId, color } = operation;
-  const body = JSON.stringify({ name, status, categoryId, color });
+  const { name, status, categoryId } = operation;
+  const body = JSON.stringify({ name, status, categoryId });
   return new Request(url, { method: "POST", headers, body });
 }
 

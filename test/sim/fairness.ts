@@ -30,12 +30,9 @@ export interface Times {
   clientMs: number;
 }
 
-/** The clients of an instance. They add pets, or repeat requests that add nothing. */
+/** The clients of an instance, which add pets. */
 export interface Load {
   clients: number;
-  repeats?: boolean;
-  /** How long each client rests after an outcome, in milliseconds. */
-  restMs?: number;
 }
 
 /** The outcomes that the clients of an instance got. */
@@ -168,15 +165,14 @@ function runClients(
   simulation: Simulation,
   { appender }: Instance,
   node: Node,
-  { clients, repeats = false, restMs = 0 }: Load,
+  { clients }: Load,
   { prepareMs, clientMs }: Times,
   measurement: Measurement,
 ): void {
   const processor = new Processor(simulation);
   const actor = node.newId();
   const newCommand = (): Command => {
-    const command = addPetCommand(node, actor, { name: "Rex", categoryId: 1n });
-    const decide: Command["decide"] = repeats ? () => [] : command.decide;
+    const { decide } = addPetCommand(node, actor, { name: "Rex", categoryId: 1n });
     return { decide, prepare: () => processor.use(prepareMs) };
   };
   const runClient = async () => {
@@ -184,7 +180,7 @@ function runClients(
       const startedAt = simulation.now;
       await appender.append(newCommand()).catch(() => measurement.failed++);
       measurement.latencies.push(simulation.now - startedAt);
-      await simulation.sleep(clientMs + restMs * node.random() * 2);
+      await simulation.sleep(clientMs);
     }
   };
   for (let client = 0; client < clients; client++) runClient();

@@ -18,8 +18,6 @@ export interface CreateOperation {
   name: string;
   status?: string;
   categoryId: number;
-  /** Only if the code under test has a fourth field. */
-  color?: string;
   idempotencyKey?: string;
 }
 
@@ -35,7 +33,7 @@ export interface Target {
 export interface UpdateOperation extends Target {
   kind: "update";
   /** A `categoryId` from {@linkcode FIRST_TAG} on is only in the requests of one update attempt. */
-  patch: { name?: string; categoryId?: number; status?: string | null; color?: string | null };
+  patch: { name?: string; categoryId?: number; status?: string | null };
 }
 
 export interface RemoveOperation extends Target {

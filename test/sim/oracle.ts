@@ -71,8 +71,6 @@ export class Oracle {
   readonly names: Names[] = [{ position: 0, step: -1, byId: new Map() }];
   /** The positions of the events whose records of Idempotency-Keys a fault has removed at some time. */
   readonly lostPositions = new Set<number>();
-  /** Number of records of Idempotency-Keys that were removed because they were over. */
-  swept = 0;
   #simulation: Simulation;
   #violations: string[];
   #lastHash = GENESIS;
@@ -155,7 +153,6 @@ export class Oracle {
     const { event } = this.lines[key.at(-1) as number - 1];
     const expiresAt = Date.parse(event.time) + DAY_MS;
     const times = this.lines.map(({ event }) => Date.parse(event.time));
-    this.swept++;
     if (expiresAt <= this.#simulation.now && expiresAt + KEPT_MS <= Math.max(...times)) return;
     this.#violations.push(`An Idempotency-Key was removed that is not over: ${key.join("/")}`);
   }

@@ -1,5 +1,4 @@
 import { pathToFileURL } from "node:url";
-import { END_OF_FIELDS } from "../support/add_fields.ts";
 import { ROOT, withProjectCopy } from "../support/with_project_copy.ts";
 import * as code from "./code_under_test.ts";
 import { type Mutant, MUTANT_SEEDS } from "./mutants.ts";
@@ -24,19 +23,37 @@ export function withMutatedProject<T>(
 export async function findKillingSeed(
   mutant: Mutant,
 ): Promise<{ seed: number; violation: string } | undefined> {
-  const faulty = mutant.kind === "port" ? mutant.inject(code) : await importPatched(mutant.patch);
+  const faulty = await importMutant(mutant);
   for (let seed = mutant.seed ?? 1, tried = 0; tried <= MUTANT_SEEDS; seed = ++tried) {
-    const { violations: [violation] } = await simulate(faulty, seed, { stopsAtViolation: true });
+    const violation = await firstViolation(faulty, seed);
     if (violation === undefined) continue;
     if (seed !== mutant.seed) await expectSound(seed);
     return { seed, violation };
   }
 }
 
-/** Rejects if the real code has a violation with that seed. */
-export async function expectSound(seed: number): Promise<void> {
-  const { violations } = await simulate(code, seed);
+/** Imports the code with the fault. */
+export async function importMutant(mutant: Mutant): Promise<code.Code> {
+  return mutant.kind === "port" ? mutant.inject(code) : await importPatched(mutant.patch);
+}
+
+/** Simulates a seed until its first violation; resolves to `undefined` if there is none. */
+export async function firstViolation(
+  tested: code.Code,
+  seed: number,
+): Promise<string | undefined> {
+  const { violations } = await simulate(tested, seed, { stopsAtViolation: true });
+  return violations[0];
+}
+
+/**
+ * Rejects if the real code has a violation with that seed. Resolves to the number of events that share a commit with an
+ * earlier one of their subject.
+ */
+export async function expectSound(seed: number): Promise<number> {
+  const { violations, shared } = await simulate(code, seed);
   if (violations.length > 0) throw new Error(`deno task sim --seed ${seed}: ${violations}`);
+  return shared;
 }
 
 const CODE = new URL("code_under_test.ts", import.meta.url).href;
@@ -69,13 +86,6 @@ async function importPatched(patch: Patch): Promise<code.Code> {
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-}
-
-/** Imports the code with one more field, `color`. */
-export async function importWithColor(): Promise<typeof code> {
-  const field = 'color: { schema: text(50, "The colour").optional(), release: "99.1" }';
-  const edits: Patch["edits"] = { FIELDS: [END_OF_FIELDS, `${field}, ${END_OF_FIELDS}`] };
-  return await importPatched({ name: "color", file: "events/pet.ts", edits });
 }
 
 async function readSources(url: string): Promise<void> {

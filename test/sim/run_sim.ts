@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import * as code from "./code_under_test.ts";
 import { MUTANT_SEEDS, MUTANTS } from "./mutants.ts";
-import { findKillingSeed, importWithColor } from "./run_mutant.ts";
+import { findKillingSeed } from "./run_mutant.ts";
 import { simulate, type SimulationResult } from "./simulate.ts";
 
 const HELP = `
@@ -11,7 +11,6 @@ Runs the real service on simulated nodes and a simulated store. A seed decides t
 
   deno task sim [--seeds N] [--from S]   run N seeds (default: 1000), starting with S (default: 1)
   deno task sim --seed S [--trace]       repeat one seed exactly; --trace prints every event
-  deno task sim --color …                with one more field of a pet
   deno task sim --mutants [NAME]         check that the simulator finds known faults in the code, and
                                          keep the seeds that find them
 
@@ -35,7 +34,6 @@ async function main(): Promise<boolean> {
       from: { type: "string", default: "1" },
       seed: { type: "string" },
       trace: { type: "boolean" },
-      color: { type: "boolean", default: false },
       mutants: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -43,59 +41,36 @@ async function main(): Promise<boolean> {
   });
   if (values.help) return console.log(HELP.trim()), true;
   if (values.mutants) return await runMutants(name);
-  const { color: hasColor, trace } = values;
-  if (values.seed !== undefined) return await runSeeds(parseCount(values.seed), 1, hasColor, trace);
-  return await runSeeds(parseCount(values.from), parseCount(values.seeds), hasColor);
+  if (values.seed !== undefined) return await runSeeds(parseCount(values.seed), 1, values.trace);
+  return await runSeeds(parseCount(values.from), parseCount(values.seeds));
 }
 
-async function runSeeds(
-  first: number,
-  seeds: number,
-  hasColor: boolean,
-  isTraced = false,
-): Promise<boolean> {
-  const tested = hasColor ? await importWithColor() : code;
+async function runSeeds(first: number, seeds: number, isTraced = false): Promise<boolean> {
   const onTrace = isTraced ? console.log : undefined;
-  const counts = ["requests", "acknowledged", "events", "shared", "swept", "steps"] as const;
-  const sums = {
-    failed: 0,
-    requests: 0,
-    acknowledged: 0,
-    events: 0,
-    shared: 0,
-    swept: 0,
-    steps: 0,
-  };
+  const sums = { failed: 0, requests: 0, events: 0 };
   const start = performance.now();
   for (let seed = first; seed < first + seeds; seed++) {
-    const result = await simulate(tested, seed, { onTrace, hasColor });
+    const result = await simulate(code, seed, { onTrace });
     if (result.violations.length > 0) {
-      reportFailure(result, hasColor);
+      reportFailure(result);
       sums.failed++;
     }
-    for (const name of counts) {
-      sums[name] += result[name];
-    }
+    sums.requests += result.requests;
+    sums.events += result.events;
   }
   const seconds = (performance.now() - start) / 1_000;
   console.log(
     `${seeds} seeds from ${first}: ${sums.failed} failed; ${sums.requests} requests, ` +
-      `${sums.acknowledged} writes acknowledged, ${sums.events} events (${sums.shared} after ` +
-      `one of their pet in the same commit), ${sums.swept} Idempotency-Keys swept, ` +
-      `${sums.steps} steps; ` +
-      `${seconds.toFixed(0)} s`,
+      `${sums.events} events; ${seconds.toFixed(0)} s`,
   );
   return sums.failed === 0;
 }
 
-function reportFailure(
-  { seed, violations, instances, faultProfiles }: SimulationResult,
-  hasColor: boolean,
-): void {
+function reportFailure({ seed, violations, instances, faultProfiles }: SimulationResult): void {
   console.log(`Seed ${seed} failed with ${instances} instances, and these fault profiles:`);
   console.log(Deno.inspect(faultProfiles, { depth: 9 }));
   for (const violation of violations.slice(0, 20)) console.log(`  ${violation}`);
-  console.log(`To repeat it: deno task sim --seed ${seed} --trace${hasColor ? " --color" : ""}`);
+  console.log(`To repeat it: deno task sim --seed ${seed} --trace`);
 }
 
 async function runMutants(text: string): Promise<boolean> {

@@ -19,8 +19,6 @@ export interface Workload {
   code: Code;
   /** Whether the faults of the round include jumps of clocks. */
   clocksJump: boolean;
-  /** Whether the code under test has one more field, `color`. */
-  hasColor: boolean;
   keys: KeyInUse[];
   /** The newest pet id that a client has received. */
   newestPetId: number;
@@ -35,8 +33,6 @@ export interface Workload {
   /** Requests with an Idempotency-Key, which may be repeated at any time. */
   idempotentWrites: { operation: WriteOperation; key: KeyInUse }[];
 }
-
-export const COLORS = ["red", "black and white"];
 
 export const PET_STATUSES = ["available", "pending", "sold"];
 
@@ -87,7 +83,6 @@ export function drawUpdate(
   if (Object.keys(patch).length === 0 || random.chance(0.6)) {
     patch.status = random.pick([...PET_STATUSES, null]);
   }
-  if (workload.hasColor && random.chance(0.5)) patch.color = random.pick([...COLORS, null]);
   return { kind: "update", ...drawTarget(workload, random, petId), patch };
 }
 

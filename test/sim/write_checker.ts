@@ -153,8 +153,7 @@ function mayHaveCaused(
 ): boolean {
   if (operation.kind === "create") {
     return type === "PetCreated" && operation.name === data.name &&
-      operation.categoryId === data.categoryId && operation.status === data.status &&
-      operation.color === data.color;
+      operation.categoryId === data.categoryId && operation.status === data.status;
   }
   if (operation.kind === "remove") return type === "PetRemoved" && operation.petId === id;
   return type === "PetUpdated" && operation.petId === id && isPatched(operation.patch, data) &&
@@ -165,7 +164,8 @@ function isPatched(patch: UpdateOperation["patch"], pet: Record<string, unknown>
   return Object.entries(patch).every(([name, value]) => (pet[name] ?? null) === value);
 }
 
-function isRefused({ response }: Exchange): boolean {
+/** Whether nothing was stored for a request, as its response says. */
+export function isRefused({ response }: Exchange): boolean {
   if (response === undefined || response.status < 400) return false;
   if (response.status < 500) return true;
   return NOTHING_STORED.includes(JSON.parse(response.body).code);

@@ -1,5 +1,3 @@
-import { Buffer } from "node:buffer";
-
 /**
  * A proxy on loopback, for tests of what a network does between a client and its server. At random, it closes a
  * connection after the server has executed a request and before the response goes back. It can also swallow
@@ -12,17 +10,15 @@ export class TcpProxy implements AsyncDisposable {
   #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly port = this.#listener.addr.port;
   #portOf: () => number;
-  #rewrite: (text: string) => string;
   /** Connections are numbered as they come. Those below this number are swallowed. */
   #swallowedBelow = 0;
   #connections = 0;
   #end = new AbortController();
   #served: Promise<unknown>;
 
-  /** Calls `portOf` for each connection. `rewrite` gets what the server sends as Latin-1, and may change it. */
-  constructor(portOf: () => number, rewrite = (text: string) => text) {
+  /** Calls `portOf` for each connection. */
+  constructor(portOf: () => number) {
     this.#portOf = portOf;
-    this.#rewrite = rewrite;
     this.#served = this.#serve();
   }
 
@@ -65,8 +61,7 @@ export class TcpProxy implements AsyncDisposable {
           this.cuts++;
           return controller.error(new Error("cut"));
         }
-        const text = this.#rewrite(Buffer.from(chunk).toString("latin1"));
-        controller.enqueue(Buffer.from(text, "latin1"));
+        controller.enqueue(chunk);
       },
     });
   }

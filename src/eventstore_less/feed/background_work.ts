@@ -5,7 +5,7 @@ export const TURN_MS = 3;
 export const REST_MS = 9;
 
 /** After this time without a turn, in milliseconds, the thread has rested. */
-export const IDLE_MS = 100;
+const IDLE_MS = 100;
 
 /** `events`: followers that catch up, and sweeps. `pages`: searches, the fill of an index, and compression of long bodies. */
 export type BackgroundWorkKind = "events" | "pages";

@@ -2,7 +2,6 @@ import { assertEquals } from "@std/assert";
 import {
   BackgroundWork,
   type BackgroundWorkKind,
-  IDLE_MS,
   REST_MS,
   TURN_MS,
 } from "../../../src/eventstore_less/feed/background_work.ts";
@@ -82,31 +81,6 @@ Deno.test("BackgroundWork counts what the owner of a turn does after it", async 
   await runtime.advance(3 * REST_MS - 1);
   assertEquals(turns.join(""), "x".repeat(10) + "yyy");
   await long;
-});
-
-Deno.test("BackgroundWork gives the first turn at once after it was idle, whatever came meanwhile", async () => {
-  const { runtime, background, turns, work } = openWork();
-  const working = work("x", TURN_MS);
-  await runtime.advance(0);
-  await working;
-  const request = {};
-  background.requestBegan(request);
-  background.requestEnded(request);
-  await runtime.advance(IDLE_MS);
-  work("y", TURN_MS);
-  await runtime.advance(0);
-  assertEquals(turns.join(""), "xy");
-});
-
-Deno.test("BackgroundWork rests only for a moment for requests that are work of its own", async () => {
-  const { runtime, background, turns, work } = openWork();
-  const request = {};
-  background.requestBegan(request);
-  background.requestLeft(request);
-  const working = work("x", 5 * TURN_MS);
-  await runtime.advance(0);
-  await working;
-  assertEquals(turns.length, 5);
 });
 
 Deno.test("BackgroundWork counts the end of a request once, also if it has become work before", async () => {

@@ -11,11 +11,11 @@ import {
 import { BackgroundWork, TURN_MS } from "../../../src/eventstore_less/feed/background_work.ts";
 import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
+import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import type { Store } from "../../../src/eventstore_less/store/store.ts";
 import { faultyStore } from "../../support/faulty_store.ts";
 import { sampleLog } from "../../support/sample_log.ts";
 import { openSampleStore, writeLog } from "../../support/sample_store.ts";
-import { TEST_STORES } from "../../support/test_service.ts";
 import { utf8 } from "../../support/utf8.ts";
 import { commit } from "../../support/store_contract.ts";
 
@@ -71,17 +71,6 @@ Deno.test("EventFeed shows a head only what was in the log then", async () => {
   assertEquals(rest.at(-1)!.position, 300);
 });
 
-Deno.test("EventFeed lets many read different parts at once, each of them once", async () => {
-  using sample = await openFeed(40 * SEGMENT_LENGTH);
-  const places = (await readAll(sample)).filter(({ position }) => position % SEGMENT_LENGTH === 5);
-  const { lists } = sample.store;
-  lists.length = 0;
-  const cold = { ...sample, feed: feedOf(sample.store) };
-  await Promise.all(places.map((place) => cold.feed.linesAfter(place, cold.entry)));
-  const starts = new Set(lists.map(({ start }) => String(start)));
-  assertEquals(starts.size, lists.length, "No part was read again");
-});
-
 Deno.test("EventFeed lets others run between the lines that are far behind the head, and only between these", async () => {
   await using sample = await openFeed();
   const runtime = new FakeRuntime();
@@ -104,23 +93,6 @@ Deno.test("EventFeed lets others run between the lines that are far behind the h
   assertEquals(turns, 0);
   await cold.feed.expectPlace(BEGINNING, sample.entry);
   assertEquals(turns, 0, "The check of a place does not wait either");
-});
-
-Deno.test("EventFeed proves the place of a client that is behind by one record, because this read has no turns", async () => {
-  await using sample = await openFeed();
-  const { feed, entry, store } = sample;
-  const [first] = await readAll(sample);
-  let records = 0;
-  store.onList = async (apply) => {
-    const read = await apply();
-    records += read.length;
-    return read;
-  };
-  for (const place of [BEGINNING, first]) {
-    records = 0;
-    await feed.expectPlace(place, entry);
-    assertEquals(records, 1);
-  }
 });
 
 Deno.test("EventFeed reads on from each id of its log, and refuses ids of another log with feed_reset", async () => {
@@ -150,7 +122,7 @@ Deno.test("EventFeed continues no place of a log that was replaced, whatever was
       using sample = await openFeed(length);
       const { store, runtime } = sample;
       const last = hasRead ? (await readAll(sample)).at(-1)! : feedPositionOf(sample.head);
-      const other = await TEST_STORES.open();
+      const other = await SqliteStore.open(":memory:");
       await writeLog(other, runtime, sampleLog(length + 10, runtime.now() + 1));
       store.onList = (_, range, options) => other.list(range, options);
       const replaced = { ...sample, entry: await readHead(other) };

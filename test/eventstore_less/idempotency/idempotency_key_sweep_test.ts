@@ -16,10 +16,7 @@ import { createService } from "../../../src/service.ts";
 import { KvWriter } from "../../../src/eventstore_less/store/deno_kv/kv_writer.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { SqliteReader } from "../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
-import {
-  NotAppliedError,
-  StoreRefusedError,
-} from "../../../src/eventstore_less/store/store_errors.ts";
+import { NotAppliedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { scan } from "../../../src/eventstore_less/store/scan.ts";
@@ -77,37 +74,6 @@ Deno.test("IdempotencyKeySweep removes records that are over by the clock and by
   assertEquals(test.events(), []);
 });
 
-Deno.test("IdempotencyKeySweep keeps a record until an hour after its end, and begins some minutes after the start", async () => {
-  await using test = await open();
-  const { service, runtime, add } = test;
-  await service.sweep.stop();
-  const addedAt = runtime.now();
-  await add("first");
-  await runtime.advance(addedAt + KEPT_MS - 1 - runtime.now());
-  await add("second");
-  const sweepOnce = async () => {
-    const other = otherInstance(service);
-    other.sweep.start();
-    await runtime.advance(FIRST_SWEEP_MS - 1);
-    assertEquals(service.faults.lists.filter(isSweep).length, lists);
-    await runtime.advance(1);
-    lists++;
-    assertEquals(service.faults.lists.filter(isSweep).length, lists);
-    await other.sweep.stop();
-  };
-  let lists = 0;
-  await sweepOnce();
-  assertEquals(await recordsIn(service.faults.inner), [2, 3]);
-  await add("third");
-  await sweepOnce();
-  assertEquals(await recordsIn(service.faults.inner), [3, 4]);
-});
-
-/** Whether a list is that of a sweep. */
-function isSweep({ prefix }: { prefix?: readonly unknown[] }): boolean {
-  return prefix?.length === 3 && prefix[2] === "event_by_idempotency_key";
-}
-
 Deno.test("IdempotencyKeySweep removes nothing for an hour after a jump of the clock, also if events are written by it", async () => {
   for (const sign of [1, -1]) {
     await using test = await open();
@@ -161,20 +127,6 @@ async function untilOver({ runtime, add, service }: Awaited<ReturnType<typeof op
   return { sweep, reports, other };
 }
 
-Deno.test("IdempotencyKeySweep reads and removes many records in bounded batches", async () => {
-  await using test = await open();
-  const { runtime, service } = test;
-  const { sweep } = await untilOver(test, 230);
-  const { faults } = service;
-  const before = faults.commits.length;
-  await runtime.advance(1_000);
-  const sizes = faults.commits.slice(before).map(({ mutations }) => mutations.length);
-  assertEquals(sizes, [100, 100, 30]);
-  assertEquals(await recordsIn(service.store), [232]);
-  assertEquals((await audit(service)).faults, []);
-  await sweep.stop();
-});
-
 Deno.test("IdempotencyKeySweep leaves a damaged record for the audit", async () => {
   await using test = await open();
   const { runtime, service } = test;
@@ -209,27 +161,6 @@ Deno.test("IdempotencyKeySweep logs each failure, and tries again until it succe
   assertEquals(await recordsIn(service.store), [4]);
   assertEquals(reports, failures);
   await sweep.stop();
-});
-
-Deno.test("IdempotencyKeySweep does not begin while the store is away, not ready or cannot store anything", async () => {
-  await using test = await open();
-  const { runtime, service } = test;
-  const { sweep, reports, other } = await untilOver(test);
-  other.sweep.start();
-  other.appender.suspension = new StoreRefusedError("The file is gone");
-  const { faults } = service;
-  const { onGet } = faults;
-  faults.onGet = () => Promise.reject(new StoreRefusedError("The store is not ready"));
-  const lists = faults.lists.length;
-  await runtime.advance(3 * FIRST_SWEEP_MS);
-  faults.onGet = onGet;
-  await sweep.stop();
-  await runtime.advance(3 * FIRST_SWEEP_MS);
-  assertEquals([faults.lists.length, reports], [lists, []]);
-  other.appender.suspension = undefined;
-  await runtime.advance(60_000);
-  assertEquals(await recordsIn(service.store), [4]);
-  await other.sweep.stop();
 });
 
 Deno.test("IdempotencyKeySweep on several instances, and during a replay, leaves a sound store", async () => {

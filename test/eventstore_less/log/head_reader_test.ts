@@ -1,14 +1,8 @@
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
-import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { EMPTY_HEAD, encodeHead, type HeadEntry } from "../../../src/eventstore_less/log/head.ts";
-import {
-  HEAD_LIMIT_MS,
-  HEAD_RECENT_MS,
-  HeadLostError,
-  HeadReader,
-} from "../../../src/eventstore_less/log/head_reader.ts";
+import { HeadLostError, HeadReader } from "../../../src/eventstore_less/log/head_reader.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import type { Mutation } from "../../../src/eventstore_less/store/store.ts";
@@ -59,24 +53,6 @@ Deno.test("fresh() joins the next read, not the one in flight, whatever becomes 
   }
 });
 
-Deno.test("use() returns the outcome of work on a fresh head, unless it took longer than a generation is kept", async () => {
-  await using opened = await open();
-  const { heads, runtime, write } = opened;
-  await write({ position: 1 });
-  const after = (ms: number, isRefused = false) =>
-    heads.use(async ({ head: { position } }) => {
-      await runtime.advance(ms);
-      if (isRefused) throw new ServiceError("invalid_credentials", "The API key is not known");
-      return position;
-    });
-  assertEquals(await after(HEAD_LIMIT_MS), 1);
-  await assertRejects(() => after(HEAD_LIMIT_MS, true), ServiceError, "is not known");
-  for (const isRefused of [false, true]) {
-    const late = await assertRejects(() => after(HEAD_LIMIT_MS + 1, isRefused), ServiceError);
-    assertEquals(late.code, "store_unavailable");
-  }
-});
-
 Deno.test("fresh() rejects if a head disappears, and logs each loss and the return", async () => {
   await using opened = await open();
   const { store, heads, write, reports } = opened;
@@ -111,33 +87,5 @@ Deno.test("fresh() rejects a head that is older than the latest or belongs to an
     heads.advance(entryAt(3, known ?? await write({ position: 3 })));
     await write(head);
     await assertRejects(() => heads.fresh(), HeadLostError, reason);
-  }
-});
-
-Deno.test("fresh() accepts a head that is older than a commit during its read", async () => {
-  await using opened = await open();
-  const { store, heads, write } = opened;
-  const old = await write({ position: 1 });
-  store.onGet = async (apply) => {
-    const seen = await apply();
-    heads.advance(entryAt(2, `${old}z`));
-    return seen;
-  };
-  assertEquals((await heads.fresh()).head.position, 1);
-  heads.advance({ head: EMPTY_HEAD, versionstamp: null });
-  assertEquals(heads.latest?.head.position, 2, "latest never goes back");
-});
-
-Deno.test("recent is the latest head until HEAD_RECENT_MS after it was read or written", async () => {
-  await using opened = await open();
-  const { heads, runtime, write } = opened;
-  assertEquals(heads.recent, undefined);
-  await write({ position: 1 });
-  for (let times = 0; times < 2; times++) {
-    await heads.fresh();
-    await runtime.advance(HEAD_RECENT_MS);
-    assertEquals(heads.recent?.position, 1);
-    await runtime.advance(1);
-    assertEquals(heads.recent, undefined);
   }
 });

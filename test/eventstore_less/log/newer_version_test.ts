@@ -10,13 +10,12 @@ import { adviceFor } from "../../../scripts/verify/advice.ts";
 import { linesOfRecords } from "../../../scripts/verify/audit.ts";
 import { issueApiKey } from "../../../src/keys/write_api_key.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
-import { acceptLog } from "../../../src/eventstore_less/log/accept_store.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../../src/service.ts";
 import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { addFields } from "../../support/add_fields.ts";
 import { editFile } from "../../support/edit_file.ts";
-import { type FaultyStore, faultyStore, hold } from "../../support/faulty_store.ts";
+import { type FaultyStore, faultyStore } from "../../support/faulty_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, runTask } from "../../support/run_task.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
@@ -45,22 +44,31 @@ interface Addition {
   requests: Request[];
 }
 
+/** Requests that store what was added with a change and an addition, and take it away again. */
+function requestsWith(change: object, addition: object, removal: object): Request[] {
+  return [
+    ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
+    ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
+    ["PATCH", "/v1/pets/1", change, `pet-updated:${NEWER}`],
+    ["POST", "/v1/pets", { ...MAX, ...addition }, `pet-created:${NEWER}`],
+    ["PATCH", "/v1/pets/1", removal, `pet-updated:${NEWER}`],
+    // The older version could read this line, but not check it.
+    ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
+    ["POST", "/v1/pets", PIP, "pet-created:1"],
+  ];
+}
+
 const FIELD: Addition = {
   what: "field",
   add(project) {
     const schema = 'text(50, "A field of a test").optional()';
     return addFields(project, `${ADDED}: { schema: ${schema}, release: "${NEWER}" },`);
   },
-  requests: [
-    ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
-    ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
-    ["PATCH", "/v1/pets/1", { [ADDED]: "red", status: "sold" }, `pet-updated:${NEWER}`],
-    ["POST", "/v1/pets", { ...MAX, [ADDED]: `"${ADDED}":2` }, `pet-created:${NEWER}`],
-    ["PATCH", "/v1/pets/1", { [ADDED]: null }, `pet-updated:${NEWER}`],
-    // The older version could read this line, but not check it.
-    ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
-    ["POST", "/v1/pets", PIP, "pet-created:1"],
-  ],
+  requests: requestsWith(
+    { [ADDED]: "red", status: "sold" },
+    { [ADDED]: `"${ADDED}":2` },
+    { [ADDED]: null },
+  ),
 };
 
 const STATUS: Addition = {
@@ -71,26 +79,15 @@ const STATUS: Addition = {
       ["Record<PetStatus, string>> = {", `Record<PetStatus, string>> = { ${ADDED}: "${NEWER}",`],
     ]);
   },
-  requests: [
-    ["POST", "/v1/pets", { ...REX, status: "available" }, "pet-created:1"],
-    ["PATCH", "/v1/pets/1", { status: "pending" }, "pet-updated:1"],
-    ["PATCH", "/v1/pets/1", { status: ADDED }, `pet-updated:${NEWER}`],
-    ["POST", "/v1/pets", { ...MAX, status: ADDED }, `pet-created:${NEWER}`],
-    ["PATCH", "/v1/pets/1", { status: "sold" }, `pet-updated:${NEWER}`],
-    // The older version could read this line, but not check it.
-    ["PATCH", "/v1/pets/1", { status: "available" }, "pet-updated:1"],
-    ["POST", "/v1/pets", PIP, "pet-created:1"],
-  ],
+  requests: requestsWith({ status: ADDED }, { status: ADDED }, { status: "sold" }),
 };
 
 interface Newer {
   folder: string;
   kvPath: string;
-  project: string;
   store: FaultyStore;
   lines: string[];
   schemas: string[];
-  sendToNewer: Send;
   /** Sends a request to an instance of the older version, which still runs on the store. */
   sendToOlder: Send;
 }
@@ -141,15 +138,11 @@ async function withNewer(
     }
     const lines = await readLines(store);
     const schemas = lines.map((line) => JSON.parse(line).dataschema);
-    const parts = { folder, kvPath, project, store, lines, schemas };
-    await use({ ...parts, sendToNewer, sendToOlder: sendTo(older) });
+    const parts = { folder, kvPath, store, lines, schemas };
+    await use({ ...parts, sendToOlder: sendTo(older) });
   } finally {
     store.close();
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 async function readLines(store: FaultyStore): Promise<string[]> {
@@ -162,8 +155,8 @@ for (const addition of [FIELD, STATUS]) {
 
   test(
     addition,
-    "exactly the lines with it have the new version of their schema",
-    ({ lines, schemas }) => {
+    "exactly the lines with it have the new version of their schema, and an older version that runs refuses the store",
+    async ({ lines, schemas, sendToOlder }) => {
       assertEquals(
         schemas.slice(1),
         requests.map(([, , , schema]) => `urn:animal-store:${schema}`),
@@ -175,110 +168,57 @@ for (const addition of [FIELD, STATUS]) {
           assertThrows(() => decodeEvent(line), NewerVersionError, words);
         }
       }
-    },
-  );
-
-  test(
-    addition,
-    "an older version refuses the store, also while it runs, and names the newer one",
-    async (newer) => {
-      const { folder, kvPath, store, lines, sendToOlder } = newer;
-      const before = await store.get(HEAD_KEY);
       for (const [method, body] of [["GET"], ["POST", REX]] as const) {
         const response = await sendToOlder(method, "/v1/pets", body);
         assertEquals([response.status, (await response.json()).code], [503, "store_unavailable"]);
       }
-      await Deno.writeFile(`${folder}/export`, linesToBytes(lines));
-      const key = `${folder}/../key`;
-      await expectTask(["publish", "--new-key", key], { kvPath });
-      const commands = "start,keys list,keys issue --label x,log,log --follow,replay," +
-        `audit,backup ${folder}/export,restore ${folder}/export,` +
-        `publish ${folder}/../published --key ${key} --origin log.example`;
-      for (const command of commands.split(",")) {
-        const args = command.split(" ");
-        const { code, stdout, stderr } = await runTask(args, { kvPath, env: { PORT: "0" } });
-        assertEquals([code === 0, stdout], [false, ""], command);
-        const words = args[0] === "restore"
-          ? `Line 4: A newer version wrote the line: its schema ${
-            newer.schemas[3]
-          } needs version ${NEWER}`
-          : `of the newer version ${NEWER}; use that version or a later one`;
-        assertStringIncludes(stderr, words, command);
-      }
-      assertEquals(await store.get(HEAD_KEY), before);
-    },
-  );
-
-  test(
-    addition,
-    "an older version never advises to cut the lines with it, and does not do it",
-    async (newer) => {
-      const { folder, kvPath, store, lines, schemas } = newer;
-      const path = `${folder}/export`;
-      await Deno.writeFile(path, linesToBytes(lines));
-      await commit(store, [{ type: "delete", key: HEAD_KEY }]);
-      const newerLines = schemas.filter((schema) => schema.endsWith(`:${NEWER}`));
-      for (const args of [["--file", path], []]) {
-        const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath });
-        const { counts, advice } = JSON.parse(stdout);
-        assertEquals([code, counts.newer_line, counts.line], [1, newerLines.length, undefined]);
-        const [[urgent, text]] = Object.entries<string>(advice);
-        assertEquals([urgent, text], ["newer_line", adviceFor("newer_line", 0)]);
-      }
-      assertEquals(await expectTask(["log", "--recover"], { kvPath }), `${lines.join("\n")}\n`);
     },
   );
 }
 
 test(
-  STATUS,
-  "the newer version serves a store of this one, and this one serves it again until a line has the status",
+  FIELD,
+  "each command of an older version refuses the store, and names the newer one",
   async (newer) => {
-    const { folder, project } = newer;
-    const path = `${folder}/other.sqlite3`;
-    const store = new KvStore(await Deno.openKv(path), HEAD_KEY);
-    const { createService: createNewer } = await importFromCopy<ServiceModule>(project, SERVICE);
-    const options = { store, runtime: systemRuntime, report: () => {} };
-    const older = createService(options);
-    const { token } = await issueApiKey(older, { label: "test" });
-    for (const service of [older, createNewer(options), createService(options)]) {
-      await acceptLog(store);
-      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-      const init = { method: "POST", headers, body: JSON.stringify({ ...REX, status: "sold" }) };
-      const response = await fetchFrom(service.handler)(
-        new Request("http://localhost/v1/pets", init),
-      );
-      assertEquals(response.status, 201, await response.text());
+    const { folder, kvPath, store, lines } = newer;
+    const before = await store.get(HEAD_KEY);
+    await Deno.writeFile(`${folder}/export`, linesToBytes(lines));
+    const key = `${folder}/../key`;
+    await expectTask(["publish", "--new-key", key], { kvPath });
+    const commands = "start,keys list,keys issue --label x,log,log --follow,replay," +
+      `audit,backup ${folder}/export,restore ${folder}/export,` +
+      `publish ${folder}/../published --key ${key} --origin log.example`;
+    for (const command of commands.split(",")) {
+      const args = command.split(" ");
+      const { code, stdout, stderr } = await runTask(args, { kvPath, env: { PORT: "0" } });
+      assertEquals([code === 0, stdout], [false, ""], command);
+      const words = args[0] === "restore"
+        ? `Line 4: A newer version wrote the line: its schema ${
+          newer.schemas[3]
+        } needs version ${NEWER}`
+        : `of the newer version ${NEWER}; use that version or a later one`;
+      assertStringIncludes(stderr, words, command);
     }
-    store.close();
+    assertEquals(await store.get(HEAD_KEY), before);
   },
 );
 
 test(
   FIELD,
-  "a change that removes it and a removal of the pet share a commit, and the log stays sound",
+  "an older version never advises to cut the lines with it, and does not do it",
   async (newer) => {
-    const { project, store, sendToNewer } = newer;
-    const { id } = await (await sendToNewer("POST", "/v1/pets", { ...REX, [ADDED]: "red" })).json();
-    const { fault, reached, release } = hold();
-    store.nextCommits.push(fault);
-    const first = sendToNewer("POST", "/v1/pets", PIP);
-    await reached;
-    const change = sendToNewer("PATCH", `/v1/pets/${id}`, { [ADDED]: null });
-    // Both are queued, in this order, while the first commit is held.
-    await pause();
-    const removal = sendToNewer("DELETE", `/v1/pets/${id}`);
-    await pause();
-    release();
-    const statuses = (await Promise.all([first, change, removal])).map(({ status }) => status);
-    assertEquals(statuses, [201, 200, 204]);
-    const [changed, removed] = (await readLines(store)).slice(-2).map((line) => JSON.parse(line));
-    assertEquals(changed.data, { id, ...REX, previous: { [ADDED]: "red" } });
-    assertEquals([removed.type, removed.data], ["PetRemoved", { id, ...REX }]);
-    assertEquals(removed.dataschema, "urn:animal-store:pet-removed:1");
-    const { audit }: typeof import("../../../scripts/verify/audit.ts") = await import(
-      `file://${project}/scripts/verify/audit.ts`
-    );
-    assertEquals((await audit({ store, runtime: systemRuntime })).faults, []);
+    const { folder, kvPath, store, lines, schemas } = newer;
+    const path = `${folder}/export`;
+    await Deno.writeFile(path, linesToBytes(lines));
+    await commit(store, [{ type: "delete", key: HEAD_KEY }]);
+    const newerLines = schemas.filter((schema) => schema.endsWith(`:${NEWER}`));
+    for (const args of [["--file", path], []]) {
+      const { code, stdout } = await runTask(["audit", "--json", ...args], { kvPath });
+      const { counts, advice } = JSON.parse(stdout);
+      assertEquals([code, counts.newer_line, counts.line], [1, newerLines.length, undefined]);
+      const [[urgent, text]] = Object.entries<string>(advice);
+      assertEquals([urgent, text], ["newer_line", adviceFor("newer_line", 0)]);
+    }
+    assertEquals(await expectTask(["log", "--recover"], { kvPath }), `${lines.join("\n")}\n`);
   },
 );

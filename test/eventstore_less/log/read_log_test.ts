@@ -1,18 +1,11 @@
-import { assertEquals, assertLess, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import {
-  LOG_RECORD_LIMIT_BYTES,
-  logKey,
-  logMutations,
-} from "../../../src/eventstore_less/keyspace.ts";
-import { LINE_LIMIT_BYTES } from "../../../src/eventstore_less/log/lines.ts";
-import {
-  linesOf,
   LogDamagedError,
   readLog,
-  RECORD_LINES_LIMIT,
   secondsSinceEvent,
 } from "../../../src/eventstore_less/log/read_log.ts";
-import { type Store, STORE_LIMITS } from "../../../src/eventstore_less/store/store.ts";
+import type { Store } from "../../../src/eventstore_less/store/store.ts";
 import { faultyStore } from "../../support/faulty_store.ts";
 import { linesToBytes } from "../../support/sample_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
@@ -67,38 +60,6 @@ Deno.test("readLog() rejects at the first position that is missing, repeated or 
     await assertRejects(() => read(sample.store, 1, LENGTH), LogDamagedError, `Position ${fault}`);
     const rest = await read(sample.store, soundFrom, LENGTH);
     assertEquals(rest.length, LENGTH - soundFrom + 1, fault);
-  }
-});
-
-Deno.test("readLog() reads few records behind the last position, although a scan reads one batch ahead", async () => {
-  using sample = await openSampleStore(STORE_LIMITS.listEntries, [1]);
-  const lists: Promise<unknown[]>[] = [];
-  const store = faultyStore(sample.store, {
-    onList(apply) {
-      const list = apply();
-      lists.push(list);
-      return list;
-    },
-  });
-  assertEquals((await read(store, 1, 10)).length, 10);
-  const records = (await Promise.all(lists)).flat().length;
-  assertLess(records, 10 + RECORD_LINES_LIMIT);
-});
-
-Deno.test("logMutations() writes packed lines under their last positions", () => {
-  const half = LOG_RECORD_LIMIT_BYTES / 2 - 1;
-  const cases: [lengths: number[], lasts: number[]][] = [
-    [[1, 2, 3], [9]],
-    [[half, half, 1], [8, 9]],
-    [[1, LINE_LIMIT_BYTES, 1], [7, 8, 9]],
-  ];
-  for (const [lengths, lasts] of cases) {
-    const lines = lengths.map((length) => new Uint8Array(length).fill(120));
-    const mutations = logMutations(7, lines);
-    assertEquals(mutations.map(({ key }) => key), lasts.map(logKey));
-    const stored = mutations.flatMap((it) => linesOf(it)!);
-    const expected = lines.map((line, index) => ({ position: 7 + index, line }));
-    assertEquals(stored, expected, String(lengths));
   }
 });
 

@@ -3,7 +3,6 @@ import { scan, scanOutside } from "../../../src/eventstore_less/store/scan.ts";
 import {
   type Key,
   type KeyRange,
-  type Store,
   STORE_LIMITS,
   type StoreEntry,
 } from "../../../src/eventstore_less/store/store.ts";
@@ -47,16 +46,6 @@ Deno.test("scan() yields every entry of a range once and in order, over any numb
   for (const [range, keys] of cases) assertEquals(await keysOf(scan(store, range)), keys);
 });
 
-Deno.test("scan() yields what another program stored, such as null", async () => {
-  const entries = numbers(1, 40).map((key) => ({ key, value: null, versionstamp: "1" }));
-  let offset = 0;
-  const list: Store["list"] = (_, { limit }) =>
-    Promise.resolve(entries.slice(offset, offset += limit));
-  const store = Object.assign(new ModelStore(), { list });
-  const read = (await Array.fromAsync(scan(store, { start: ["b", 1], end: ["c"] }))).flat();
-  assertEquals(read.length, 40);
-});
-
 Deno.test("scan() reads fewer entries at once if they are large", async () => {
   const store = faultyStore(new ModelStore());
   const value = new Uint8Array(60_000);
@@ -75,13 +64,6 @@ async function scanUntilFailure(onList: Faults["onList"]): Promise<[unknown, num
   }, Error);
   return [error, seen];
 }
-
-Deno.test("scan() rejects at the batch that cannot be read", async () => {
-  const lost = new Error("connection lost");
-  let lists = 0;
-  const onList: Faults["onList"] = (apply) => ++lists === 2 ? Promise.reject(lost) : apply();
-  assertEquals(await scanUntilFailure(onList), [lost, 16]);
-});
 
 Deno.test("scan() yields every entry before a damage of the store's file, then rejects", async () => {
   const damage = new StoreDamagedError("database disk image is malformed");

@@ -1,19 +1,12 @@
-import { assertEquals, assertLess, assertRejects } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { GUARD_KEYS, HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
-import { KvStore } from "../../../../src/eventstore_less/store/deno_kv/kv_store.ts";
+import { GUARD_KEYS } from "../../../../src/eventstore_less/keyspace.ts";
 import { openStore } from "../../../../src/eventstore_less/store/open_store.ts";
 import { systemRuntime } from "../../../../src/runtime/system_runtime.ts";
-import { type Key, WRITE_PROBE } from "../../../../src/eventstore_less/store/store.ts";
-import {
-  NotAppliedError,
-  StoreDamagedError,
-  StoreFailingError,
-  StoreFullError,
-  StoreReadOnlyError,
-} from "../../../../src/eventstore_less/store/store_errors.ts";
+import type { Key } from "../../../../src/eventstore_less/store/store.ts";
+import { NotAppliedError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { permissions, testNeeding } from "../../../support/test_needing.ts";
-import { put, set, testStoreContract } from "../../../support/store_contract.ts";
+import { put, testStoreContract } from "../../../support/store_contract.ts";
 import { utf8 } from "../../../support/utf8.ts";
 
 const FILES = permissions("read", "write");
@@ -23,29 +16,6 @@ testStoreContract({
   name: "SqliteStore with a KvWriter, on a file",
   needs: [FILES],
   open: openFile,
-});
-
-test("KvWriter: a store on a file reads while a commit is under way, and reads it once it is acknowledged", async () => {
-  const { store, dispose } = await openFile();
-  const key = ["key"];
-  // So many records take longer than the reads, unless this thread rests meanwhile. Then the next attempt decides.
-  const others = Array.from({ length: 900 }, (_, index) => set(["other", index], "text"));
-  const isReadMeanwhile = async (attempt: number): Promise<boolean> => {
-    const guard = { key, versionstamp: await put(store, key, "old") };
-    let isOver = false;
-    const mutations = [set(key, `new ${attempt}`), ...others];
-    const committed = store.commit({ guard, mutations }).finally(() => isOver = true);
-    const before = await store.get(key);
-    await store.list({ prefix: [] }, { limit: 2 });
-    const areReadsFirst = !isOver && decodeUtf8(before?.value) === "old";
-    await committed;
-    assertEquals(decodeUtf8((await store.get(key))?.value), `new ${attempt}`);
-    return areReadsFirst;
-  };
-  let attempt = 1;
-  while (!await isReadMeanwhile(attempt)) assertLess(++attempt, 10);
-  store.close();
-  await dispose();
 });
 
 test("KvWriter: a store rejects a commit with NotAppliedError while another process locks the file", async () => {
@@ -70,31 +40,6 @@ test("KvWriter: a store rejects a commit with NotAppliedError while another proc
   store.close();
   await dispose();
 });
-
-/** The messages of SQLite and Deno KV, and the error that each means. */
-const MESSAGES = {
-  "database or disk is full": StoreFullError,
-  "attempt to write a readonly database": StoreReadOnlyError,
-  "Can not write to a read-only database.": StoreReadOnlyError,
-  "unable to open database file": StoreReadOnlyError,
-  "disk I/O error": StoreFailingError,
-  "database disk image is malformed": StoreDamagedError,
-};
-
-for (const [message, Expected] of Object.entries(MESSAGES)) {
-  Deno.test(`KvWriter: a store rejects a commit with ${Expected.name} if SQLite says: ${message}`, async () => {
-    using kv = await Deno.openKv(":memory:");
-    const fail = () => Promise.reject(new TypeError(message));
-    kv.atomic = () => Object.assign(new Deno.AtomicOperation(), { commit: fail });
-    const store = new KvStore(kv, HEAD_KEY);
-    const commit = () => store.commit(WRITE_PROBE);
-    await assertRejects(commit, Expected);
-  });
-}
-
-function decodeUtf8(value: unknown): string {
-  return new TextDecoder().decode(value as Uint8Array);
-}
 
 /** Opens a new file as a service does. */
 async function openFile() {

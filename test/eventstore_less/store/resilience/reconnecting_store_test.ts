@@ -1,10 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { reconnectingStore } from "../../../../src/eventstore_less/store/resilience/reconnecting_store.ts";
 import type { Store } from "../../../../src/eventstore_less/store/store.ts";
-import {
-  StoreAwayError,
-  StoreRefusedError,
-} from "../../../../src/eventstore_less/store/store_errors.ts";
+import { StoreAwayError } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { ModelStore } from "../../../sim/model_store.ts";
 
 /** A store whose connections the test opens, with a log of what happened to them. */
@@ -27,27 +24,6 @@ function makeStore() {
   return { store, log, attempts, reopen, connection };
 }
 
-Deno.test("reconnectingStore(): an attempt that fails makes room for the next one", async () => {
-  const { store, log, attempts, reopen, connection } = makeStore();
-  const first = reopen();
-  attempts[0].resolve(connection("first"));
-  await first;
-  const second = reopen();
-  assertEquals((await store.get([]))?.value, "first");
-  attempts[1].reject(new StoreAwayError("too many connections"));
-  await assertRejects(() => second, StoreAwayError);
-  await assertRejects(() => store.get([]), StoreAwayError, "The store is not connected");
-  const third = reopen();
-  attempts[2].reject(new StoreRefusedError("it refuses the password"));
-  await assertRejects(() => third, StoreRefusedError);
-  const fourth = reopen();
-  attempts[3].resolve(connection("fourth"));
-  await fourth;
-  assertEquals((await store.get([]))?.value, "fourth");
-  store.close();
-  assertEquals(log, ["accept", "close first", "close fourth"]);
-});
-
 Deno.test("reconnectingStore(): a late failure does not close a newer connection", async () => {
   const { store, log, attempts, reopen, connection } = makeStore();
   const opening = [reopen(), reopen()];
@@ -60,14 +36,6 @@ Deno.test("reconnectingStore(): a late failure does not close a newer connection
   await assertRejects(() => late, StoreAwayError);
   assertEquals((await store.get([]))?.value, "second");
   assertEquals(log.filter((line) => line !== "accept"), ["close first"]);
-});
-
-Deno.test("reconnectingStore() reports a refusal before the first connection", async () => {
-  const { log, attempts, reopen } = makeStore();
-  const first = reopen();
-  attempts[0].reject(new StoreRefusedError("there is no database pets"));
-  await assertRejects(() => first, StoreRefusedError);
-  assertEquals(log, ["refused"]);
 });
 
 Deno.test("reconnectingStore() closes a connection that comes after its signal aborted, or after close()", async () => {

@@ -6,7 +6,6 @@ import {
   type ResilientStoreOptions,
   RETRY_LIMIT_MS,
 } from "../../../../src/eventstore_less/store/resilience/resilient_store.ts";
-import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import {
   type Store,
   STORE_LIMITS,
@@ -21,15 +20,6 @@ import {
   UnclearOutcomeError,
 } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
-import { testStoreContract } from "../../../support/store_contract.ts";
-
-testStoreContract({
-  name: "ResilientStore",
-  async open() {
-    const store = await SqliteStore.open(":memory:");
-    return { store: new ResilientStore(store, { runtime: new FakeRuntime(), probeKey: ["head"] }) };
-  },
-});
 
 const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   "get()": (store) => store.get(["key"]),
@@ -147,17 +137,6 @@ for (const [name, call] of Object.entries(CALLS).filter(([, call]) => call !== C
     const { store, runtime } = storeThat(answer, { reopen: () => Promise.resolve() });
     assert(await outcomeAfter(runtime, 1_000, call(store)) instanceof UnclearOutcomeError);
     assertEquals(answers, []);
-    store.close();
-  });
-
-  Deno.test(`ResilientStore: ${name} ends at its limit of time if its last attempt hangs`, async () => {
-    let isLocked = true;
-    const answer = () => isLocked ? Promise.reject(lockError()) : hang();
-    const { store, runtime } = storeThat(answer);
-    const reading = call(store).catch((error) => error);
-    await runtime.advance(CALL_LIMIT_MS - 500);
-    isLocked = false;
-    assert(await outcomeAfter(runtime, 500, reading) instanceof UnclearOutcomeError);
     store.close();
   });
 

@@ -1,8 +1,10 @@
 import { assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import { HEAD_KEY } from "../../../../src/eventstore_less/keyspace.ts";
+import { KvStore } from "../../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { SqliteReader } from "../../../../src/eventstore_less/store/sqlite/sqlite_reader.ts";
 import { SqliteStore } from "../../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
-import { WRITE_PROBE } from "../../../../src/eventstore_less/store/store.ts";
+import { type Store, WRITE_PROBE } from "../../../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
   StoreDamagedError,
@@ -23,12 +25,27 @@ const MESSAGES = {
   "out of memory": UnclearOutcomeError,
 };
 
-for (const [message, Expected] of Object.entries(MESSAGES)) {
-  Deno.test(`a commit of a SqliteStore rejects with ${Expected.name} if SQLite says: ${message}`, async () => {
-    const commit = () => Promise.reject(new Error(message));
-    const reader = new SqliteReader(new DatabaseSync(":memory:"));
-    const store = new SqliteStore(reader, { commit, close() {} });
-    await assertRejects(() => store.commit(WRITE_PROBE), Expected);
-    store.close();
-  });
+/** A store whose commits fail with a message. */
+function failingKvStore(message: string): Store {
+  const commit = () => Promise.reject(new TypeError(message));
+  const kv = { atomic: () => Object.assign(new Deno.AtomicOperation(), { commit }), close() {} };
+  return new KvStore(kv as unknown as Deno.Kv, HEAD_KEY);
 }
+
+function failingSqliteStore(message: string): Store {
+  const commit = () => Promise.reject(new Error(message));
+  const reader = new SqliteReader(new DatabaseSync(":memory:"));
+  return new SqliteStore(reader, { commit, close() {} });
+}
+
+Deno.test("a commit of a KvStore and a SqliteStore rejects with the error that a message of SQLite means", async () => {
+  for (const open of [failingKvStore, failingSqliteStore]) {
+    for (const [message, Expected] of Object.entries(MESSAGES)) {
+      const store = open(message);
+      await assertRejects(() => store.commit(WRITE_PROBE), Expected);
+      store.close();
+    }
+  }
+  const readOnly = failingKvStore("Can not write to a read-only database.");
+  await assertRejects(() => readOnly.commit(WRITE_PROBE), StoreReadOnlyError);
+});

@@ -17,7 +17,6 @@ import {
   NotAppliedError,
   StoreClosedError,
   StoreDamagedError,
-  StoreReadOnlyError,
 } from "../../../../src/eventstore_less/store/store_errors.ts";
 import { commit, put, set, testStoreContract } from "../../../support/store_contract.ts";
 import { TempStore } from "../../../support/temp_store.ts";
@@ -136,19 +135,6 @@ test("SqliteStore reads while a commit waits for the disk, and reads it once it 
   store.close();
 });
 
-// Takes the five seconds for which a commit waits for a lock.
-test("SqliteStore rejects a commit with NotAppliedError while another process locks the file", async () => {
-  await using temp = await TempStore.make();
-  const store = await SqliteStore.open(temp.kvPath, 0);
-  using database = new DatabaseSync(temp.kvPath);
-  database.exec("begin immediate");
-  await assertRejects(() => put(store, ["key"], "value"), NotAppliedError);
-  database.exec("rollback");
-  assertEquals(await store.get(["key"]), null);
-  await put(store, ["key"], "value");
-  store.close();
-});
-
 test("Processes that create a file at the same time, by SqliteStore and Deno KV, all write it", async () => {
   for (let round = 0; round < 5; round++) {
     await using temp = await TempStore.make();
@@ -180,40 +166,6 @@ test("close() of a SqliteStore leaves one file, and rejects a commit that is und
   assertEquals(files, ["pets.sqlite3"]);
 });
 
-test("open() of a SqliteStore rejects a missing folder, a damaged file and tables of another version", async () => {
-  await using temp = await TempStore.make();
-  const path = temp.kvPath;
-  const open = () => SqliteStore.open(path);
-  await assertRejects(
-    () => SqliteStore.open(`${temp.folder}/missing/file`),
-    Error,
-    "unable to open",
-  );
-  (await open()).close();
-  const database = new DatabaseSync(path);
-  database.exec("update migration_state set version = 4");
-  database.close();
-  await assertRejects(open, Error, "its tables have version 4 of Deno KV, not 3");
-  await Deno.writeFile(path, new Uint8Array(4_096).fill(1));
-  await assertRejects(open, Error, "file is not a database");
-});
-
-test("A commit of a SqliteStore whose file has become read-only rejects with StoreReadOnlyError, and stores nothing", async () => {
-  await using temp = await TempStore.make();
-  const store = await SqliteStore.open(temp.kvPath);
-  await put(store, ["key"], "value");
-  const database = new DatabaseSync(temp.kvPath);
-  database.exec(
-    "create trigger fails before update on data_version begin select raise(abort, 'attempt to write a readonly database'); end",
-  );
-  await assertRejects(() => put(store, ["key"], "other"), StoreReadOnlyError);
-  database.exec("drop trigger fails");
-  database.close();
-  assertEquals((await store.get(["key"]))?.value, utf8("value"));
-  await put(store, ["key"], "other");
-  store.close();
-});
-
 test("A commit without the counter of versions rejects with StoreDamagedError, by Deno KV as by SqliteStore", async () => {
   for (const isByDeno of [false, true]) {
     await using temp = await TempStore.make();
@@ -241,27 +193,25 @@ const UNREADABLE = {
   "a value of another type": "v = 'text'",
   "an encoding that is unknown": "v_encoding = 7",
   "a version that is negative": "version = -1",
-  "a version that is too large": "version = 9223372036854775807",
   "a version that is a text": "version = 'none'",
 };
 
-for (const [name, change] of Object.entries(UNREADABLE)) {
-  test(`SqliteStore rejects a list and a snapshot with StoreDamagedError at ${name}`, async () => {
-    await using temp = await TempStore.make();
-    const store = await SqliteStore.open(temp.kvPath);
+test("SqliteStore rejects a list and a snapshot with StoreDamagedError at a record that it does not write", async () => {
+  await using temp = await TempStore.make();
+  const store = await SqliteStore.open(temp.kvPath);
+  using database = new DatabaseSync(temp.kvPath);
+  const range = { start: [new Uint8Array()], end: [9] };
+  for (const change of Object.values(UNREADABLE)) {
     await put(store, ["key"], "value");
-    const database = new DatabaseSync(temp.kvPath);
     database.exec(`update kv set ${change}`);
-    const range = { start: [new Uint8Array()], end: [9] };
     await assertRejects(() => store.list(range, { limit: 9 }), StoreDamagedError);
     await assertRejects(() => store.snapshot([], [range], { limit: 9 }), StoreDamagedError);
     // The snapshot has ended, so what is written later is read.
     database.exec("delete from kv");
-    database.close();
     assertEquals(await store.list(range, { limit: 9 }), []);
-    store.close();
-  });
-}
+  }
+  store.close();
+});
 
 test("A snapshot of a SqliteStore rejects with NotAppliedError while the file is locked, and the next one sees the newest records", async () => {
   await using temp = await TempStore.make();

@@ -1,3 +1,0 @@
-import { testMutants } from "./test_mutants.ts";
-
-testMutants(1);
