@@ -1,14 +1,11 @@
 /** The operation listPetEvents: the history of one animal along its lines. */
 
 import { assert, assertEquals } from "@std/assert";
-import { gunzipSync } from "node:zlib";
-import { petKey } from "../../src/animals/pet_keys.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { EventBody } from "eventstore-less/application";
-import { logKey, logMutations, projectionKey } from "../../src/eventstore_less/keyspace.ts";
+import { logMutations } from "../../src/eventstore_less/keyspace.ts";
 import { readLog } from "../../src/eventstore_less/log/read_log.ts";
 import { assertError, assertRefused, testEachWay } from "../support/test_each_way.ts";
-import { putRecord } from "../support/set_record.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import { commit } from "../support/store_contract.ts";
 
@@ -65,46 +62,6 @@ async function feedOf({ send }: Client, petId: number): Promise<PetEvent[]> {
 }
 
 testEachWay(
-  "the history of an animal has its events as the feed shows them, and their keys, newest first, on pages that join",
-  async (service) => {
-    await addHistory(service, 7);
-    const { id: keyId } = await (await service.send("/v1/key")).json();
-    const expected = (await feedOf(service, 2)).reverse();
-    assertEquals(expected.length, 8);
-    for (const limit of [1, 3, 4, 8, 9, 100]) {
-      const pages = await walk(service, `/v1/pets/2/events?limit=${limit}`);
-      assertEquals(pages.length, Math.ceil(8 / limit));
-      const shown = pages.flat();
-      for (const { actor } of shown) assertEquals(actor, keyId);
-      assertEquals(shown.map(({ actor: _, ...event }) => event), expected);
-    }
-    const [page] = await walk(service, "/v1/pets/1/events");
-    assertEquals(page.map(({ type, data }) => [type, data.name, data.previous]), [
-      ["PetUpdated", "Max 6", { name: "Max 4" }],
-      ["PetUpdated", "Max 4", { name: "Max 2" }],
-      ["PetUpdated", "Max 2", { name: "Rex" }],
-      ["PetCreated", "Rex", undefined],
-    ]);
-  },
-);
-
-Deno.test("a page has 20 events by default, and reads one line for each", async () => {
-  await using service = await openTestService();
-  await addHistory(service, 30);
-  const { faults } = service;
-  for (const [query, count, reads] of [["", 20, 20], ["?limit=100", 31, 31]] as const) {
-    faults.lists.length = 0;
-    const { events } = await eventsOf(service, `/v1/pets/2/events${query}`);
-    assertEquals([events.length, faults.lists.length], [count, reads]);
-  }
-  const { next } = await eventsOf(service, "/v1/pets/2/events");
-  faults.lists.length = 0;
-  assertEquals((await eventsOf(service, next!)).events.length, 11);
-  // The line of the cursor is read, too.
-  assertEquals(faults.lists.length, 12);
-});
-
-testEachWay(
   "the pages of a history join, although the animal changes between them",
   async (service) => {
     await addHistory(service, 9);
@@ -152,19 +109,6 @@ testEachWay(
   },
 );
 
-Deno.test("a long page of a history is sent in gzip to a client that accepts it, with an ETag of its own", async () => {
-  await using service = await openTestService();
-  await addHistory(service, 20);
-  const ask = (coding: string) =>
-    service.send("/v1/pets/2/events", { headers: { "accept-encoding": coding } });
-  const [plain, packed] = [await ask("identity"), await ask("gzip")];
-  assertEquals(packed.headers.get("content-encoding"), "gzip");
-  const tag = plain.headers.get("etag")!;
-  assertEquals(packed.headers.get("etag"), tag.replace(/"$/, '-gzip"'));
-  const bytes = new Uint8Array(await packed.arrayBuffer());
-  assertEquals(gunzipSync(bytes).toString(), await plain.text());
-});
-
 Deno.test("a page of a history ends at a megabyte", async () => {
   await using service = await openTestService();
   await service.add(REX);
@@ -175,21 +119,6 @@ Deno.test("a page of a history ends at a megabyte", async () => {
   const pages = await walk(service, "/v1/pets/1/events?limit=100");
   const lengths = pages.map(({ length }) => length);
   assertEquals(lengths, [85, 16]);
-});
-
-testEachWay("an animal that was never added, or was removed, has no history", async (service) => {
-  await addHistory(service, 2);
-  const { next } = await eventsOf(service, "/v1/pets/2/events?limit=1");
-  await (await service.remove(2)).body?.cancel();
-  const none = { status: 404, code: "pet_not_found" };
-  const paths = ["/v1/pets/2/events", next!, "/v1/pets/0/events", "/v1/pets/99/events"];
-  for (const path of [...paths, "/v1/pets/-1/events", "/v1/pets/x/events", "/v1/pets/01/events"]) {
-    await assertRefused(service, () => service.send(path), none);
-  }
-  await assertRefused(service, () => service.send("/v1/pets//events"), {
-    status: 404,
-    code: "not_found",
-  });
 });
 
 testEachWay("the cursor of another animal, or one that no page has, gets 400", async (service) => {
@@ -296,28 +225,4 @@ Deno.test("a history whose lines do not follow from each other is projection_dam
     const { events } = await eventsOf(client, "/v1/pets/2/events?limit=1");
     assertEquals(events.map(({ data }) => data.name), ["Rex 3"], words);
   }
-});
-
-Deno.test("a history is projection_damaged if the record of the animal does not follow from its event, or the line is lost", async () => {
-  await using service = await openTestService();
-  await addHistory(service, 2);
-  const { store } = service;
-  const key = projectionKey(1, petKey("available", 2));
-  const position = (await service.heads.fresh()).head.position - 1;
-  const text = '{"id":2,"name":"Rex 2","categoryId":7,"status":"available"}';
-  const contents = [
-    `${position}${text.replace("Rex 2", "Rex 9")}`,
-    `${position - 1}${text}`,
-    `3${text}`,
-    `99${text}`,
-  ];
-  const damaged = { status: 500, code: "projection_damaged" };
-  for (const content of contents) {
-    await putRecord(store, key, content);
-    await assertError(await otherInstance(service).send("/v1/pets/2/events"), damaged);
-  }
-  await putRecord(store, key, `${position}${text}`);
-  assertEquals((await otherInstance(service).send("/v1/pets/2/events")).status, 200);
-  await putRecord(store, logKey(position), undefined);
-  await assertError(await otherInstance(service).send("/v1/pets/2/events"), damaged);
 });

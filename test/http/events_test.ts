@@ -371,24 +371,6 @@ Deno.test("A shutdown ends streams and waits, and refuses others", async () => {
   assertEquals((await ask(service, "lastEventId=now&timeout=30000")).status, 503);
 });
 
-Deno.test("A wait that has to end while it reads ends then", async () => {
-  await using service = await openTestService();
-  const { runtime } = service;
-  let isOver = false;
-  ask(service, "lastEventId=now&timeout=30000&type=PetUpdated").then(() => isOver = true);
-  await runtime.advance(1_000);
-  const { fault, reached, release } = hold();
-  service.faults.onList = fault;
-  const added = service.add(REX);
-  await runtime.advance(ELSEWHERE_MS);
-  await reached;
-  assertEquals(isOver, false);
-  service.endWaiting();
-  release();
-  await runtime.advance(0);
-  assertEquals([(await added).status, isOver], [201, true]);
-});
-
 Deno.test("A key whose record is damaged holds up nobody else", async () => {
   await using service = await openTestService();
   const { runtime } = service;
