@@ -131,28 +131,19 @@ testEachWay(
 );
 
 testEachWay(
-  "a search has an ETag and X-Feed-Position, and X-Total-Count if one page has all",
+  "a search has X-Feed-Position, and X-Total-Count if one page has all",
   async (service) => {
     await addPets(service);
     const whole = await read(service, "/v1/pets?name=rex&limit=100");
     assertEquals([whole.headers.get("x-total-count"), whole.next], ["12", undefined]);
     const part = await read(service, "/v1/pets?name=T.%20r&limit=1");
-    assertEquals([part.headers.get("x-total-count"), part.next], [
-      null,
-      "/v1/pets?limit=1&name=T.%20r&cursor=30",
-    ]);
+    const next = "/v1/pets?limit=1&name=T.%20r&cursor=30";
+    assertEquals([part.headers.get("x-total-count"), part.next], [null, next]);
     const rest = await read(service, "/v1/pets?name=rex&limit=100&cursor=9");
     assertEquals([rest.headers.get("x-total-count"), rest.ids], [null, [6, 3, 1]]);
     for (const { headers } of [whole, part, rest]) {
       assertEquals(parseInt(headers.get("x-feed-position")!), 37);
     }
-    const etag = part.headers.get("etag")!;
-    const path = "/v1/pets?name=T.%20r&limit=1";
-    const unchanged = await service.send(path, { headers: { "if-none-match": etag } });
-    assertEquals([unchanged.status, unchanged.body], [304, null]);
-    const head = await service.send(path, { method: "HEAD" });
-    await head.body?.cancel();
-    assertEquals([head.status, head.headers.get("etag")], [200, etag]);
   },
 );
 

@@ -9,11 +9,11 @@ import { openTestService, otherInstance, type TestService } from "../support/tes
 const REX = { name: "Rex", categoryId: 7, status: "available" };
 
 testEachWay(
-  "of two buyers with the ETag of a page of one id, exactly one succeeds, five times of five",
+  "of two buyers with the ETag of a page of one id, exactly one succeeds",
   async (service) => {
     const { add, change, send } = service;
     // The page of a long name is sent in gzip, with an ETag of its own.
-    const names = ["Rex", "Mia", "x".repeat(1_000), "猫".repeat(1_000), "Max"];
+    const names = ["Rex", "x".repeat(1_000)];
     for (const [index, name] of names.entries()) {
       const id = index + 1;
       await add({ ...REX, name });
@@ -104,8 +104,9 @@ const WRITES: [fields: { name?: string; status?: string | null }, id?: number][]
 
 const PATHS = ["", "limit=1", "limit=2", "cursor=3", "limit=2&cursor=4", "status=available"]
   .concat("status=sold&limit=1", "status=available&cursor=4", "status=pending")
-  .concat("ids=1", "ids=1,2")
-  .map((query) => `/v1/pets?${query}`).concat("/v1/pets/1", "/v1/pets/2");
+  .concat("ids=1", "ids=1,2", "name=re&limit=1")
+  .map((query) => `/v1/pets?${query}`).concat("/v1/pets/1", "/v1/pets/2")
+  .concat("/v1/pets/1/events", "/v1/pets/1/events?limit=1");
 
 Deno.test("a write gives a new ETag to exactly the reads that show it, on every instance", async () => {
   await using service = await openTestService();

@@ -244,6 +244,7 @@ const CASES: Record<string, [message: string, ...requests: Sent[]][]> = {
         `GET /v1/pets?limit=${limit}`
       ),
       "GET /v1/pets/1/events?limit=101",
+      "GET /v1/categories/7/events?limit=0",
     ],
     [
       'Query parameter "status" must be one of available, pending, sold, none',

@@ -1,7 +1,6 @@
 /** The operations of categories, as a client sees them. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { assertRefused, testEachWay as test, WAYS } from "../support/test_each_way.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
@@ -178,19 +177,6 @@ test("the feed shows events of categories, and selects them by type", async ({ a
   assertEquals(await typesOf("type=CategoryNamed"), ["CategoryNamed"]);
   assertEquals(await typesOf("type=CategoryRemoved"), ["CategoryRemoved"]);
   assertEquals(await typesOf("status=sold"), ["PetCreated"]);
-});
-
-testOnHandler("a read-only key lists categories, but names and removes none", async () => {
-  await using service = await openTestService();
-  const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
-  const authorization = `Bearer ${token}`;
-  await service.nameCategory("7", "Dogs");
-  const read = await service.send("/v1/categories", { headers: { authorization } });
-  assertEquals([read.status, await read.text()], [200, '[{"id":7,"name":"Dogs"}]']);
-  const refused = { status: 403, code: "read_only_key" };
-  const name = () => service.nameCategory("7", "Cats", { authorization });
-  await assertRefused(service, name, refused);
-  await assertRefused(service, () => service.removeCategory("7", { authorization }), refused);
 });
 
 testOnHandler("another instance shows and decides on each name at once", async () => {
