@@ -2,7 +2,7 @@ import { assertEquals, assertGreater, assertLess, assertStringIncludes } from "@
 import { type Page, testInBrowser } from "../../support/chromium.ts";
 
 testInBrowser(
-  "the reference lists, adds, reads and changes an animal",
+  "the reference lists and adds an animal",
   async ({ service, open }) => {
     await service.add('{"name":"Rex","categoryId":9223372036854775807}');
     const page = await open("/docs");
@@ -19,10 +19,6 @@ testInBrowser(
       await (await service.send("/v1/pets/2")).text(),
       '{"id":2,"name":"Mia","categoryId":-9223372036854775808}',
     );
-
-    assertStringIncludes(await responseThrough(page, "pets/GET/pets/{petId}"), '"name": "Rex"');
-    const sold = await responseThrough(page, "pets/PATCH/pets/{petId}", '{"status":"sold"}');
-    assertStringIncludes(sold, '"status": "sold"');
   },
 );
 
