@@ -85,6 +85,7 @@ Deno.test("a list is sent in gzip only if it is long and the client accepts that
     const bytes = new Uint8Array(await packed.arrayBuffer());
     assertEquals(gunzipSync(bytes).toString(), await plain.text());
     assertEquals(packed.headers.get("content-encoding"), "gzip");
+    assertEquals(packed.headers.get("content-length"), String(bytes.length));
     assertEquals(packed.headers.get("content-type"), plain.headers.get("content-type"));
     assert(bytes.length <= 1_000 || path.endsWith("/events"), `${bytes.length} bytes`);
   }
