@@ -109,11 +109,10 @@ testNeeding(withNode)(
       const args = ["lint", "openapi.json", ...flags];
       return await run(`${NODE_FOLDER}/node_modules/.bin/spectral`, args, { cwd: NODE_FOLDER });
     };
-    for (const publicUrl of [undefined, "https://shop.example/v1"]) {
-      const { code, output } = await lint(describeInterface({ publicUrl }));
-      assertEquals(code, 0, output);
-    }
-    const unlimited = describeInterface().replace('"maxLength":19', '"description":""');
+    const description = describeInterface({ publicUrl: "https://shop.example/v1" });
+    const { code, output } = await lint(description);
+    assertEquals(code, 0, output);
+    const unlimited = description.replace('"maxLength":19', '"description":""');
     assertEquals((await lint(unlimited)).output.match(/owasp:\S+/g), [
       "owasp:api4:2023-string-limit",
     ]);
