@@ -101,15 +101,15 @@ for (const [name, need, commandOf] of CLIENTS) {
 
 testNeeding(withNode)("cloudevents, npm: reads and validates a batch", async () => {
   await using temp = await TempStore.make();
-  const key = await fillStore(temp.kvPath, PETS, 0.5);
+  const key = await fillStore(temp.kvPath, PETS);
   await using service = await ServiceProcess.start(temp.kvPath);
   const events = await readAll(service, key);
-  const { id } = events[PETS - 6];
+  const { id } = events[PETS - 26];
   const url = `${service.address}/v1/events?limit=20&lastEventId=${id}`;
   const args = [`${NODE_FOLDER}/cloud_events.mjs`, url, key];
   const { output } = await run("node", args);
   const read = output.trimEnd().split("\n").map((line) => JSON.parse(line.slice(6)));
-  assertEquals(read, events.slice(PETS - 5, PETS + 15));
+  assertEquals(read, events.slice(PETS - 25, PETS - 5));
 });
 
 async function readAll({ address }: ServiceProcess, key: string): Promise<{ id: string }[]> {
