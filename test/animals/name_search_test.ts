@@ -24,6 +24,7 @@ import {
 import { NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { Random } from "../sim/random.ts";
 import { petReaderOf } from "../support/pet_reader_of.ts";
+import { readPage, readPages } from "../support/read_pages.ts";
 import { SAMPLE_STEP } from "../support/sample_step.ts";
 import { assertError, testEachWay } from "../support/test_each_way.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
@@ -61,28 +62,10 @@ async function addPets({ add }: TestService): Promise<void> {
   }
 }
 
-type Client = Pick<TestService, "send">;
-
-async function read({ send }: Client, path: string) {
-  const response = await send(path);
-  assertEquals(response.status, 200, path);
-  const pets: Pet[] = await response.json();
-  const link = response.headers.get("link");
-  const next = link === null
-    ? undefined
-    : /^<https?:..[^/]+(\/v1\/pets\?.+)>; rel="next"$/.exec(link)![1];
-  return { ids: pets.map(({ id }) => id), next, headers: response.headers };
-}
-
 /** The ids on a page and all later pages. */
-async function walk(client: Client, path: string): Promise<number[]> {
-  const all: number[] = [];
-  for (let next: string | undefined = path; next !== undefined;) {
-    const page = await read(client, next);
-    all.push(...page.ids);
-    next = page.next;
-  }
-  return all;
+async function walk(client: TestService, path: string): Promise<number[]> {
+  const pages = await Array.fromAsync(readPages<Pet>(client, path));
+  return pages.flatMap(({ items }) => items.map(({ id }) => id));
 }
 
 testEachWay(
@@ -134,13 +117,14 @@ testEachWay(
   "a search has X-Feed-Position, and X-Total-Count if one page has all",
   async (service) => {
     await addPets(service);
-    const whole = await read(service, "/v1/pets?name=rex&limit=100");
+    const whole = await readPage<Pet>(service, "/v1/pets?name=rex&limit=100");
     assertEquals([whole.headers.get("x-total-count"), whole.next], ["12", undefined]);
-    const part = await read(service, "/v1/pets?name=T.%20r&limit=1");
+    const part = await readPage<Pet>(service, "/v1/pets?name=T.%20r&limit=1");
     const next = "/v1/pets?limit=1&name=T.%20r&cursor=30";
     assertEquals([part.headers.get("x-total-count"), part.next], [null, next]);
-    const rest = await read(service, "/v1/pets?name=rex&limit=100&cursor=9");
-    assertEquals([rest.headers.get("x-total-count"), rest.ids], [null, [6, 3, 1]]);
+    const rest = await readPage<Pet>(service, "/v1/pets?name=rex&limit=100&cursor=9");
+    assertEquals(rest.headers.get("x-total-count"), null);
+    assertEquals(rest.items.map(({ id }) => id), [6, 3, 1]);
     for (const { headers } of [whole, part, rest]) {
       assertEquals(parseInt(headers.get("x-feed-position")!), 37);
     }
@@ -448,5 +432,5 @@ Deno.test("a key that uses all its places for searches gets 429, and takes none 
     assertEquals([response.status, await response.json()], [200, []]);
   }
   assertEquals((await (await other).json()).length, 12);
-  assertEquals((await read(service, "/v1/pets?name=rex&limit=100")).ids.length, 12);
+  assertEquals((await readPage<Pet>(service, "/v1/pets?name=rex&limit=100")).items.length, 12);
 });

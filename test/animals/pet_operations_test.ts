@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { assert, assertEquals } from "@std/assert";
+import { readPages } from "../support/read_pages.ts";
 import { openTestService, type TestService } from "../support/test_service.ts";
 import { testEachWay } from "../support/test_each_way.ts";
 
@@ -114,18 +115,14 @@ async function addMany({ add }: TestService, count: number): Promise<void> {
 
 /** The ids on a page and all later pages. */
 async function walk(
-  { send }: TestService,
+  client: TestService,
   path: string,
   betweenPages: (ids: number[]) => Promise<void> = async () => {},
 ): Promise<number[]> {
   const all: number[] = [];
-  for (let next: string | undefined = path; next !== undefined;) {
-    const response = await send(next);
-    assertEquals(response.status, 200);
-    const ids = (await response.json()).map(({ id }: { id: number }) => id);
+  for await (const { items } of readPages<{ id: number }>(client, path)) {
+    const ids = items.map(({ id }) => id);
     all.push(...ids);
-    const link = response.headers.get("link");
-    next = link === null ? undefined : /^<https?:..[^/]+(.+)>; rel="next"$/.exec(link)![1];
     await betweenPages(ids);
   }
   return all;

@@ -1,6 +1,7 @@
 /** The operations of categories, as a client sees them. */
 
 import { assertEquals } from "@std/assert";
+import { readPages } from "../support/read_pages.ts";
 import { assertRefused, testEachWay as test, WAYS } from "../support/test_each_way.ts";
 import { testNeeding } from "../support/test_needing.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
@@ -130,14 +131,9 @@ test("the history of a category says who gave and took its names, also before it
   const removed: CategoryEvent[] = await (await send("/v1/events?type=CategoryRemoved")).json();
   assertEquals(removed, [ofSeven[1]]);
   const { id: keyId } = await (await send("/v1/key")).json();
-  const shown: CategoryEvent[] = [];
-  for (let next: string | undefined = "/v1/categories/7/events?limit=3"; next !== undefined;) {
-    const response: Response = await send(next);
-    assertEquals(response.headers.get("content-type"), "application/cloudevents-batch+json");
-    shown.push(...await response.json());
-    next = /<https?:..[^/]+(\/v1\/categories\/7\/events\?.+)>/
-      .exec(response.headers.get("link") ?? "")?.[1];
-  }
+  const path = "/v1/categories/7/events?limit=3";
+  const pages = await Array.fromAsync(readPages<CategoryEvent>(service, path));
+  const shown = pages.flatMap(({ items }) => items);
   assertEquals(shown, ofSeven.map((event) => ({ ...event, actor: keyId })));
   const ofOther = `/v1/categories/8/events?cursor=${ofSeven[1].id}`;
   await assertRefused(service, () => send(ofOther), { status: 400, code: "invalid_parameter" });

@@ -7,6 +7,7 @@
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
+import { nextPathOf, readPages } from "../support/read_pages.ts";
 import { assertRefused, testEachWay as test } from "../support/test_each_way.ts";
 import type { TestService } from "../support/test_service.ts";
 
@@ -38,11 +39,6 @@ async function addMany({ add }: TestService, count: number): Promise<void> {
   for (let number = 0; number < count; number++) await headersOf(add(REX));
 }
 
-/** The path that a link of a page names. */
-function nextOf(headers: Headers): string | undefined {
-  return /^<https?:..[^/]+(.+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
-}
-
 test("section 2: categoryId is an int64, exact in both directions", async ({ add, send }) => {
   const exact = ["9223372036854775807", "-9223372036854775808", "9007199254740993", "0", "-1"];
   for (const [index, digits] of exact.entries()) {
@@ -71,9 +67,9 @@ test("4.1 and 4.5: a list says how many match, the next page, and from where eve
   await addMany(service, 4);
   await add({ ...REX, categoryId: 8 });
   const first = await headersOf(send("/v1/pets?limit=2"));
-  assertEquals([first.get("x-total-count"), nextOf(first)], ["5", "/v1/pets?limit=2&cursor=4"]);
+  assertEquals([first.get("x-total-count"), nextPathOf(first)], ["5", "/v1/pets?limit=2&cursor=4"]);
   assertEquals(await listIds("limit=2&cursor=4"), [3, 2]);
-  assertEquals(nextOf(await headersOf(send("/v1/pets?limit=2&cursor=2"))), undefined);
+  assertEquals(nextPathOf(await headersOf(send("/v1/pets?limit=2&cursor=2"))), undefined);
   assertEquals(await listIds("order=asc&limit=2&cursor=3"), [4, 5]);
   assertEquals(await listIds("categoryId=8"), [5]);
   assertEquals(await listIds("categoryId=8.0&status=sold"), []);
@@ -226,12 +222,9 @@ test("4.7 and 4.8: the history of a pet names the key that caused each event, ne
     ["PetCreated", "Rex", undefined],
   ]);
   const shown: Event[] = [];
-  let path: string | undefined = "/v1/pets/1/events?limit=1";
-  while (path !== undefined) {
-    const page: Response = await send(path);
-    assertEquals(page.headers.get("content-type"), "application/cloudevents-batch+json");
-    shown.push(...await page.json());
-    path = nextOf(page.headers);
+  for await (const { headers, items } of readPages<Event>(service, "/v1/pets/1/events?limit=1")) {
+    assertEquals(headers.get("content-type"), "application/cloudevents-batch+json");
+    shown.push(...items);
   }
   assertEquals(shown, ofRex.map((event) => ({ ...event, actor: key.id })));
 });
