@@ -69,7 +69,7 @@ const SAMPLES = `} else if (position === 95) {
       body = { type: "PetReserved", data: { ...after, previous, until: "2026-12-24" } };
     } else if (position % CHANGE_EVERY === 0) {`;
 
-/** The tests that name what a guide leaves to them. */
+/** The tests that fail, or what they say, if the manual, the version or a sample is missing. */
 const NAMED_BY_TESTS = [
   `set VERSION, because ${VERSION} is before 99.1`,
   "section 2 of src/http/README.md lists every field",
