@@ -97,7 +97,7 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
         ['import type { z } from "zod";', 'import { z } from "zod";'],
         ["  PetRemoved: Pet,\n", `  PetRemoved: Pet,\n  PetReserved: ${DATA},\n`],
       );
-      const { output } = await runDeno(project, ["check"]);
+      const { output } = await runDeno(project, ["check", "src/main.ts", "src/window/main.tsx"]);
       for (const file of ["animals/pets.ts", "window/events.ts", "window/fields.tsx"]) {
         assertStringIncludes(output, `/src/${file}:`);
       }
