@@ -1,14 +1,12 @@
 /** The operation listPetEvents: the history of one animal along its lines. */
 
 import { assert, assertEquals } from "@std/assert";
-import { gunzipSync } from "node:zlib";
-import { petKey } from "../../src/animals/pet_keys.ts";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import type { EventBody } from "eventstore-less/application";
-import { logKey, logMutations, projectionKey } from "../../src/eventstore_less/keyspace.ts";
+import { logMutations } from "../../src/eventstore_less/keyspace.ts";
 import { readLog } from "../../src/eventstore_less/log/read_log.ts";
 import { assertError, assertRefused, testEachWay } from "../support/test_each_way.ts";
-import { putRecord } from "../support/set_record.ts";
+import { readPage, readPages } from "../support/read_pages.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
 import { commit } from "../support/store_contract.ts";
 
@@ -23,8 +21,6 @@ interface PetEvent {
   data: { name: string; previous?: object };
 }
 
-type Client = Pick<TestService, "send">;
-
 /** Adds pets 1 to 3, and changes pet 2 that often, with other events in between. */
 async function addHistory(service: TestService, changes: number): Promise<void> {
   for (let count = 0; count < 3; count++) await service.add(REX);
@@ -34,136 +30,30 @@ async function addHistory(service: TestService, changes: number): Promise<void> 
   }
 }
 
-async function eventsOf({ send }: Client, path: string) {
-  const response = await send(path);
-  assertEquals(response.status, 200);
-  assertEquals(response.headers.get("content-type"), "application/cloudevents-batch+json");
-  const events: PetEvent[] = await response.json();
-  const link = response.headers.get("link");
-  const next = link === null
-    ? undefined
-    : /^<https?:..[^/]+(\/v1\/pets\/\d+\/events\?.+)>; rel="next"$/.exec(link)![1];
-  return { events, next };
+/** The names in the events on a page and all later pages, page by page. */
+async function namesOf(client: Pick<TestService, "send">, path: string): Promise<string[][]> {
+  const pages = await Array.fromAsync(readPages<PetEvent>(client, path));
+  return pages.map(({ items }) => items.map(({ data }) => data.name));
 }
-
-/** The events on a page and all later pages. Between pages, `between` may change the store. */
-async function walk(client: Client, path: string, between = async () => {}): Promise<PetEvent[][]> {
-  const pages: PetEvent[][] = [];
-  for (let next: string | undefined = path; next !== undefined;) {
-    const page = await eventsOf(client, next);
-    pages.push(page.events);
-    next = page.next;
-    await between();
-  }
-  return pages;
-}
-
-/** The events of a pet in the feed, oldest first. */
-async function feedOf({ send }: Client, petId: number): Promise<PetEvent[]> {
-  const events: PetEvent[] = await (await send("/v1/events?limit=1000")).json();
-  return events.filter(({ subject }) => subject === `pets/${petId}`);
-}
-
-testEachWay(
-  "the history of an animal has its events as the feed shows them, and their keys, newest first, on pages that join",
-  async (service) => {
-    await addHistory(service, 7);
-    const { id: keyId } = await (await service.send("/v1/key")).json();
-    const expected = (await feedOf(service, 2)).reverse();
-    assertEquals(expected.length, 8);
-    for (const limit of [1, 3, 4, 8, 9, 100]) {
-      const pages = await walk(service, `/v1/pets/2/events?limit=${limit}`);
-      assertEquals(pages.length, Math.ceil(8 / limit));
-      const shown = pages.flat();
-      for (const { actor } of shown) assertEquals(actor, keyId);
-      assertEquals(shown.map(({ actor: _, ...event }) => event), expected);
-    }
-    const [page] = await walk(service, "/v1/pets/1/events");
-    assertEquals(page.map(({ type, data }) => [type, data.name, data.previous]), [
-      ["PetUpdated", "Max 6", { name: "Max 4" }],
-      ["PetUpdated", "Max 4", { name: "Max 2" }],
-      ["PetUpdated", "Max 2", { name: "Rex" }],
-      ["PetCreated", "Rex", undefined],
-    ]);
-  },
-);
-
-Deno.test("a page has 20 events by default, and reads one line for each", async () => {
-  await using service = await openTestService();
-  await addHistory(service, 30);
-  const { faults } = service;
-  for (const [query, count, reads] of [["", 20, 20], ["?limit=100", 31, 31]] as const) {
-    faults.lists.length = 0;
-    const { events } = await eventsOf(service, `/v1/pets/2/events${query}`);
-    assertEquals([events.length, faults.lists.length], [count, reads]);
-  }
-  const { next } = await eventsOf(service, "/v1/pets/2/events");
-  faults.lists.length = 0;
-  assertEquals((await eventsOf(service, next!)).events.length, 11);
-  // The line of the cursor is read, too.
-  assertEquals(faults.lists.length, 12);
-});
 
 testEachWay(
   "the pages of a history join, although the animal changes between them",
   async (service) => {
     await addHistory(service, 9);
-    const expected = (await feedOf(service, 2)).reverse().map(({ id }) => id);
+    const feed: PetEvent[] = await (await service.send("/v1/events?limit=1000")).json();
+    const expected = feed.filter(({ subject }) => subject === "pets/2").reverse();
     let number = 9;
-    const change = async () => {
-      const response = await service.change(2, { name: `Rex ${++number}` });
-      await response.body?.cancel();
-    };
-    const pages = await walk(service, "/v1/pets/2/events?limit=4", change);
-    assertEquals(pages.flat().map(({ id }) => id), expected);
-    const [newest] = await walk(service, "/v1/pets/2/events");
-    assertEquals(newest.slice(0, 3).map(({ data }) => data.name), ["Rex 12", "Rex 11", "Rex 10"]);
+    const shown: PetEvent[] = [];
+    for await (const { items } of readPages<PetEvent>(service, "/v1/pets/2/events?limit=4")) {
+      shown.push(...items);
+      number++;
+      await (await service.change(2, { name: `Rex ${number}` })).body?.cancel();
+    }
+    assertEquals(shown.map(({ actor: _, ...event }) => event), expected);
+    const [newest] = await namesOf(service, "/v1/pets/2/events");
+    assertEquals(newest.slice(0, 3), ["Rex 12", "Rex 11", "Rex 10"]);
   },
 );
-
-testEachWay(
-  "a page of a history has an ETag, which changes with the animal alone",
-  async (service) => {
-    await addHistory(service, 4);
-    const { next } = await eventsOf(service, "/v1/pets/2/events?limit=2");
-    const paths = ["/v1/pets/2/events?limit=2", next!];
-    const tagsOf = async () => {
-      const tags = [];
-      for (const path of paths) {
-        const response = await service.send(path, { headers: { "accept-encoding": "identity" } });
-        const tag = response.headers.get("etag")!;
-        await response.body?.cancel();
-        const headers = { "if-none-match": tag };
-        const unchanged = await service.send(path, { headers });
-        const link = response.headers.get("link");
-        assertEquals([unchanged.status, unchanged.body], [304, null]);
-        assertEquals(unchanged.headers.get("link"), link);
-        tags.push(tag);
-      }
-      return tags;
-    };
-    const [first, second] = await tagsOf();
-    await service.change(1, { name: "Mia" });
-    assertEquals(await tagsOf(), [first, second]);
-    await service.change(2, { name: "Mia" });
-    const [changed, same] = await tagsOf();
-    assert(changed !== first);
-    assertEquals(same, second);
-  },
-);
-
-Deno.test("a long page of a history is sent in gzip to a client that accepts it, with an ETag of its own", async () => {
-  await using service = await openTestService();
-  await addHistory(service, 20);
-  const ask = (coding: string) =>
-    service.send("/v1/pets/2/events", { headers: { "accept-encoding": coding } });
-  const [plain, packed] = [await ask("identity"), await ask("gzip")];
-  assertEquals(packed.headers.get("content-encoding"), "gzip");
-  const tag = plain.headers.get("etag")!;
-  assertEquals(packed.headers.get("etag"), tag.replace(/"$/, '-gzip"'));
-  const bytes = new Uint8Array(await packed.arrayBuffer());
-  assertEquals(gunzipSync(bytes).toString(), await plain.text());
-});
 
 Deno.test("a page of a history ends at a megabyte", async () => {
   await using service = await openTestService();
@@ -172,30 +62,15 @@ Deno.test("a page of a history ends at a megabyte", async () => {
   for (let number = 0; number < 100; number++) {
     await service.change(1, { name: longName.slice(0, -1) + String.fromCharCode(97 + number % 2) });
   }
-  const pages = await walk(service, "/v1/pets/1/events?limit=100");
+  const pages = await namesOf(service, "/v1/pets/1/events?limit=100");
   const lengths = pages.map(({ length }) => length);
   assertEquals(lengths, [85, 16]);
 });
 
-testEachWay("an animal that was never added, or was removed, has no history", async (service) => {
-  await addHistory(service, 2);
-  const { next } = await eventsOf(service, "/v1/pets/2/events?limit=1");
-  await (await service.remove(2)).body?.cancel();
-  const none = { status: 404, code: "pet_not_found" };
-  const paths = ["/v1/pets/2/events", next!, "/v1/pets/0/events", "/v1/pets/99/events"];
-  for (const path of [...paths, "/v1/pets/-1/events", "/v1/pets/x/events", "/v1/pets/01/events"]) {
-    await assertRefused(service, () => service.send(path), none);
-  }
-  await assertRefused(service, () => service.send("/v1/pets//events"), {
-    status: 404,
-    code: "not_found",
-  });
-});
-
 testEachWay("the cursor of another animal, or one that no page has, gets 400", async (service) => {
   await addHistory(service, 2);
-  const { next } = await eventsOf(service, "/v1/pets/2/events?limit=1");
-  const { next: other } = await eventsOf(service, "/v1/pets/1/events?limit=1");
+  const { next } = await readPage(service, "/v1/pets/2/events?limit=1");
+  const { next: other } = await readPage(service, "/v1/pets/1/events?limit=1");
   const cursor = /cursor=(.*)$/.exec(next!)![1];
   const [position, hash] = cursor.split("-");
   const changed = `${hash.slice(0, -1)}${hash.endsWith("0") ? "1" : "0"}`;
@@ -213,11 +88,6 @@ testEachWay("the cursor of another animal, or one that no page has, gets 400", a
   for (const made of cursors) {
     const path = `/v1/pets/2/events?cursor=${made}`;
     await assertRefused(service, () => service.send(path), refused);
-  }
-  for (const query of ["limit=0", "limit=101", "ids=1", "limit=1&limit=2", "timeout=1"]) {
-    const path = `/v1/pets/2/events?${query}`;
-    const invalid = { status: 400, code: "invalid_parameter" };
-    await assertRefused(service, () => service.send(path), invalid);
   }
 });
 
@@ -237,8 +107,8 @@ Deno.test("a history ends with the newest event that names none before, as those
   }
   const client = otherInstance(service);
   await client.change(1, { name: "Bob" });
-  const pages = await walk(client, "/v1/pets/1/events?limit=1");
-  assertEquals(pages.map(([{ data }]) => data.name), ["Bob", "Mia"]);
+  const pages = await namesOf(client, "/v1/pets/1/events?limit=1");
+  assertEquals(pages, [["Bob"], ["Mia"]]);
 });
 
 /** The lines of a store with the history of pet 2, changed by one of these, and what clients are told. */
@@ -252,15 +122,9 @@ const DAMAGES: [
       replaceIn(lines, last, /("predecessor":")\d+/, `$1${String(other).padStart(16, "0")}`),
   ],
   [
-    "names an earlier line of its animal",
-    (lines, { last, first }) =>
-      replaceIn(lines, last, /("predecessor":")\d+/, `$1${String(first).padStart(16, "0")}`),
-  ],
-  [
     "continues from another name",
     (lines, { last }) => replaceIn(lines, last, /("previous":{"name":")[^"]*/, "$1Moe"),
   ],
-  ["is not an event", (lines, { before }) => replaceIn(lines, before, /"type"/, '"kind"')],
 ];
 
 function replaceIn(lines: Map<number, string>, at: number, from: RegExp, to: string): void {
@@ -281,10 +145,9 @@ Deno.test("a history whose lines do not follow from each other is projection_dam
     const positionsOf = (subject: string) =>
       [...lines].filter(([, line]) => line.includes(`"subject":"${subject}"`))
         .map(([position]) => position);
-    const [first, ...ofPet] = positionsOf("pets/2");
-    const [before, last] = ofPet.slice(-2);
+    const last = positionsOf("pets/2").at(-1)!;
     const [other] = positionsOf("pets/1");
-    damage(lines, { first, before, last, other });
+    damage(lines, { last, other });
     for (const [position, line] of lines) {
       const [{ key, value }] = logMutations(position, [new TextEncoder().encode(line)]);
       await commit(store, [{ type: "set", key, value }]);
@@ -293,31 +156,7 @@ Deno.test("a history whose lines do not follow from each other is projection_dam
     const response = await client.send("/v1/pets/2/events");
     await assertError(response, { status: 500, code: "projection_damaged" });
     // The newest event is sound alone.
-    const { events } = await eventsOf(client, "/v1/pets/2/events?limit=1");
-    assertEquals(events.map(({ data }) => data.name), ["Rex 3"], words);
+    const { items } = await readPage<PetEvent>(client, "/v1/pets/2/events?limit=1");
+    assertEquals(items.map(({ data }) => data.name), ["Rex 3"], words);
   }
-});
-
-Deno.test("a history is projection_damaged if the record of the animal does not follow from its event, or the line is lost", async () => {
-  await using service = await openTestService();
-  await addHistory(service, 2);
-  const { store } = service;
-  const key = projectionKey(1, petKey("available", 2));
-  const position = (await service.heads.fresh()).head.position - 1;
-  const text = '{"id":2,"name":"Rex 2","categoryId":7,"status":"available"}';
-  const contents = [
-    `${position}${text.replace("Rex 2", "Rex 9")}`,
-    `${position - 1}${text}`,
-    `3${text}`,
-    `99${text}`,
-  ];
-  const damaged = { status: 500, code: "projection_damaged" };
-  for (const content of contents) {
-    await putRecord(store, key, content);
-    await assertError(await otherInstance(service).send("/v1/pets/2/events"), damaged);
-  }
-  await putRecord(store, key, `${position}${text}`);
-  assertEquals((await otherInstance(service).send("/v1/pets/2/events")).status, 200);
-  await putRecord(store, logKey(position), undefined);
-  await assertError(await otherInstance(service).send("/v1/pets/2/events"), damaged);
 });

@@ -2,7 +2,6 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { projectionKey } from "../../src/eventstore_less/keyspace.ts";
-import type { KeyRange } from "../../src/eventstore_less/store/store.ts";
 import { StoreAwayError } from "../../src/eventstore_less/store/store_errors.ts";
 import { petKey } from "../../src/animals/pet_keys.ts";
 import { PetIndexReader, RETRY_MS } from "../../src/animals/pet_index_reader.ts";
@@ -99,20 +98,6 @@ Deno.test("an index keeps up with the commits of its own instance and of others"
   assertEquals(await other.listIds(`${CATEGORY}&order=asc&limit=2`), [2, 3]);
   assertEquals(await other.listIds(`${CATEGORY}&order=asc&cursor=2`), [3, 6]);
   assertEquals(await other.listIds("categoryId=-9223372036854776"), [4]);
-});
-
-Deno.test("a probe lets the index follow the commits of others, so that a later request need not", async () => {
-  await using service = await openWithPets();
-  const other = startInstance(service);
-  await other.probe();
-  for (let times = 0; times < 10; times++) await service.change(1, { name: `Max ${times}` });
-  await other.probe();
-  await service.runtime.advance(10);
-  service.faults.lists.length = 0;
-  assertEquals(await other.listIds(CATEGORY), [5, 3, 1]);
-  // The proof of the key is the first line.
-  const isOfChanges = ({ start }: KeyRange) => start?.[0] === "~log" && start[1] !== 1;
-  assertEquals(service.faults.lists.filter(isOfChanges), []);
 });
 
 Deno.test("an instance whose records are damaged is ready, refuses categories, and tries again after a replay or half a minute", async () => {

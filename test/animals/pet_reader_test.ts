@@ -2,7 +2,7 @@
 
 import type { RecordedLine } from "../../src/eventstore_less/definitions.ts";
 import type { EventBody } from "eventstore-less/application";
-import { petKey, petListOf, type StatusFilter } from "../../src/animals/pet_keys.ts";
+import { petKey, petListOf } from "../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Committed } from "../../src/eventstore_less/append/appender.ts";
 import { encodeEvent } from "../../src/eventstore_less/log/event.ts";
@@ -43,8 +43,7 @@ import { FakeRuntime } from "../support/fake_runtime.ts";
 import { faultyStore } from "../support/faulty_store.ts";
 import { sampleId } from "../support/sample_log.ts";
 import { putRecord, setRecord } from "../support/set_record.ts";
-import { commit, set } from "../support/store_contract.ts";
-import { openTestService } from "../support/test_service.ts";
+import { commit } from "../support/store_contract.ts";
 import { SAMPLE_STEP } from "../support/sample_step.ts";
 
 const encoder = new TextEncoder();
@@ -207,14 +206,14 @@ Deno.test("list() returns each page, with the right cursor, and caches it", asyn
 });
 
 Deno.test("list() and get() show every change, with caches of any age, and at an earlier head that state or a later one", async () => {
-  for (let seed = 1; seed <= 12; seed += SAMPLE_STEP) {
+  for (let seed = 1; seed <= 6; seed += SAMPLE_STEP) {
     const generator = new Random(seed);
     const random = (limit: number) => generator.integer(0, limit - 1);
     const history = await History.of(added(5));
     const readers = Array.from({ length: 3 }, () => petReaderOf(history.store));
     const heads = [history.entry];
     const states = [history.pets];
-    for (let round = 0; round < 150; round++) {
+    for (let round = 0; round < 100; round++) {
       const words = `seed ${seed}, round ${round}`;
       const steps = Array.from({ length: 1 + random(3) }, (): Step => {
         const status = [...PET_STATUSES, null][random(4)];
@@ -243,7 +242,9 @@ Deno.test("list() and get() show every change, with caches of any age, and at an
         );
         if (random(2) === 0) {
           const earlier = random(heads.length);
-          const query = { limit, status, categoryId, order };
+          const query = random(3) === 0
+            ? { limit: 4, ids: [...new Set(ids)] }
+            : { limit, status, categoryId, order };
           const page = await reader.list(query, heads[earlier]);
           const total = totalOf(query, page, headOf(page, heads[earlier]));
           const isState = states.slice(earlier).some((pets) => {
@@ -264,16 +265,6 @@ Deno.test("list() and get() show every change, with caches of any age, and at an
     }
     for (const reader of readers) await assertShowsAll(reader, history, `seed ${seed}`);
   }
-});
-
-Deno.test("list() tells a search for a name from a list in its cache, whatever the name", async () => {
-  const history = await History.of(added(3));
-  const reader = petReaderOf(history.store);
-  const countOf = async (name?: string) => {
-    const { text } = await reader.list({ limit: 2, name }, history.entry);
-    return JSON.parse(text).length;
-  };
-  assertEquals([await countOf(), await countOf("undefined"), await countOf()], [2, 0, 2]);
 });
 
 /**
@@ -298,18 +289,17 @@ Deno.test("list() and get() beside changes during any of their reads show one mo
   const races = queries.flatMap((query) =>
     RACING.flatMap((commits) =>
       [1, 2, 3].flatMap((number) =>
-        (["before", "after"] as const).flatMap((when) =>
-          // In half of the races, ids have gaps before.
-          [false, true].map((hasGap) => ({ query, commits, number, when, hasGap }))
-        )
+        (["before", "after"] as const).map((when) => ({ query, commits, number, when }))
       )
     )
   );
-  for (const race of races.filter((_, index) => index % SAMPLE_STEP === 0)) {
-    const { query, commits, number, when, hasGap } = race;
+  for (const [index, race] of races.entries()) {
+    if (index % SAMPLE_STEP !== 0) continue;
+    const { query, commits, number, when } = race;
     const words = textOf(race);
     const history = await History.of(added(10));
-    if (hasGap) await history.commit([{ id: 6 }]);
+    // In half of the races, ids have gaps before.
+    if (index / SAMPLE_STEP % 2 === 1) await history.commit([{ id: 6 }]);
     let reads = -Infinity;
     const store = faultyStore(history.store, {
       async onSnapshot(apply) {
@@ -461,24 +451,6 @@ Deno.test("list() reads a page of a category again if the index was replaced whi
   }
 });
 
-Deno.test("list() reads a page of any category once, although pets of another one are added at each read", async () => {
-  for (const categoryId of [0n, 1n, -1n]) {
-    const history = await History.of([{ patch: { categoryId } }]);
-    let reads = 0;
-    const store = faultyStore(history.store, {
-      async onSnapshot(apply) {
-        reads++;
-        if (reads < 4) await history.commit([{ patch: { categoryId: 7n } }]);
-        return await apply();
-      },
-    });
-    const query = { limit: 5, categoryId };
-    const page = await petReaderOf(store).list(query, history.entry);
-    assertIsAsOfItsHead(page, history, query);
-    assertEquals([categoryId, reads], [categoryId, 1]);
-  }
-});
-
 Deno.test("list() gives up a page of a category that pets enter or leave during each read", async () => {
   const history = await History.of(added(8));
   let now = 0;
@@ -538,53 +510,6 @@ Deno.test("list() answers with pets by their ids in two reads at most, all as of
   }
 });
 
-Deno.test("list() by ids, for a request whose head is before an addition, does not show the cached new pet as of that head", async () => {
-  const history = await History.of(added(1));
-  const { entry } = history;
-  await history.commit(added(1));
-  const reader = petReaderOf(history.store);
-  for (const id of [1, 2]) await reader.get(id, history.entry);
-  const query = { limit: 2, ids: [2, 1] };
-  assertIsAsOfItsHead(await reader.list(query, entry), history, query);
-});
-
-Deno.test("list() reads few records, although nearly all pets have another status or category, or were removed", async () => {
-  const history = await History.of([]);
-  for (let start = 0; start < 10_000; start += 250) {
-    await history.commit(Array.from({ length: 250 }, (_, index) => ({
-      patch: index === 0 && start % 1_000 === 0
-        ? { status: "available", categoryId: 2n }
-        : { status: "sold" },
-    })));
-  }
-  let records = 0;
-  const store = faultyStore(history.store, {
-    async onSnapshot(apply) {
-      const read = await apply();
-      records += read.lists.flat().length + read.entries.length - 1;
-      return read;
-    },
-  });
-  const queries: PageQuery[] = [{ limit: 100, status: "available" }, { limit: 20, cursor: 5_002 }];
-  queries.push({ limit: 100, categoryId: 2n }, { limit: 3, categoryId: 2n, status: "available" });
-  for (const query of [...queries, { limit: 5, status: "available", cursor: 8_002 } as const]) {
-    const reader = petReaderOf(store);
-    await reader.list({ limit: 1, categoryId: 3n }, history.entry);
-    records = 0;
-    await assertShows(reader, history, query);
-    assert(records <= query.limit + 1, `${records} records`);
-  }
-  for (let start = 1; start <= 10_000; start += 250) {
-    const steps = Array.from({ length: 250 }, (_, index) => ({ id: start + index }));
-    await history.commit(steps.filter(({ id }) => id % 1_000 > 1));
-  }
-  for (const query of [...queries, { limit: 100 }, { limit: 2, cursor: 9_000 }]) {
-    records = 0;
-    await assertShows(petReaderOf(store), history, query);
-    assert(records <= 4 * (query.limit + 1), `${records} records`);
-  }
-});
-
 Deno.test("list() and get() read the records of a new generation, which may correct those before it, and cache no earlier ones", async () => {
   const history = await History.of(added(4));
   const key = (generation: number) => projectionKey(generation, petKey("available", 1));
@@ -609,65 +534,6 @@ Deno.test("list() and get() read the records of a new generation, which may corr
     const query = { limit: 100, status };
     const { text } = await petReaderOf(history.store).list(query, entry);
     assertEquals(text, expectedPage(history.pets, query).text);
-  }
-});
-
-Deno.test("list() caches pages up to its size limit, and drops the oldest", async () => {
-  await using service = await openTestService();
-  const longest = { name: "\u0001".repeat(1_000), categoryId: 1 };
-  await Promise.all(Array.from({ length: 101 }, () => service.add(longest)));
-  const head = await service.heads.fresh();
-  const reader = petReaderOf(service.store);
-  const first = await reader.list({ limit: 100 }, head);
-  assert(await reader.list({ limit: 100 }, head) === first);
-  let length = first.text.length;
-  const read = async (from: number, lengthLimit: number) => {
-    let cursor = from;
-    for (; length < lengthLimit; cursor++) {
-      length += (await reader.list({ limit: 100, cursor }, head)).text.length;
-    }
-    return cursor;
-  };
-  const next = await read(102, 30 * 1024 * 1024);
-  assert(await reader.list({ limit: 100 }, head) === first);
-  await read(next, 34 * 1024 * 1024);
-  const again = await reader.list({ limit: 100 }, head);
-  assert(again !== first);
-  assertEquals(again, first);
-  assert(await reader.list({ limit: 100 }, head) === again);
-});
-
-Deno.test("list() and get() reject a record that is missing or damaged, and cache nothing of it", async () => {
-  const pet = (status: PetStatus | undefined, id: number) =>
-    projectionKey(1, petKey(petListOf(status), id));
-  const sold = pet("sold", 3);
-  const original = await History.of(added(8));
-  // damaged_record_test has the other damages.
-  const other = (await original.store.get(pet("sold", 7)))!.value as Uint8Array;
-  const queries = [3, { limit: 9 }, { limit: 1, status: "sold", cursor: 4 } as const];
-  const missing = { type: "delete", key: sold } as const;
-  const cases: [damage: Mutation, read: PageQuery | number][] = [
-    ...queries.slice(0, 2).map((query): [Mutation, typeof query] => [missing, query]),
-    ...queries.map((query): [Mutation, typeof query] => [set(sold, other), query]),
-  ];
-  for (const [damage, query] of cases) {
-    await commit(original.store, [damage]);
-    const reader = petReaderOf(original.store);
-    // The second read must not get from the cache what the first one refused.
-    for (let time = 1; time <= 2; time++) {
-      const read = async () => await readOne(reader, query, original.entry);
-      const { code, message } = await assertRejects(read, ServiceError);
-      assertEquals(code, "projection_damaged");
-      assert(/ pet | pets /.test(message), message);
-    }
-  }
-  // The oldest pet is there twice: at first beside all others, and then instead of another one.
-  const twice = setRecord(pet("sold", 1), `1${encodePet(original.pets[0]!)}`);
-  const whole = setRecord(sold, `3${encodePet(original.pets[2]!)}`);
-  for (const mutation of [whole, missing]) {
-    await commit(original.store, [twice, mutation]);
-    const read = async () => await petReaderOf(original.store).list({ limit: 9 }, original.entry);
-    await assertRejects(read, ServiceError, "pet 1 is there twice");
   }
 });
 
@@ -700,44 +566,6 @@ async function historyWithGaps(): Promise<History> {
 const recordOf = (status: PetStatus | null, id: number) =>
   projectionKey(1, petKey(petListOf(status), id));
 
-const MOVED_PET = '2{"id":2,"name":"Zoë 2","categoryId":1,"status":"pending"}';
-
-/** Records of a list that are lost or put back, and the lists that have another number of pets then. */
-const MISCOUNTED: [damage: [Key, string | undefined][], statuses: (StatusFilter | undefined)[]][] =
-  [
-    [[[recordOf("sold", 3), undefined]], ["sold", undefined]],
-    [[[recordOf("sold", 39), undefined]], ["sold", undefined]],
-    [[[recordOf(null, 40), undefined], [recordOf(null, 4), undefined]], ["none", undefined]],
-    // Pet 2 is in its list of before, too; a removed pet is there again; and one is there in place of another.
-    [[[recordOf("pending", 2), MOVED_PET]], ["pending", undefined]],
-    [[[recordOf("sold", 19), '19{"id":19,"name":"Zoë 19","categoryId":1,"status":"sold"}']], [
-      "sold",
-      undefined,
-    ]],
-    [[[recordOf("sold", 2), undefined], [recordOf("pending", 2), MOVED_PET]], ["sold", "pending"]],
-  ];
-
-Deno.test("list() rejects a page that shows a whole list, if the head counts fewer pets or more", async () => {
-  for (const [index, [damage, statuses]] of MISCOUNTED.entries()) {
-    for (const order of ["desc", "asc"] as const) {
-      const history = await historyWithGaps();
-      for (const [key, content] of damage) await putRecord(history.store, key, content);
-      for (const status of LISTED) {
-        const query = { limit: 40, status, order };
-        const read = async () => await petReaderOf(history.store).list(query, history.entry);
-        const words = `${index} ${status} ${order}`;
-        if (!statuses.includes(status)) {
-          await read();
-          continue;
-        }
-        const { code, message } = await assertRejects(read, ServiceError);
-        assertEquals(code, "projection_damaged", words);
-        assert(/than the head counts|is there twice/.test(message), message);
-      }
-    }
-  }
-});
-
 Deno.test("list() rejects each page of all pets on which one is missing or twice, while no pet was ever removed", async () => {
   const elsewhere = '3{"id":3,"name":"Zoë 3","categoryId":1,"status":"pending"}';
   const damages: [Key, string | undefined][] = [
@@ -757,7 +585,7 @@ Deno.test("list() rejects each page of all pets on which one is missing or twice
 });
 
 Deno.test("list() finds no fault in any walk of a sound store, whatever is added, changed or removed on the way", async () => {
-  for (let seed = 1; seed <= 20; seed += SAMPLE_STEP) {
+  for (let seed = 1; seed <= 8; seed += SAMPLE_STEP) {
     const random = new Random(seed);
     const history = await historyWithGaps();
     const change = async () => {

@@ -8,74 +8,12 @@ import { openTestService, otherInstance, type TestService } from "../support/tes
 
 const REX = { name: "Rex", categoryId: 7, status: "available" };
 
-/** Patches of Rex, each with its media type and the fields of the pet after it. */
-const PATCHES: [type: string, patch: string, fields: string][] = [
-  ["application/json", '{"status":"sold"}', '"name":"Rex","categoryId":7,"status":"sold"'],
-  ["application/merge-patch+json; charset=utf-8", '{"status":null}', '"name":"Rex","categoryId":7'],
-  [
-    "application/merge-patch+json",
-    '{ "categoryId": -9223372036854775808.0, "name": "Mia" }',
-    '"name":"Mia","categoryId":-9223372036854775808,"status":"available"',
-  ],
-];
-
-testEachWay("PATCH returns the pet after the change, as every read does", async (service) => {
-  const { add, change, send } = service;
-  for (const [index, [type, patch, fields]] of PATCHES.entries()) {
-    const after = `{"id":${index + 1},${fields}}`;
-    await add(REX);
-    const position = await positionOf(service);
-    const changed = await change(index + 1, patch, { "content-type": type });
-    assertEquals([changed.status, await changed.text()], [200, after]);
-    assertEquals(await positionOf(service), position + 1);
-    const got = await send(`/v1/pets/${index + 1}`);
-    assertEquals(await got.text(), after);
-    const headers = ["etag", "cache-control", "deprecation", "sunset", "link", "location"];
-    assertEquals(
-      headers.map((name) => changed.headers.get(name)),
-      [got.headers.get("etag"), "no-store", null, null, null, null],
-    );
-    assertEquals(await (await send("/v1/pets?limit=1")).text(), `[${after}]`);
-  }
-});
-
-/** Headers that name a tag, which is given without its quotes. */
-const FIELDS_WITH_TAG: ((bare: string) => string)[] = [
-  (bare) => `"${bare}"`,
-  (bare) => `"a", "${bare}"`,
-  () => "*",
-  // HAProxy and nginx make a tag weak if they compress. Apache and Caddy add the coding.
-  (bare) => `W/"${bare}"`,
-  (bare) => `"${bare}-gzip"`,
-  (bare) => `"a", W/"${bare}-zstd"`,
-];
-
 testEachWay(
-  "If-Match lets a change pass if it names the ETag, and else gets 412",
-  async (service) => {
-    const added = await service.add(REX);
-    assertEquals(added.headers.get("etag"), await tagOf(service, 1));
-    for (const [index, fieldOf] of FIELDS_WITH_TAG.entries()) {
-      const tag = await tagOf(service, 1);
-      const condition = { "if-match": fieldOf(tag.slice(1, -1)) };
-      const changed = await service.change(1, { categoryId: index }, condition);
-      assertEquals([changed.status, (await changed.json()).categoryId], [200, index]);
-      assertEquals(changed.headers.get("etag"), await tagOf(service, 1));
-    }
-    const tag = await tagOf(service, 1);
-    for (const field of ['W/"a"', '"a"', `${tag.slice(0, -1)}0"`]) {
-      const change = () => service.change(1, { status: "sold" }, { "if-match": field });
-      await assertRefused(service, change, { status: 412, code: "precondition_failed" });
-    }
-  },
-);
-
-testEachWay(
-  "of two buyers with the ETag of a page of one id, exactly one succeeds, five times of five",
+  "of two buyers with the ETag of a page of one id, exactly one succeeds",
   async (service) => {
     const { add, change, send } = service;
     // The page of a long name is sent in gzip, with an ETag of its own.
-    const names = ["Rex", "Mia", "x".repeat(1_000), "猫".repeat(1_000), "Max"];
+    const names = ["Rex", "x".repeat(1_000)];
     for (const [index, name] of names.entries()) {
       const id = index + 1;
       await add({ ...REX, name });
@@ -166,8 +104,9 @@ const WRITES: [fields: { name?: string; status?: string | null }, id?: number][]
 
 const PATHS = ["", "limit=1", "limit=2", "cursor=3", "limit=2&cursor=4", "status=available"]
   .concat("status=sold&limit=1", "status=available&cursor=4", "status=pending")
-  .concat("ids=1", "ids=1,2")
-  .map((query) => `/v1/pets?${query}`).concat("/v1/pets/1", "/v1/pets/2");
+  .concat("ids=1", "ids=1,2", "name=re&limit=1")
+  .map((query) => `/v1/pets?${query}`).concat("/v1/pets/1", "/v1/pets/2")
+  .concat("/v1/pets/1/events", "/v1/pets/1/events?limit=1", "/v1/categories");
 
 Deno.test("a write gives a new ETag to exactly the reads that show it, on every instance", async () => {
   await using service = await openTestService();

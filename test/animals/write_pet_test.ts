@@ -341,47 +341,6 @@ Deno.test("A command writes once for each Idempotency-Key and API key, on two in
   assertEquals(records.length, 7, "the record of the first use is still in the store");
 });
 
-Deno.test("A repeated POST or PATCH, with a body that means the same, gets the first response", async () => {
-  await using opened = await openWithRex();
-  const { service: { add, change }, events } = opened;
-  const added = ['{"name":"Ada","categoryId":2}', '{ "categoryId":20e-1, "name":"\\u0041da"}'];
-  const sold = ['{"status":"sold"}', '{ "status" : "sold" }'];
-  const once = { "idempotency-key": "one" };
-  const other = { "idempotency-key": "two" };
-  for (
-    const [bodies, send] of [
-      [added, (body: string) => add(body, once)],
-      [sold, (body: string) => change(1, body, other)],
-    ] as const
-  ) {
-    const responses = [];
-    for (const body of bodies) {
-      const response = await send(body);
-      const named = ["location", "etag", "idempotency-replayed"];
-      const values = named.map((name) => response.headers.get(name));
-      responses.push([response.status, await response.text(), ...values]);
-    }
-    const [first, second] = responses;
-    assertEquals([first.at(-1), second], [null, first.with(-1, "true")]);
-  }
-  assertEquals((await events()).length, 2);
-});
-
-Deno.test("A command refuses an Idempotency-Key of another request", async () => {
-  await using opened = await openWithRex();
-  const { here: { add, update, remove }, events } = opened;
-  const [other, third] = [{ idempotencyKey: "other" }, { idempotencyKey: "third" }];
-  await update(KEY);
-  await add(other);
-  await remove({ ...third, petId: 2 });
-  const requests = [
-    ...[() => add(KEY), () => update(other), () => remove(KEY), () => remove(other)],
-    ...[() => remove(third), () => update({ ...third, petId: 2 }), () => add(third)],
-  ];
-  for (const request of requests) assertEquals(await codeOf(request()), "idempotency_key_reused");
-  assertEquals((await events()).length, 3);
-});
-
 Deno.test("A command refuses a repeated request whose API key another instance has revoked", async () => {
   await using opened = await openWithRex();
   const { service, here: { add } } = opened;

@@ -1,7 +1,7 @@
 /**
  * Measures this checkout and another one in turns, and prints ratios.
  *
- *     deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N] [--sold SHARE] [--only TEXT]
+ *     deno task bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N] [--only TEXT]
  */
 
 import { pathToFileURL } from "node:url";
@@ -15,8 +15,7 @@ const BENCH = {
   title: "Compares this checkout with another one, on loopback",
   details: "Measures each workload in turns, in a temporary folder, and prints ratios.",
   usage: [
-    `bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N]
-      [--sold SHARE] [--only TEXT]`,
+    "bench [--against DIR] [--rounds N] [--seconds S] [--pets N] [--events N] [--only TEXT]",
   ],
   flags: {
     "--against DIR": `the folder of the other checkout, such as git worktree add DIR COMMIT makes
@@ -25,9 +24,6 @@ const BENCH = {
     "--seconds S": "how long each measurement of requests takes (default: 4)",
     "--pets N": "number of pets in the store of the requests (default: 10000)",
     "--events N": "number of events for replay, restore, audit and export (default: 300000)",
-    "--sold SHARE":
-      `part of the pets of this checkout that were sold after they were added, such as 0.999,
-      while all pets of the other one were only added`,
     "--only TEXT": "only workloads with this text in their names, for example create or replay",
   },
   variables: [],
@@ -41,7 +37,6 @@ interface Options {
   ms: number;
   pets: number;
   events: number;
-  sold: number | undefined;
 }
 
 /** A value of this checkout and of the other one. */
@@ -55,7 +50,6 @@ await runCommand(BENCH, {
       seconds = "4",
       pets = "10000",
       events = "300000",
-      sold,
       only = "",
     },
   ) {
@@ -74,7 +68,6 @@ await runCommand(BENCH, {
       ms: parseCount("--seconds", seconds) * 1_000,
       pets: parseCount("--pets", pets),
       events: parseCount("--events", events),
-      sold: sold === undefined ? undefined : parseShare("--sold", sold),
     };
     const failures = await benchRequests(operations, options);
     if (commands.length > 0) await benchCommands(commands, options);
@@ -92,17 +85,12 @@ function parseCount(flag: string, text: string): number {
   throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
 }
 
-function parseShare(flag: string, text: string): number {
-  if (/^(0(\.\d{1,3})?|1)$/.test(text)) return Number(text);
-  throw new UsageError(`${flag} takes a number from 0 to 1, not ${JSON.stringify(text)}`);
-}
-
 /** Resolves to the number of failed requests. */
 async function benchRequests(operations: Operation[], options: Options): Promise<number> {
-  const { other, folder, rounds, ms, pets, sold } = options;
+  const { other, folder, rounds, ms, pets } = options;
   if (operations.length === 0) return 0;
   const paths = [`${folder}/own.sqlite3`, `${folder}/other.sqlite3`];
-  const token = await fillByCheckout(ROOT, paths[0], pets, sold);
+  const token = await fillByCheckout(ROOT, paths[0], pets);
   const otherToken = await fillByCheckout(other.root, paths[1], pets);
   const rows: (string | number)[][] = [];
   let failures = 0;
@@ -143,17 +131,12 @@ async function benchRequests(operations: Operation[], options: Options): Promise
 
 async function benchCommands(
   commands: typeof COMMANDS,
-  { other, folder, rounds, events, sold = 0 }: Options,
+  { other, folder, rounds, events }: Options,
 ): Promise<void> {
   const files: CommandFiles[] = [];
-  for (const [checkout, share] of [[{ root: ROOT }, sold], [other, 0]] as const) {
+  for (const checkout of [{ root: ROOT }, other]) {
     const kvPath = `${folder}/commands-${files.length}.sqlite3`;
-    await fillByCheckout(
-      checkout.root,
-      kvPath,
-      Math.round(events / (1 + share)),
-      share || undefined,
-    );
+    await fillByCheckout(checkout.root, kvPath, events);
     const own = {
       ...checkout,
       kvPath,

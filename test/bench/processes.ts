@@ -33,11 +33,10 @@ export async function fillByCheckout(
   root: URL,
   path: string,
   pets: number,
-  soldShare?: number,
 ): Promise<string> {
   const module = JSON.stringify(new URL("test/support/fill_store.ts", root));
   const script = `const { fillStore } = await import(${module});
-    console.log(await fillStore(${JSON.stringify(path)}, ${pets}, ${soldShare}));`;
+    console.log(await fillStore(${JSON.stringify(path)}, ${pets}));`;
   const args = ["eval", "--quiet", "--no-check", script];
   return (await expectDone(Deno.execPath(), args, { cwd: root })).trim();
 }

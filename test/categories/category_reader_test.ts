@@ -1,7 +1,7 @@
 /** The reader of categories: what it reads and proves, and what damage it finds. */
 
-import { assertEquals, assertGreater } from "@std/assert";
-import { kindPrefix, logKey, projectionKey } from "../../src/eventstore_less/keyspace.ts";
+import { assertEquals } from "@std/assert";
+import { logKey, projectionKey } from "../../src/eventstore_less/keyspace.ts";
 import { audit } from "../../scripts/verify/audit.ts";
 import { replay } from "../../scripts/replay/replay.ts";
 import {
@@ -10,9 +10,6 @@ import {
   removalContentOf,
   removedCategoryKey,
 } from "../../src/categories/category_records.ts";
-import { CATEGORIES_LIMIT } from "../../src/categories/write_category.ts";
-import { scan } from "../../src/eventstore_less/store/scan.ts";
-import { nameManyCategories } from "../support/name_many_categories.ts";
 import { putRecord } from "../support/set_record.ts";
 import { assertError } from "../support/test_each_way.ts";
 import { openTestService, otherInstance, type TestService } from "../support/test_service.ts";
@@ -81,38 +78,6 @@ Deno.test("the history of a category is refused if its events do not lead to its
   await putRecord(service.store, key(7n), categoryContentOf(3, "Dogs"));
   const refused = await otherInstance(service).send("/v1/categories/7/events");
   await assertError(refused, { status: 500, code: "projection_damaged" });
-});
-
-Deno.test("1,000 categories are listed by their ids as numbers, and read and proven once", async () => {
-  await using service = await openTestService();
-  const { faults, nameCategory } = service;
-  await nameManyCategories(service, CATEGORIES_LIMIT);
-  const listed = await service.listCategories();
-  assertEquals(listed.map(({ id }) => Number(id)), Array.from(listed, (_, index) => index));
-  assertEquals(listed.length, CATEGORIES_LIMIT);
-  faults.lists.length = 0;
-  await service.listCategories();
-  assertEquals(faults.lists.length, 0, "the list is cached");
-  assertEquals((await nameCategory(7n, "Dogs")).status, 200);
-  assertGreater(faults.lists.length, CATEGORIES_LIMIT - 1, "each name was proven");
-  faults.lists.length = 0;
-  assertEquals((await nameCategory(7n, "Cats")).status, 200);
-  assertGreater(10, faults.lists.length, "only the new name was proven");
-  assertEquals((await service.listCategories())[7], { id: 7n, name: "Cats" });
-});
-
-Deno.test("a removal leaves one small record until the category is named again", async () => {
-  await using service = await openTestService();
-  const { store } = service;
-  const removals = async () => {
-    const found = await Array.fromAsync(scan(store, { prefix: kindPrefix(1, "removed_category") }));
-    return found.flat().map((entry) => entry.key.at(-1));
-  };
-  await nameThree(service);
-  assertEquals(await removals(), ["9"]);
-  await service.nameCategory(9n, "Owls");
-  assertEquals(await removals(), []);
-  assertEquals((await audit(service)).faults, []);
 });
 
 Deno.test("names that come together are decided one after the other, and animals share their commits", async () => {

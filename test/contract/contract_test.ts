@@ -21,12 +21,12 @@ import type { DESCRIPTION } from "../support/assert_described.ts";
 import { testNeeding } from "../support/test_needing.ts";
 
 /** Maximum number of cases that Schemathesis generates for an operation. */
-const CASES = 100;
+const CASES = 50;
 
 /** A description cannot say that these exclude others. Each seed is run without some of them. */
 const EXCLUSIVE = ["ids", "since"];
 const OTHERS = ["limit", "status", "categoryId", "cursor", "name", "order", "lastEventId"];
-const SEEDS = [[1, EXCLUSIVE], [2, OTHERS], [3, EXCLUSIVE]] as const;
+const SEEDS = [[1, EXCLUSIVE], [2, OTHERS]] as const;
 
 const withPython = await install("tools from PyPI", installPythonTools);
 const withNode = await install("packages from npm", installNodePackages);
@@ -109,11 +109,10 @@ testNeeding(withNode)(
       const args = ["lint", "openapi.json", ...flags];
       return await run(`${NODE_FOLDER}/node_modules/.bin/spectral`, args, { cwd: NODE_FOLDER });
     };
-    for (const publicUrl of [undefined, "https://shop.example/v1"]) {
-      const { code, output } = await lint(describeInterface({ publicUrl }));
-      assertEquals(code, 0, output);
-    }
-    const unlimited = describeInterface().replace('"maxLength":19', '"description":""');
+    const description = describeInterface({ publicUrl: "https://shop.example/v1" });
+    const { code, output } = await lint(description);
+    assertEquals(code, 0, output);
+    const unlimited = description.replace('"maxLength":19', '"description":""');
     assertEquals((await lint(unlimited)).output.match(/owasp:\S+/g), [
       "owasp:api4:2023-string-limit",
     ]);

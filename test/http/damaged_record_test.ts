@@ -37,6 +37,8 @@ async function answersOf(service: TestService) {
     (client) => client.send("/v1/pets?categoryId=7"),
     (client) => client.send("/v1/pets/1"),
     (client) => client.send("/v1/pets/3"),
+    (client) => client.send("/v1/pets/1/events"),
+    (client) => client.send("/v1/pets?name=re"),
     (client) => client.send("/v1/events"),
     (client) => client.add({ ...REX, status: "sold" }, ONCE),
     (client) => client.change(1, { status: "available" }),
@@ -59,7 +61,8 @@ Deno.test("a flipped bit or a misplaced record leads to no wrong response, and t
   await using service = await open();
   const { store } = service;
   const before = await answersOf(service);
-  assertEquals(before.map(({ status }) => status), [200, 200, 200, 200, 404, 200, 201, 200]);
+  const statuses = before.map(({ status }) => status).join();
+  assertEquals(statuses, "200,200,200,200,404,200,200,200,201,200");
   const entries = (await Array.fromAsync(scan(store, { prefix: [] }))).flat();
   const right = await answersOf(service);
   const lines = await readLogLines(store);
@@ -90,13 +93,16 @@ Deno.test("a flipped bit or a misplaced record leads to no wrong response, and t
   for (const [kind, failed] of kinds) assert(failed >= 15 / SAMPLE_STEP, `${kind}: ${failed}`);
 });
 
+/** Lists in which a lost pending pet of category 7 is missed. */
+const LISTS_OF_LOST = ["", "?status=pending", "?categoryId=7", "?name=ex&status=pending"];
+
 Deno.test("a pet with no record, or with two, is an error of each request for it and of its lists, and no event follows", async () => {
   await using service = await open();
   const { store } = service;
   const lines = await readLogLines(store);
   const removal = projectionKey(1, removedPetKey(3));
   const damages: [petId: number, key: Key, content: string | undefined, lists: string[]][] = [
-    [1, projectionKey(1, petKey("pending", 1)), undefined, ["", "?status=pending"]],
+    [1, projectionKey(1, petKey("pending", 1)), undefined, LISTS_OF_LOST],
     [2, projectionKey(1, petKey("available", 2)), undefined, ["", "?status=available"]],
     [3, removal, undefined, []],
     // The pet is in two lists, or in one although it was removed.
@@ -104,7 +110,7 @@ Deno.test("a pet with no record, or with two, is an error of each request for it
       1,
       projectionKey(1, petKey("sold", 1)),
       '5{"id":1,"name":"Rex","categoryId":7,"status":"sold"}',
-      ["", "?status=sold"],
+      ["", "?status=sold", "?name=ex"],
     ],
     [3, projectionKey(1, petKey("none", 3)), '4{"id":3,"name":"Rex","categoryId":7}', [
       "",
@@ -125,7 +131,8 @@ Deno.test("a pet with no record, or with two, is an error of each request for it
       () => client.remove(petId),
       ...lists.map((query) => () => client.send(`/v1/pets${query}`)),
     ];
-    for (const [index, request] of requests.entries()) {
+    // The second request must not get from a cache what the first one refused.
+    for (const [index, request] of requests.flatMap((it) => [it, it]).entries()) {
       const response = await request();
       const { code } = await response.json();
       const words = `request ${index} of pet ${petId}, ${content}`;
@@ -182,6 +189,11 @@ Deno.test("no event is built on a record that its event does not prove, although
       : await client.change(1, { status: "available" });
     const { code } = await response.json();
     assertEquals([response.status, code], [500, "projection_damaged"], `${kind} ${to}`);
+    if (kind === "pet") {
+      const history = await client.send("/v1/pets/1/events");
+      assertEquals(history.status, 500, to);
+      await history.body?.cancel();
+    }
     assertEquals(await readLogLines(store), lines);
     assert(!(await audit(service)).sound);
     await change(service, [whole(entry.key, entry.value as Uint8Array)]);

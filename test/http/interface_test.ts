@@ -1,59 +1,59 @@
 /**
- * One test for each rule of the interface, named after its section. The client of the service checks every response
- * against the description: that it is JSON (section 1), and that an error is the Error of section 2.
+ * The interface by its sections (src/http/README.md): the first tests to read. Each runs on the handler and over a
+ * socket. The client of the tests checks every response against the description: that it is JSON (section 1), that
+ * its status, headers and members are described, and that an error is the Error of section 2. `errors_test` has all
+ * errors with their requests.
  */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { newToken } from "../../src/keys/token.ts";
-import type { TestService } from "../support/test_service.ts";
+import { nextPathOf, readPages } from "../support/read_pages.ts";
 import { assertRefused, testEachWay as test } from "../support/test_each_way.ts";
+import type { TestService } from "../support/test_service.ts";
 
-type Send = (service: TestService) => Promise<Response>;
-
-const REX = { name: "Rex", categoryId: 1 };
+const REX = { name: "Rex", categoryId: 7, status: "available" };
 const UNKNOWN_TOKEN = newToken((length) => new Uint8Array(length));
+const GONE = { status: 404, code: "pet_not_found" };
 
-/** A refusal for each rule, after its section. `errors_test`, `parse_body_test` and `routes_test` have more. */
-const REFUSALS: [section: string, status: number, code: string, send: Send][] = [
-  ["2: status", 400, "invalid_body", ({ add }) => add({ ...REX, status: "Available" })],
-  ["2: name", 400, "invalid_body", ({ add }) => add({ categoryId: 1 })],
-  ["2: categoryId", 400, "invalid_body", ({ add }) => add({ ...REX, categoryId: "1" })],
-  ["2: int64", 400, "invalid_body", ({ add }) => add(`{"name":"Rex","categoryId":${2n ** 63n}}`)],
-  ["4.2: id", 400, "invalid_body", ({ add }) => add({ id: 7, ...REX })],
-  ["4.3: identifier", 404, "pet_not_found", ({ send }) => send(`/v1/pets/${2n ** 63n - 1n}`)],
-  ["5: no key", 401, "missing_credentials", ({ sendBare }) => sendBare("/v1/pets")],
-  ["5: other key", 401, "invalid_credentials", ({ sendBare }) => {
-    return sendBare("/v1/pets", { headers: { authorization: `Bearer ${UNKNOWN_TOKEN}` } });
-  }],
-  ["8: limit", 400, "invalid_parameter", ({ send }) => send("/v1/pets?limit=0")],
-  ["8: limit", 400, "invalid_parameter", ({ send }) => send("/v1/pets?limit=101")],
-  ["9: base path", 404, "not_found", ({ send }) => send("/pets")],
-  ["9: base path", 404, "not_found", ({ send }) => send("/v2/pets", { method: "POST" })],
-];
+interface Event {
+  id: string;
+  type: string;
+  subject: string;
+  actor?: string;
+  data: { name: string; previous?: object };
+}
 
-test("section 7: what another section does not allow gets its status with an Error", async (service) => {
-  for (const [section, status, code, send] of REFUSALS) {
-    const response = await assertRefused(service, () => send(service), { status, code });
-    assertEquals(response.status, status, section);
-  }
-});
+/** The status and the exact body of a response. */
+async function answer(responding: Promise<Response>): Promise<[status: number, text: string]> {
+  const response = await responding;
+  return [response.status, await response.text()];
+}
 
-test("section 2, NewPet: categoryId is exact in both directions", async (service) => {
+async function headersOf(responding: Promise<Response>): Promise<Headers> {
+  const { body, headers } = await responding;
+  await body?.cancel();
+  return headers;
+}
+
+async function addMany({ add }: TestService, count: number): Promise<void> {
+  for (let number = 0; number < count; number++) await headersOf(add(REX));
+}
+
+test("section 2: categoryId is an int64, exact in both directions", async ({ add, send }) => {
   const exact = ["9223372036854775807", "-9223372036854775808", "9007199254740993", "0", "-1"];
   for (const [index, digits] of exact.entries()) {
-    const created = await service.add(`{"name":"Rex","categoryId":${digits}}`);
     const text = `{"id":${index + 1},"name":"Rex","categoryId":${digits}}`;
-    assertEquals([created.status, await created.text()], [201, text]);
-    assertEquals(await (await service.send(`/v1/pets/${index + 1}`)).text(), text);
-    assertStringIncludes(await (await service.send("/v1/pets")).text(), text);
+    assertEquals(await answer(add(`{"name":"Rex","categoryId":${digits}}`)), [201, text]);
+    assertEquals(await answer(send(`/v1/pets/${index + 1}`)), [200, text]);
+    assertStringIncludes((await answer(send("/v1/pets")))[1], text);
   }
 });
 
-test("sections 2 and 4.1, rule 2: a pet has the status that it was given, by which lists are filtered", async (service) => {
+test("sections 2 and 4.1: a pet has the status that it was given or none, and lists filter by it", async (service) => {
   const statuses = ["available", "pending", "sold", undefined, "available"];
   for (const [index, status] of statuses.entries()) {
-    const pet = { id: index + 1, ...REX, ...(status === undefined ? {} : { status }) };
-    assertEquals(await (await service.add({ ...REX, status })).json(), pet);
+    const pet = { name: "Rex", categoryId: 1, ...(status === undefined ? {} : { status }) };
+    assertEquals(await (await service.add(pet)).json(), { id: index + 1, ...pet });
   }
   assertEquals(await service.listIds("status=available"), [5, 1]);
   assertEquals(await service.listIds("status=pending"), [2]);
@@ -62,45 +62,263 @@ test("sections 2 and 4.1, rule 2: a pet has the status that it was given, by whi
   assertEquals(await service.listIds(), [5, 4, 3, 2, 1]);
 });
 
-test("section 8: limit is 1 to 100, and 20 by default (4.1, rule 1)", async (service) => {
-  const added = await Promise.all(Array.from({ length: 101 }, () => service.add(REX)));
-  for (const { status, body } of added) {
-    assertEquals(status, 201);
-    await body?.cancel();
-  }
-  for (const [query, length] of [["limit=1", 1], ["limit=100", 100], ["", 20]] as const) {
-    assertEquals((await service.listIds(query)).length, length);
-  }
+test("4.1 and 4.5: a list says how many match, the next page, and from where events continue it", async (service) => {
+  const { add, listIds, remove, send } = service;
+  await addMany(service, 4);
+  await add({ ...REX, categoryId: 8 });
+  const first = await headersOf(send("/v1/pets?limit=2"));
+  assertEquals([first.get("x-total-count"), nextPathOf(first)], ["5", "/v1/pets?limit=2&cursor=4"]);
+  assertEquals(await listIds("limit=2&cursor=4"), [3, 2]);
+  assertEquals(nextPathOf(await headersOf(send("/v1/pets?limit=2&cursor=2"))), undefined);
+  assertEquals(await listIds("order=asc&limit=2&cursor=3"), [4, 5]);
+  assertEquals(await listIds("categoryId=8"), [5]);
+  assertEquals(await listIds("categoryId=8.0&status=sold"), []);
+  // A page of a category does not know how many match on others.
+  const ofCategory = await headersOf(send("/v1/pets?categoryId=7&limit=2"));
+  assertEquals(ofCategory.get("x-total-count"), null);
+  assertEquals(await listIds("ids=2,99,1,4.0,2"), [4, 2, 1]);
+  assertEquals(await listIds("ids=2&ids=5"), [5, 2]);
+  assertEquals(await listIds("name=rex&limit=1"), [5]);
+
+  const position = first.get("x-feed-position");
+  assertEquals(await answer(send(`/v1/events?lastEventId=${position}`)), [200, "[]"]);
+  await headersOf(add(REX));
+  await remove(1);
+  const later: Event[] = await (await send(`/v1/events?lastEventId=${position}`)).json();
+  assertEquals(later.map(({ type, subject }) => [type, subject]), [
+    ["PetCreated", "pets/6"],
+    ["PetRemoved", "pets/1"],
+  ]);
 });
 
-test("4.4 and 4.6, added: If-Match takes the ETag as a proxy that compresses leaves it", async (service) => {
-  const { add, change, remove, send } = service;
-  const etagOf = async () => {
-    const page = await send("/v1/pets?ids=1");
-    await page.body?.cancel();
-    return page.headers.get("etag")!;
-  };
-  await add(REX);
-  const before = await etagOf();
-  const sold = await change(1, { status: "sold" }, { "if-match": `W/${before}` });
-  assertEquals([sold.status, (await sold.json()).status], [200, "sold"]);
-  const late = () => change(1, { status: "pending" }, { "if-match": `W/${before}` });
-  await assertRefused(service, late, { status: 412, code: "precondition_failed" });
-  const coded = (await etagOf()).replace(/"$/, '-gzip"');
-  assertEquals((await remove(1, { "if-match": coded })).status, 204);
+/** Two bodies that mean the same. */
+const SAME = [
+  '{"name":"Rex","categoryId":7,"status":"available"}',
+  '{ "status": "available", "categoryId":70e-1, "name":"\\u0052ex" }',
+];
+
+test("4.2: an addition gets its address, and with an Idempotency-Key is done once", async (service) => {
+  const once = { "idempotency-key": "order-4711" };
+  const text = '{"id":1,"name":"Rex","categoryId":7,"status":"available"}';
+  for (const [index, replayed] of [null, "true"].entries()) {
+    const added = await service.add(SAME[index], once);
+    assertEquals([added.status, await added.text()], [201, text]);
+    assertMatch(added.headers.get("location")!, /^http:..[^/]+\/v1\/pets\/1$/);
+    assertEquals(added.headers.get("idempotency-replayed"), replayed);
+  }
+  const other = () => service.add({ ...REX, name: "Mia" }, once);
+  await assertRefused(service, other, { status: 409, code: "idempotency_key_reused" });
+  assertEquals(await service.listIds(), [1]);
 });
 
-test("section 9: getPet is deprecated, to be removed on 5 December 2030", async ({ add, send }) => {
-  await add(REX);
-  const { headers, body } = await send("/v1/pets/1");
-  await body?.cancel();
+test("4.3 and 9: getPet is deprecated, to be removed on 5 December 2030", async ({ add, send }) => {
+  await headersOf(add({ ...REX, status: "sold" }));
+  const headers = await headersOf(send("/v1/pets/1"));
   // RFC 9745: a structured Date; RFC 8594: an HTTP date. The description says that 304 and 404 have them, too.
   assertMatch(headers.get("deprecation")!, /^@\d+$/);
   assertEquals(headers.get("sunset"), "Thu, 05 Dec 2030 00:00:00 GMT");
-  const [, replacement] = /^<http:..[^/]+(.+)>; rel="successor-version"$/
-    .exec(headers.get("link")!)!;
+  const successor = /^<http:..[^/]+(.+)>; rel="successor-version"$/;
+  const [, replacement] = successor.exec(headers.get("link")!)!;
   const { pathname, searchParams } = new URL(replacement, "http://localhost");
   assertEquals([pathname, [...searchParams.keys()]], ["/v1/pets", ["status"]]);
-  const listed = await send(replacement);
-  assertEquals([listed.status, await listed.json()], [200, []]);
+  assertEquals(await answer(send(replacement)), [200, "[]"]);
+});
+
+/** Patches of Rex, each with its media type and the fields of the pet after it. */
+const PATCHES: [type: string, patch: string, fields: string][] = [
+  ["application/json", '{"status":"sold"}', '"name":"Rex","categoryId":7,"status":"sold"'],
+  ["application/merge-patch+json; charset=utf-8", '{"status":null}', '"name":"Rex","categoryId":7'],
+  [
+    "application/merge-patch+json",
+    '{ "categoryId": -9223372036854775808.0, "name": "Mia" }',
+    '"name":"Mia","categoryId":-9223372036854775808,"status":"available"',
+  ],
+];
+
+test("4.4: PATCH changes the fields that it names, and returns the pet as every read does", async (service) => {
+  const { add, change, send } = service;
+  for (const [index, [type, patch, fields]] of PATCHES.entries()) {
+    const id = index + 1;
+    const after = `{"id":${id},${fields}}`;
+    await headersOf(add(REX));
+    const changed = await change(id, patch, { "content-type": type });
+    assertEquals([changed.status, await changed.text()], [200, after]);
+    const got = await send(`/v1/pets/${id}`);
+    assertEquals(await got.text(), after);
+    assertEquals(changed.headers.get("etag"), got.headers.get("etag"));
+    assertEquals(changed.headers.get("cache-control"), "no-store");
+    assertEquals(await answer(send("/v1/pets?limit=1")), [200, `[${after}]`]);
+  }
+});
+
+/** Headers that name a tag, which is given without its quotes: as it is, and as a proxy that compresses leaves it. */
+const NAMING_TAG: ((bare: string) => string)[] = [
+  (bare) => `"${bare}"`,
+  (bare) => `"a", "${bare}"`,
+  () => "*",
+  (bare) => `W/"${bare}"`,
+  (bare) => `"${bare}-gzip"`,
+  (bare) => `"a", W/"${bare}-zstd"`,
+];
+
+test("4.4 and 4.6: If-Match lets a write pass if it names the ETag, and else gets 412", async (service) => {
+  const { add, change, remove, send } = service;
+  const etagOf = async () => (await headersOf(send("/v1/pets?ids=1"))).get("etag")!;
+  const added = await headersOf(add(REX));
+  assertEquals(added.get("etag"), await etagOf());
+  for (const [index, naming] of NAMING_TAG.entries()) {
+    const condition = { "if-match": naming((await etagOf()).slice(1, -1)) };
+    const changed = await change(1, { categoryId: index }, condition);
+    assertEquals([changed.status, (await changed.json()).categoryId], [200, index]);
+  }
+  const etag = await etagOf();
+  const late = { status: 412, code: "precondition_failed" };
+  for (const field of ['W/"a"', '"a"', `${etag.slice(0, -1)}0"`, added.get("etag")!]) {
+    const condition = { "if-match": field };
+    await assertRefused(service, () => change(1, { status: "sold" }, condition), late);
+    await assertRefused(service, () => remove(1, condition), late);
+  }
+  assertEquals((await remove(1, { "if-match": `W/${etag}` })).status, 204);
+});
+
+test("4.6: a removed pet is in no read, its id is not used again, and pages are exact over the gap", async (service) => {
+  const { add, change, listIds, remove, send } = service;
+  await addMany(service, 6);
+  const once = { "idempotency-key": "once" };
+  // A body is ignored.
+  assertEquals((await remove(6, {}, "{")).status, 204);
+  for (const replayed of [null, "true"]) {
+    const { status, headers, body } = await remove(3, once);
+    assertEquals([status, body, headers.get("idempotency-replayed")], [204, null, replayed]);
+    assertEquals([headers.get("etag"), headers.get("cache-control")], [null, "no-store"]);
+  }
+  for (const query of ["", "status=available", "categoryId=7", "ids=6,5,4,3,2,1"]) {
+    assertEquals(await listIds(query), [5, 4, 2, 1]);
+  }
+  assertEquals(await listIds("limit=2&cursor=5"), [4, 2]);
+  for (const id of [3, 6]) {
+    await assertRefused(service, () => send(`/v1/pets/${id}`), GONE);
+    await assertRefused(service, () => send(`/v1/pets/${id}/events`), GONE);
+    await assertRefused(service, () => change(id, { status: "sold" }), GONE);
+    await assertRefused(service, () => remove(id, { "if-match": "*" }), GONE);
+  }
+  const reused = { status: 409, code: "idempotency_key_reused" };
+  await assertRefused(service, () => remove(2, once), reused);
+  assertEquals((await (await add(REX)).json()).id, 7);
+});
+
+test("4.7 and 4.8: the history of a pet names the key that caused each event, newest first", async (service) => {
+  const { add, change, send } = service;
+  for (const name of ["Rex", "Max"]) await headersOf(add({ ...REX, name }));
+  await headersOf(change(1, { name: "Mia" }));
+  await headersOf(change(2, { name: "Bob" }));
+  const key = await (await send("/v1/key")).json();
+  assertEquals(key, { id: key.id, label: "test", readOnly: false });
+  assertMatch(key.id, /^[0-9A-Z]{26}$/);
+  const feed: Event[] = await (await send("/v1/events")).json();
+  const ofRex = feed.filter(({ subject }) => subject === "pets/1").reverse();
+  assertEquals(ofRex.map(({ type, data }) => [type, data.name, data.previous]), [
+    ["PetUpdated", "Mia", { name: "Rex" }],
+    ["PetCreated", "Rex", undefined],
+  ]);
+  const shown: Event[] = [];
+  for await (const { headers, items } of readPages<Event>(service, "/v1/pets/1/events?limit=1")) {
+    assertEquals(headers.get("content-type"), "application/cloudevents-batch+json");
+    shown.push(...items);
+  }
+  assertEquals(shown, ofRex.map((event) => ({ ...event, actor: key.id })));
+});
+
+test("4.9 to 4.12: a category of any int64 is named, renamed, listed and removed, which changes no pet", async (service) => {
+  const { add, nameCategory, removeCategory, send } = service;
+  const ids = ["-9223372036854775808", "-1", "0", "7", "9007199254740993", "9223372036854775807"];
+  await headersOf(add(REX));
+  const pet = await answer(send("/v1/pets/1"));
+  for (const id of ids.toReversed()) {
+    const text = `{"id":${id},"name":"Name of ${id}"}`;
+    const named = await nameCategory(id, `Name of ${id}`);
+    assertEquals([named.status, await named.text()], [201, text]);
+    assertMatch(named.headers.get("location")!, new RegExp(`/v1/categories/${id}$`));
+    const read = await send(`/v1/categories/${id}`);
+    assertEquals([read.status, await read.text()], [200, text]);
+    assertEquals(read.headers.get("etag"), named.headers.get("etag"));
+  }
+  const texts = ids.map((id) => `{"id":${id},"name":"Name of ${id}"}`);
+  assertEquals(await answer(send("/v1/categories")), [200, `[${texts.join(",")}]`]);
+  for (const name of ["Dogs", "Dogs"]) {
+    assertEquals(await answer(nameCategory("7", name)), [200, '{"id":7,"name":"Dogs"}']);
+  }
+  assertEquals((await removeCategory("7")).status, 204);
+  const unnamed = { status: 404, code: "category_not_found" };
+  await assertRefused(service, () => removeCategory("7"), unnamed);
+  await assertRefused(service, () => send("/v1/categories/7"), unnamed);
+  await assertRefused(service, () => send("/v1/categories/7/events"), unnamed);
+  assertEquals(await answer(nameCategory("7", "Dogs")), [201, '{"id":7,"name":"Dogs"}']);
+  assertEquals(await answer(send("/v1/pets/1")), pet);
+});
+
+/** Requests that would succeed, or be refused for another reason if their credentials were checked later. */
+const REQUESTS: [path: string, init?: RequestInit][] = [
+  ["/v1/pets"],
+  ["/v1/pets", {
+    method: "POST",
+    body: JSON.stringify(REX),
+    headers: { "content-type": "application/json" },
+  }],
+  ["/v1/horses"],
+  ["/v1/pets", { method: "DELETE" }],
+  ["/v1/pets", { method: "OPTIONS" }],
+  ["/v1/pets?colour=red"],
+  ["/v1/pets", { method: "POST", body: "{", headers: { "content-type": "application/json" } }],
+  ["/v1/pets", { method: "POST", body: new Uint8Array(100_000) }],
+  ["/v1/pets/x", { method: "PATCH", body: "{", headers: { "if-match": "x" } }],
+];
+
+test("section 5: the key is checked before anything else of a request", async (service) => {
+  const missing = { status: 401, code: "missing_credentials" };
+  const invalid = { status: 401, code: "invalid_credentials" };
+  for (const [path, init] of REQUESTS) {
+    await assertRefused(service, () => service.sendBare(path, init), missing);
+    for (const key of ["nonsense", UNKNOWN_TOKEN]) {
+      const headers = { ...init?.headers, authorization: `Bearer ${key}` };
+      await assertRefused(service, () => service.sendBare(path, { ...init, headers }), invalid);
+    }
+  }
+  for (const path of ["/healthz", "/openapi.json", "/docs"]) {
+    assertEquals((await answer(service.sendBare(path)))[0], 200, path);
+  }
+});
+
+test("section 7: a refused request gets an Error, and stores nothing", async (service) => {
+  const invalid = { status: 400, code: "invalid_body" };
+  const bodies = [
+    { ...REX, status: "Available" },
+    { categoryId: 1 },
+    { ...REX, categoryId: "1" },
+    `{"name":"Rex","categoryId":${2n ** 63n}}`,
+    { ...REX, id: 7 },
+  ];
+  for (const body of bodies) await assertRefused(service, () => service.add(body), invalid);
+  await assertRefused(service, () => service.send(`/v1/pets/${2n ** 63n - 1n}`), GONE);
+  const unknown = { status: 404, code: "not_found" };
+  await assertRefused(service, () => service.send("/pets"), unknown);
+});
+
+test("section 8: limit is 1 to 100, and 20 by default", async (service) => {
+  await headersOf(service.add(REX));
+  const writes = Array.from({ length: 100 }, (_, index) => [
+    service.add(REX),
+    service.change(1, { categoryId: index }),
+  ]);
+  await Promise.all(writes.flat().map(headersOf));
+  const lengthOf = async (path: string) => (await (await service.send(path)).json()).length;
+  for (const path of ["/v1/pets", "/v1/pets/1/events"]) {
+    assertEquals(await lengthOf(path), 20);
+    assertEquals(await lengthOf(`${path}?limit=1`), 1);
+    assertEquals(await lengthOf(`${path}?limit=100`), 100);
+    const invalid = { status: 400, code: "invalid_parameter" };
+    for (const limit of [0, 101]) {
+      await assertRefused(service, () => service.send(`${path}?limit=${limit}`), invalid);
+    }
+  }
 });

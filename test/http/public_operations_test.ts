@@ -2,7 +2,6 @@ import { fetchFrom } from "../support/fetch_from.ts";
 import { assertEquals } from "@std/assert";
 import { createService } from "../../src/service.ts";
 import { StoreDamagedError } from "../../src/eventstore_less/store/store_errors.ts";
-import { NO_INSTRUMENTATION } from "../../src/runtime/instrumentation.ts";
 import { ModelStore } from "../sim/model_store.ts";
 import { FakeRuntime } from "../support/fake_runtime.ts";
 import { type Faults, faultyStore } from "../support/faulty_store.ts";
@@ -58,22 +57,6 @@ Deno.test("GET /readyz logs when the store cannot be read, and once when it can 
     }
   }
   assertEquals(events, ["not_ready", "not_ready", "ready", "not_ready"]);
-});
-
-Deno.test("a probe of the service by itself is no request: it counts no error and times no response", async () => {
-  const counted: string[] = [];
-  const instrumentation = {
-    ...NO_INSTRUMENTATION,
-    count: (what: string, { code }: Record<string, string> = {}) =>
-      void counted.push(`${what} ${code}`),
-    onResponse: (operation: string | undefined) => void counted.push(`${operation}`),
-  };
-  await using service = await openTestService({ instrumentation, isDurable: true });
-  service.noteDamage(new StoreDamagedError("a damage"));
-  counted.length = 0;
-  assertEquals([await service.isReady(), counted], [false, []]);
-  assertEquals((await service.sendBare("/readyz")).status, 503);
-  assertEquals(counted, ["errors not_ready", "checkReadiness"]);
 });
 
 Deno.test("GET /readyz returns 503 once any request has met a damage of the store's file", async () => {

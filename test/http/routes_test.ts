@@ -1,7 +1,7 @@
 import { serviceRequestOf } from "../support/fetch_from.ts";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { originOfRequest, RouteTable } from "../../src/http/routes.ts";
-import { API_OPERATIONS } from "../../src/http/api_operations.ts";
+import { API_OPERATIONS, type ApiOperation } from "../../src/http/api_operations.ts";
 import { type PublicDeps, publicOperations } from "../../src/http/public_operations.ts";
 import { openTestService } from "../support/test_service.ts";
 
@@ -72,4 +72,44 @@ const originFor = (url: string, host?: string) =>
 Deno.test("the origin is the scheme of the URL and the Host, or else the authority of the URL", () => {
   assertEquals(originFor("https://a.example/v1/pets", "a.example:8443"), "https://a.example:8443");
   assertEquals(originFor("http://a.example:8000/v1/pets?x=/"), "http://a.example:8000");
+});
+
+/** An operation that the service does not have, at a path without GET. */
+const OTHER: ApiOperation = {
+  ...API_OPERATIONS.find(({ id }) => id === "nameCategory")!,
+  id: "putNickname",
+  path: "/nicknames/{petId}",
+};
+
+Deno.test("a path without GET names its methods in Allow, also to scripts of another origin", async () => {
+  const operations = [...API_OPERATIONS, OTHER];
+  const origin = "https://shop.example";
+  await using service = await openTestService({ operations, corsOrigins: [origin] });
+  // The client of a test service knows only the operations of the service.
+  const ask = async (method: string, more: Record<string, string> = {}) => {
+    const headers = { authorization: `Bearer ${service.token}`, ...more };
+    const request = new Request("http://localhost/v1/nicknames/1", { method, headers });
+    const response = await service.fetch(request);
+    await response.body?.cancel();
+    return response;
+  };
+  for (const method of ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]) {
+    const { status, headers } = await ask(method);
+    const expected = method === "OPTIONS" ? 204 : 405;
+    assertEquals([status, headers.get("allow")], [expected, "PUT, OPTIONS"], method);
+  }
+  const { headers } = await ask("OPTIONS", { origin, "access-control-request-method": "PUT" });
+  assertEquals(headers.get("access-control-allow-methods"), "PUT, OPTIONS");
+});
+
+Deno.test("two operations with one id, or with one method of a path, are a defect of the program", () => {
+  const wrong: [changes: Partial<ApiOperation>, message: string][] = [
+    [{ method: "DELETE" }, "Two operations have the id putNickname"],
+    [{ id: "other" }, "Two operations have the method of /v1/nicknames/{petId} PUT"],
+    [{ id: "other", path: "/nicknames/{id}" }, "Two operations have the path /v1/nicknames/{}"],
+  ];
+  for (const [changes, message] of wrong) {
+    const other = { ...OTHER, ...changes } as ApiOperation;
+    assertThrows(() => new RouteTable([...API_OPERATIONS, OTHER, other]), Error, message);
+  }
 });

@@ -130,17 +130,6 @@ Deno.test("authorize() refuses a key of which a record is missing, revoked or no
   }
 });
 
-Deno.test("authorize() does not know a key of which both records are missing", async () => {
-  await using opened = await open();
-  const { service, headNow, authorize } = opened;
-  const head = await headNow();
-  for (const keyOf of [issuedRecordKey, stateRecordKey]) {
-    await putRecord(service.store, projectionKey(head.generation, keyOf(sha256Hex(service.token))));
-  }
-  const unknown = () => authorize(service.token, head);
-  await assertRejects(unknown, ServiceError, "The API key is not known");
-});
-
 Deno.test("listApiKeys() returns all keys, also if they need several reads", async () => {
   await using opened = await open();
   const { service, headNow } = opened;

@@ -29,23 +29,3 @@ Deno.test("read() resolves to the first expiry of a live key without a successor
   await revokeApiKey(service, third.id);
   await expectDay(40);
 });
-
-Deno.test("read() reads the keys only once between two events of keys, and has no value if it cannot", async () => {
-  await using service = await openTestService();
-  const keyExpiry = new NextApiKeyExpiry(service);
-  const expiresAt = service.runtime.now() + DAY_MS;
-  const { id } = await issueApiKey(service, { label: "a day", expiresAt });
-  const readsOfKeys = () =>
-    service.faults.lists.filter((range) => JSON.stringify(range).includes("issued_key")).length;
-  assertEquals(readsOfKeys(), 0);
-  await keyExpiry.read();
-  assertEquals(readsOfKeys(), 1);
-  await service.add({ name: "Rex", categoryId: 1 });
-  assertEquals(await keyExpiry.read(), { id, expiresAt });
-  assertEquals(readsOfKeys(), 1);
-  await issueApiKey(service, { label: "two days", expiresAt: expiresAt + DAY_MS });
-  service.faults.onList = () => Promise.reject(new Error("a defect"));
-  assertEquals(await service.runtime.settle(keyExpiry.read()), undefined);
-  service.faults.onList = (apply) => apply();
-  assertEquals(await keyExpiry.read(), { id, expiresAt });
-});

@@ -76,21 +76,6 @@ Deno.test("the guides have a value for every placeholder, and only addresses of 
   }
 });
 
-Deno.test("each program of a guide with several has its language as a title", () => {
-  const titles = { bash: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
-  const programs = new RegExp(`(.*)\n\n\`\`\`(${Object.keys(titles).join("|")})\n`, "g");
-  let titled = 0;
-  for (const { name, description } of guides(BASE)) {
-    const found = [...description.matchAll(programs)];
-    if (found.length === 1) continue;
-    for (const [, before, mark] of found) {
-      assert(before.startsWith(`**${titles[mark as keyof typeof titles]}**`), `${name}: ${before}`);
-      titled++;
-    }
-  }
-  assertEquals(titled, 11);
-});
-
 Deno.test("each operation has a sample in each language; one without samples is described, too", () => {
   for (const [path, operations] of Object.entries(DESCRIPTION.paths)) {
     for (const [method, { "x-codeSamples": samples }] of Object.entries(operations)) {

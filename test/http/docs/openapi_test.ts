@@ -1,4 +1,7 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { z } from "zod";
+import { schemaComponent } from "../../../src/api/component.ts";
+import { API_OPERATIONS, type ApiOperation } from "../../../src/http/api_operations.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
 import { SHOWN_TYPES } from "../../../src/http/events_query.ts";
 import { ERRORS } from "../../../src/api/errors.ts";
@@ -154,4 +157,12 @@ Deno.test("the examples of the OpenAPI document are the responses on a new store
   assertEquals({ ...keyShown, id: service.keyId, label: "test" }, key);
   const location = DESCRIPTION.components.headers.Location.example as string;
   assertEquals(added.headers.get("location"), location.replace("localhost:8000", "localhost"));
+});
+
+Deno.test("two schemas with one name are a defect of the program", () => {
+  const [operation] = API_OPERATIONS.filter(({ body }) => body !== undefined);
+  const schema = schemaComponent("Pet", z.strictObject({}));
+  const other = { ...operation, body: { ...operation.body!, schema } } as ApiOperation;
+  const describe = () => describeInterface({ operations: [...API_OPERATIONS, other] });
+  assertThrows(describe, Error, "Two of the schemas are named Pet");
 });

@@ -4,7 +4,7 @@ import { expectSoon } from "../../support/expect_soon.ts";
 import { until } from "../../support/until.ts";
 
 testInBrowser(
-  "the reference lists, adds, reads and changes an animal",
+  "the reference lists and adds an animal",
   async ({ service, open }) => {
     await service.add('{"name":"Rex","categoryId":9223372036854775807}');
     const page = await open("/docs");
@@ -21,10 +21,6 @@ testInBrowser(
       await (await service.send("/v1/pets/2")).text(),
       '{"id":2,"name":"Mia","categoryId":-9223372036854775808}',
     );
-
-    assertStringIncludes(await responseThrough(page, "pets/GET/pets/{petId}"), '"name": "Rex"');
-    const sold = await responseThrough(page, "pets/PATCH/pets/{petId}", '{"status":"sold"}');
-    assertStringIncludes(sold, '"status": "sold"');
   },
 );
 

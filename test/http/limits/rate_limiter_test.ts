@@ -48,19 +48,6 @@ Deno.test("RateLimiter counts each key separately, by the monotonic clock", asyn
   assertEquals(burst("one"), 1);
 });
 
-Deno.test("RateLimiter drops the least recently used keys beyond 10,000", () => {
-  const { limiter, burst } = open(1);
-  const count = (prefix: string, keys: number) => {
-    for (let key = 0; key < keys; key++) limiter.count(`${prefix} ${key}`);
-  };
-  count("idle", 9_999);
-  burst("busy");
-  count("new", 9_999);
-  assertEquals(burst("busy"), 0, "the idle keys were forgotten first");
-  count("newer", 10_000);
-  assertEquals(burst("busy"), 2, "no more than 10,000 buckets are kept");
-});
-
 Deno.test("RateLimiter delays up to 2,000 responses at a time, and sends further ones at once", async () => {
   const setTimer = spy((_ms: number, _run: () => void) => () => {});
   const limiter = new RateLimiter(1, Object.assign(new FakeRuntime(), { setTimer }));
