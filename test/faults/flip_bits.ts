@@ -2,11 +2,10 @@
  * Damages a store in one place, again and again, and counts what a service and the commands then do.
  *
  *     deno task faults --flips 3000 [--pets 60] [--seed N]
- *     deno task faults --stale 28 [--pets 60] [--seed N]
  */
 
 import { fetchFrom } from "../support/fetch_from.ts";
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { copyFile, stat, writeFile } from "node:fs/promises";
 import { splitLines } from "../../src/eventstore_less/log/lines.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { GUARD_KEYS } from "../../src/eventstore_less/keyspace.ts";
@@ -16,7 +15,6 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { openStore } from "../../src/eventstore_less/store/open_store.ts";
 import { Random } from "../sim/random.ts";
-import { PAGE_BYTES } from "../support/overwrite_page.ts";
 import { TempStore } from "../support/temp_store.ts";
 import { ROOT } from "../support/with_project_copy.ts";
 import {
@@ -56,10 +54,11 @@ const CASE_LIMIT_MS = 180_000;
 export async function probeDamages({ count, kind, pets, seed }: DamageOptions): Promise<Case[]> {
   await using temp = await TempStore.make();
   const setup = await makeStore(temp.folder, pets);
-  const damages = await DAMAGES[kind](setup, count, seed);
+  const { size } = await stat(setup.sound);
   const setupPath = `${temp.folder}/setup.json`;
   await writeFile(setupPath, JSON.stringify(setup));
-  const waiting = damages.map((damage, index) => ({ seed: seed + index, damage }));
+  const seeds = Array.from({ length: count }, (_, index) => seed + index);
+  const waiting = seeds.map((seed) => ({ seed, damage: damageOf(kind, size, seed) }));
   const cases: Case[] = [];
   const work = async (number: number) => {
     const path = `${temp.folder}/damaged-${number}.sqlite3`;
@@ -125,42 +124,15 @@ async function* textLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<st
   }
 }
 
-/** The damages of each kind. */
-const DAMAGES: Record<
-  Damage["kind"],
-  (setup: Setup, count: number, seed: number) => Promise<Damage[]>
-> = {
-  none: (_setup, count) => Promise.resolve(Array.from({ length: count }, () => ({ kind: "none" }))),
-  flip: flips,
-  stale: stalePages,
-};
-
-async function flips({ sound }: Setup, count: number, seed: number): Promise<Damage[]> {
-  const { length } = await readFile(sound);
-  return Array.from({ length: count }, (_, index) => {
-    const random = new Random(seed + index);
-    return { kind: "flip", offset: random.integer(0, length - 1), bit: random.integer(0, 7) };
-  });
-}
-
-/** Pages that both files have, with another content. */
-async function stalePages({ sound, earlier }: Setup, count: number, seed: number) {
-  const [now, before] = await Promise.all([readFile(sound), readFile(earlier)]);
-  const changed: number[] = [];
-  for (let page = 0; (page + 1) * PAGE_BYTES <= before.length; page++) {
-    const [start, end] = [page * PAGE_BYTES, (page + 1) * PAGE_BYTES];
-    if (!now.subarray(start, end).equals(before.subarray(start, end))) changed.push(page);
-  }
+/** The damage of a case. */
+function damageOf(kind: Damage["kind"], bytes: number, seed: number): Damage {
   const random = new Random(seed);
-  const damages: Damage[] = [];
-  while (damages.length < count && changed.length > 0) {
-    const [page] = changed.splice(random.integer(0, changed.length - 1), 1);
-    damages.push({ kind: "stale", page });
-  }
-  return damages;
+  return kind === "none"
+    ? { kind }
+    : { kind, offset: random.integer(0, bytes - 1), bit: random.integer(0, 7) };
 }
 
-/** Makes a store that was closed twice, at half of its events and at the end, and asks all questions of a copy. */
+/** Makes a store, and asks all questions of a copy. */
 async function makeStore(folder: string, pets: number): Promise<Setup> {
   const random = new Random(pets);
   let ids = 0;
@@ -171,18 +143,14 @@ async function makeStore(folder: string, pets: number): Promise<Setup> {
     newId: () => `01K${String(++ids).padStart(23, "0")}`,
   };
   const made = `${folder}/made.sqlite3`;
-  const [earlier, sound, asked] = ["earlier", "sound", "asked"].map((it) =>
-    `${folder}/${it}.sqlite3`
-  );
+  const [sound, asked] = ["sound", "asked"].map((it) => `${folder}/${it}.sqlite3`);
   const history = new History(runtime, pets);
-  await withServiceOn(made, runtime, (service) => history.write(service, 1, pets / 2));
-  await copyFile(made, earlier);
-  await withServiceOn(made, runtime, (service) => history.write(service, pets / 2 + 1, pets));
+  await withServiceOn(made, runtime, (service) => history.write(service));
   await copyFile(made, sound);
   await copyFile(made, asked);
   const questions = history.questions();
   const answers = await rightAnswers(asked, questions);
-  return { sound, earlier, questions, answers, position: history.position };
+  return { sound, questions, answers, position: history.position };
 }
 
 async function withServiceOn(
@@ -221,18 +189,18 @@ class History {
     this.#pets = pets;
   }
 
-  /** Issues keys, and revokes some; adds the animals with these ids, and changes and removes some. */
-  async write(service: Service, from: number, to: number): Promise<void> {
+  /** Issues keys, and revokes some; adds the animals, and changes and removes some. */
+  async write(service: Service): Promise<void> {
     const keys = [];
     for (let number = 0; number < 6; number++) {
       const isReadOnly = number === 1;
-      keys.push(await issueApiKey(service, { label: `key ${from}-${number}`, isReadOnly }));
+      keys.push(await issueApiKey(service, { label: `key ${number}`, isReadOnly }));
     }
     const [writer, reader, other, ...revoked] = keys;
     this.#writer = writer.token;
     this.#valid.push(writer.token, reader.token, other.token);
     this.#revoked.push(...revoked.map(({ token }) => token));
-    for (let id = from; id <= to; id++) {
+    for (let id = 1; id <= this.#pets; id++) {
       const addition = this.#addition(id);
       await this.#send(service, addition);
       if (addition.idempotencyKey !== undefined) this.#repetitions.push(addition);
@@ -383,6 +351,5 @@ export function describeCases(cases: Case[]): string {
 
 function placeOf(damage: Damage): string {
   if (damage.kind === "none") return "no damage";
-  if (damage.kind === "stale") return `page ${damage.page}`;
   return `byte ${damage.offset}, bit ${damage.bit}`;
 }

@@ -2,7 +2,7 @@
  * Kills real processes, one in each round.
  *
  *     deno task faults [--rounds N | --mixed N | --mixed-postgres N | --cuts N | --mixed-cuts N | --judge N]
- *     deno task faults [--flips N | --stale N] [--pets N] [--seed N]
+ *     deno task faults --flips N [--pets N] [--seed N]
  */
 
 import { assertEquals } from "@std/assert";
@@ -163,8 +163,10 @@ const RUNS: Record<string, (count: number, others: Others) => Promise<string | v
   "--mixed-cuts": async (cuts) =>
     (await import("./power_cuts.ts")).powerCuts(cuts, undefined, await bothRuntimes()),
   "--judge": async (histories) => (await import("../judge/engines.ts")).judgeEngines(histories),
-  "--flips": (count, others) => damage("flip", count, others),
-  "--stale": (count, others) => damage("stale", count, others),
+  async "--flips"(count, { pets, seed }) {
+    const { describeCases, probeDamages } = await import("./flip_bits.ts");
+    return describeCases(await probeDamages({ kind: "flip", count, pets, seed }));
+  },
 };
 
 async function bothRuntimes(): Promise<RuntimeName[]> {
@@ -173,11 +175,6 @@ async function bothRuntimes(): Promise<RuntimeName[]> {
 }
 
 type Others = { pets: number; seed: number };
-
-async function damage(kind: "flip" | "stale", count: number, others: Others): Promise<string> {
-  const { describeCases, probeDamages } = await import("./flip_bits.ts");
-  return describeCases(await probeDamages({ kind, count, ...others }));
-}
 
 if (import.meta.main) {
   const [option = "--rounds", count = "50", ...others] = Deno.args;

@@ -15,7 +15,6 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { openFileToRead, openStore } from "../../src/eventstore_less/store/open_store.ts";
 import type { FileLocation } from "../../src/eventstore_less/store/store_location.ts";
-import { PAGE_BYTES } from "../support/overwrite_page.ts";
 import { readLines } from "../support/service_process.ts";
 
 /** A request. A `walk` is a list, of which all pages count as one answer. */
@@ -37,19 +36,15 @@ export interface Answer {
 
 /** The input of one process: the files, and the right answers. */
 export interface Setup {
-  /** The sound file, and an earlier copy of it. */
+  /** The sound file. */
   sound: string;
-  earlier: string;
   questions: Question[];
   answers: Answer[];
   /** Last position of the log. */
   position: number;
 }
 
-export type Damage =
-  | { kind: "none" }
-  | { kind: "flip"; offset: number; bit: number }
-  | { kind: "stale"; page: number };
+export type Damage = { kind: "none" } | { kind: "flip"; offset: number; bit: number };
 
 /** How a service and the commands meet a damage. */
 export interface Probe {
@@ -82,7 +77,7 @@ class HangingError extends Error {}
 export async function probe(path: string, setup: Setup, damage: Damage): Promise<Probe> {
   for (const suffix of ["-wal", "-shm"]) await rm(path + suffix, { force: true });
   copyFileSync(setup.sound, path);
-  damageFile(path, setup, damage);
+  damageFile(path, damage);
   const result: Probe = {
     isReady: false,
     wrong: {},
@@ -137,21 +132,13 @@ export async function rightAnswers(path: string, questions: Question[]): Promise
   return answers;
 }
 
-function damageFile(path: string, { earlier }: Setup, damage: Damage): void {
+function damageFile(path: string, damage: Damage): void {
   if (damage.kind === "none") return;
   const file = openSync(path, "r+");
-  if (damage.kind === "flip") {
-    const byte = new Uint8Array(1);
-    readSync(file, byte, 0, 1, damage.offset);
-    byte[0] ^= 1 << damage.bit;
-    writeSync(file, byte, 0, 1, damage.offset);
-  } else {
-    const page = new Uint8Array(PAGE_BYTES);
-    const old = openSync(earlier, "r");
-    readSync(old, page, 0, PAGE_BYTES, damage.page * PAGE_BYTES);
-    closeSync(old);
-    writeSync(file, page, 0, PAGE_BYTES, damage.page * PAGE_BYTES);
-  }
+  const byte = new Uint8Array(1);
+  readSync(file, byte, 0, 1, damage.offset);
+  byte[0] ^= 1 << damage.bit;
+  writeSync(file, byte, 0, 1, damage.offset);
   closeSync(file);
 }
 

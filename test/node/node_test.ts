@@ -3,7 +3,7 @@
  * other tests that speak to programs run with it by `deno task test:node`.
  */
 
-import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
 import { VERSION } from "../../src/settings/version.ts";
@@ -111,7 +111,6 @@ class LoneProgram implements AsyncDisposable {
 test("The file alone serves, and runs each command, in an empty folder", async () => {
   await using program = await LoneProgram.make();
   const token = (await program.expect(["keys", "issue", "--label", "shop"])).trim();
-  const startedAt = performance.now();
   const service = program.command(["start"], { HOST: "127.0.0.1", PORT: "0" }).spawn();
   const lines: string[] = [];
   const { promise: listening, resolve: onListening } = Promise.withResolvers<number>();
@@ -124,7 +123,6 @@ test("The file alone serves, and runs each command, in an empty folder", async (
   const client = clientOf(token, (path, init) => fetch(`${origin}${path}`, init));
   const added = await client.add({ name: "Rex", categoryId: 1 });
   assertEquals([added.status, await added.text()], [201, '{"id":1,"name":"Rex","categoryId":1}']);
-  assertLess(performance.now() - startedAt, 5_000);
   for (const path of ["/window", "/window/window.js", "/docs", "/docs/scalar.js"]) {
     const response = await fetch(origin + path);
     assertEquals([path, response.status, (await response.text()).length > 100], [path, 200, true]);
