@@ -302,11 +302,6 @@ export function describeCases(cases: Case[]): string {
   const rows = new Map<string, number>();
   const addRow = (name: string) => rows.set(name, (rows.get(name) ?? 0) + 1);
   const bad: string[] = [];
-  const said = new Map<string, number>();
-  const addSaid = (text: string) => {
-    const general = text.replaceAll(/\d+|\/tmp\/\S+/g, "…").slice(0, 150);
-    said.set(general, (said.get(general) ?? 0) + 1);
-  };
   for (const each of cases) {
     const { seed, damage, probe } = each;
     const faults = Object.entries(faultsOf(each));
@@ -331,19 +326,12 @@ export function describeCases(cases: Case[]): string {
     const hasResult = /^(sound|not sound)/.test(probe.audit);
     addRow(`audit: ${isSound ? "sound" : hasResult ? "not sound" : "no report"}`);
     addRow(`replay: ${probe.replay === "done" ? "done" : "refused"}`);
-    if (probe.refusal !== undefined) addSaid(`start: ${probe.refusal}`);
-    if (!isSound) addSaid(`audit: ${probe.audit}`);
-    if (probe.replay !== "done") addSaid(`replay: ${probe.replay}`);
-    probe.logged.forEach((line) => addSaid(`log: ${line}`));
   }
-  const table = (counts: Map<string, number>) =>
-    [...counts].toSorted(([, one], [, other]) => other - one)
-      .map(([name, number]) => `${String(number).padStart(6)}  ${name}`);
+  const table = [...rows].toSorted(([, one], [, other]) => other - one)
+    .map(([name, number]) => `${String(number).padStart(6)}  ${name}`);
   return [
     `${cases.length} cases:`,
-    ...table(rows),
-    "What was said, without numbers:",
-    ...table(said),
+    ...table,
     `Bad cases (${bad.length}):`,
     ...bad,
   ].join("\n");

@@ -64,8 +64,6 @@ export interface Probe {
   replay: string;
   /** The commands that did not end in time. */
   hanging: string[];
-  /** The log of the service, without repetitions. */
-  logged: string[];
 }
 
 /** Time limit of a request and of a command, in milliseconds. */
@@ -86,11 +84,10 @@ export async function probe(path: string, setup: Setup, damage: Damage): Promise
     audit: "",
     replay: "",
     hanging: [],
-    logged: [],
   };
   const wasSound = await isLogSound(path, setup.position);
   try {
-    await withDamagedService(path, result.logged, async (service) => {
+    await withDamagedService(path, async (service) => {
       const answers = await askAll(service, setup.questions, result.hanging);
       for (const [index, answer] of answers.entries()) {
         if (answer.status >= 500) result.failed++;
@@ -126,7 +123,7 @@ export async function probe(path: string, setup: Setup, damage: Damage): Promise
 export async function rightAnswers(path: string, questions: Question[]): Promise<Answer[]> {
   const hanging: string[] = [];
   let answers: Answer[] = [];
-  await withDamagedService(path, [], async (service) => {
+  await withDamagedService(path, async (service) => {
     answers = await askAll(service, questions, hanging);
   });
   return answers;
@@ -145,7 +142,6 @@ function damageFile(path: string, damage: Damage): void {
 /** Starts a service as production does, without a server, and closes it after `use`. */
 async function withDamagedService(
   path: string,
-  logged: string[],
   use: (service: Service) => Promise<void>,
 ): Promise<void> {
   const runtime = systemRuntime;
@@ -156,11 +152,7 @@ async function withDamagedService(
     runtime,
     service: { onRefused() {} },
   });
-  const report = (level: string, event: string, details?: Record<string, unknown>) => {
-    const line = `${level} ${event}: ${details?.reason ?? ""}`;
-    if (!logged.includes(line)) logged.push(line);
-  };
-  const service = createService({ store, runtime, report, isDurable: true });
+  const service = createService({ store, runtime, report() {}, isDurable: true });
   await checkStoreFile(service, path);
   try {
     await use(service);

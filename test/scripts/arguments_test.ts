@@ -19,7 +19,7 @@ const NO_STORE = { kvPath: "/dev/null/pets.sqlite3", env: { PORT: "0" } };
 const OPENING: { [Name in CommandName]?: string[] } = {
   keys: ["list"],
   backup: ["/dev/null/pets.jsonl"],
-  restore: ["-"],
+  restore: ["missing.jsonl"],
   publish: ["missing", "--key", "deno.json"],
   prove: ["1", "--published", "missing"],
 };
@@ -43,6 +43,9 @@ Deno.test("The help of each command names its flags, arguments, variables and ex
     const described = lines.flatMap((line) => /^ {2}(--[a-z-]+|[A-Z_]+) .*/.exec(line)?.[1] ?? []);
     assertEquals(described.toSorted(), [...flagNames, ...variables].sort());
   }
+  const ofDev = helpOf(COMMANDS.dev);
+  assertMatch(ofDev, /^ {2}HOST +address to listen on \(default: 127\.0\.0\.1\)$/m);
+  assert(!ofDev.includes("0.0.0.0"));
   assertMatch(COMMANDS.replay.flags["--grace SECONDS"], RegExp(`default: ${GRACE_MS / 1_000}\\)`));
 });
 

@@ -9,7 +9,7 @@ import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import { KvStore } from "../../../src/eventstore_less/store/deno_kv/kv_store.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
-import { linesToBytes } from "../../support/sample_log.ts";
+import { linesToBytes, rewritten } from "../../support/sample_log.ts";
 import { writeLog } from "../../support/sample_store.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
@@ -144,8 +144,14 @@ test("audit --file: audits an export without a store, and refuses a partial one"
   withSampleFile(async ({ folder, lines }) => {
     const whole = linesToBytes(lines);
     const partial = "error: The export begins at position 10, but an audit needs all events ";
+    // As if the record of the first use was lost.
+    const { idempotencykey } = JSON.parse(lines[32]);
+    const again = lines[35].replace(JSON.parse(lines[35]).idempotencykey, idempotencykey);
+    const repeated = linesToBytes(rewritten(lines, 35, again));
+    const note = "Note: Event 36 has the Idempotency-Key of event 33, less than a day after it.";
     const cases: [stdin: Uint8Array, code: number, words: string][] = [
       [whole, 0, "Sound: 40 events, 15 pets."],
+      [repeated, 0, note],
       [
         whole.slice(0, -9),
         1,

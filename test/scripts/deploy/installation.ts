@@ -22,9 +22,23 @@ start() {
 case $1 in stop) stop ;; start) start ;; restart) stop; start ;; esac
 `;
 
+/** Asks twenty times a second, where curl waits for a second, so that a change of the version takes less time. */
+const CURL = `#!/bin/sh
+set -f
+PATH=\${PATH#*:}
+tries=1
+case "$*" in *--retry*) tries=1200 ;; esac
+once=$(echo "$*" | sed 's/--retry-all-errors//; s/--retry-delay [0-9]*//; s/--retry [0-9]*//')
+until curl --fail $once; do
+  tries=$((tries - 1))
+  [ $tries -gt 0 ] || exit 22
+  sleep 0.05
+done
+`;
+
 /**
  * The installation of the manual, in a temporary folder: its paths, and the scripts of `scripts/deploy`, which run as
- * the user of the test. \`systemctl\` starts and stops the service without systemd.
+ * the user of the test. \`systemctl\` starts and stops the service without systemd, and \`curl\` does not wait long.
  */
 export class Installation implements AsyncDisposable {
   readonly folder: string;
@@ -52,6 +66,7 @@ export class Installation implements AsyncDisposable {
     }
     const systemctl = SYSTEMCTL.replaceAll("BASE", folder);
     await Deno.writeTextFile(`${folder}/bin/systemctl`, systemctl, { mode: 0o755 });
+    await Deno.writeTextFile(`${folder}/bin/curl`, CURL, { mode: 0o755 });
     return installation;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Kills `pets-upgrade` at its lines, starts the machine again, and runs it again, on Deno and on Node: at each eighth line,
- * from another one on in each run, or at each line with `TEST_EVERY_LINE=1`, which takes minutes.
+ * Kills `pets-upgrade` at a line before its change and at some after it, which are others in each run, starts the machine
+ * again, and runs it again, on Deno and on Node. With `TEST_EVERY_LINE=1`, it does so at each line, which takes minutes.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -24,8 +24,9 @@ testNeeding(PROCESSES)(
   "pets-upgrade: killed at any line, the machine starts either version with all events, and a second run ends the change",
   () =>
     withProjectCopy(async (copy) => {
-      const step = Deno.env.get("TEST_EVERY_LINE") === "1" ? 1 : 8;
-      const someOf = (lines: Set<number>) => {
+      const isEveryLine = Deno.env.get("TEST_EVERY_LINE") === "1";
+      const someOf = (lines: Set<number>, count: number) => {
+        const step = isEveryLine ? 1 : Math.ceil(lines.size / count);
         const first = Math.floor(step * Math.random());
         return [...lines].filter((_, index) => index % step === first);
       };
@@ -74,14 +75,14 @@ testNeeding(PROCESSES)(
       const settings = await installation.settings;
       let added = 1;
       const before = new Set(noted.slice(0, last + 1));
-      for (const line of someOf(before)) {
+      for (const line of someOf(before, 1)) {
         const { code } = await installation.run(upgrade(line));
         assertEquals([line, code], [line, 128 + 9]);
         assertEquals(await add(), [201, ++added]);
         assertEquals(await installation.settings, settings);
       }
       const versions = new Set<string>();
-      for (const line of someOf(new Set(noted.slice(last + 1)).difference(before))) {
+      for (const line of someOf(new Set(noted.slice(last + 1)).difference(before), 2)) {
         const at = `killed at line ${line}: ${texts[line - 1]}`;
         await expectRun(reset);
         await expectRun(start);
@@ -105,7 +106,7 @@ testNeeding(PROCESSES)(
         );
         assertEquals(await add(), [201, 3], at);
       }
-      if (step === 1) {
+      if (isEveryLine) {
         assertEquals(versions.size, 2, "No kill was after the change of the settings");
       }
     }),

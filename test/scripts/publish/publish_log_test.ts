@@ -54,7 +54,7 @@ function linesOf(bundle: Uint8Array): string[] {
 }
 
 test("publishLog() in steps gives the same files as at once, but for older partial tiles", async (root) => {
-  const steps = [1, 255, 256, 257, 511, 512, 512, 700, 1_024, 1_300];
+  const steps = [1, 255, 256, 257, 512, 512, 1_024, 1_300];
   for (const entries of [false, true]) {
     const [dir, whole] = [`${root}/${entries}`, `${root}/${entries}-whole`];
     for (const size of steps) {
@@ -93,7 +93,7 @@ test("publishLog() keeps a checkpoint that others have cosigned until there are 
 });
 
 test("publishLog() changes nothing if the log is shorter or another one", async (root) => {
-  for (const size of [1, 256, 257, 700, 768]) {
+  for (const size of [1, 256, 700]) {
     const dir = `${root}/${size}`;
     await publish(dir, LOG.slice(0, size));
     const before = await filesIn(dir);
@@ -183,7 +183,7 @@ test("publishLog() refuses another key or origin, and a damaged folder", async (
 test("publishLog() that is killed before any of its changes can be run again", async (root) => {
   class Crash extends Error {}
   const entries = true;
-  for (const [before, after] of [[0, 300], [200, 300], [511, 1_300]]) {
+  for (const [before, after] of [[0, 300], [511, 800]]) {
     const start = `${root}/${before}`;
     await Deno.mkdir(start);
     if (before > 0) await publish(start, LOG.slice(0, before), { entries });
