@@ -4,7 +4,6 @@
  *     deno task faults --flips 3000 [--pets 60] [--seed N]
  */
 
-import { fetchFrom } from "../support/fetch_from.ts";
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import { splitLines } from "../../src/eventstore_less/log/lines.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
@@ -16,6 +15,7 @@ import { createService, type Service } from "../../src/service.ts";
 import { openStore } from "../../src/eventstore_less/store/open_store.ts";
 import { Random } from "../sim/random.ts";
 import { TempStore } from "../support/temp_store.ts";
+import { clientOfHandler } from "../support/test_service.ts";
 import { ROOT } from "../support/with_project_copy.ts";
 import {
   type Damage,
@@ -200,13 +200,16 @@ class History {
     this.#writer = writer.token;
     this.#valid.push(writer.token, reader.token, other.token);
     this.#revoked.push(...revoked.map(({ token }) => token));
+    const client = clientOfHandler(writer.token, service.handler);
     for (let id = 1; id <= this.#pets; id++) {
       const addition = this.#addition(id);
-      await this.#send(service, addition);
-      if (addition.idempotencyKey !== undefined) this.#repetitions.push(addition);
-      if (id % 5 === 0) await this.#change(service, "PATCH", id - 2, { status: "sold" });
-      if (id % 7 === 0) await this.#change(service, "PATCH", id - 1, { name: `Changed ${id}` });
-      if (id % 10 === 0) await this.#change(service, "DELETE", id - 5);
+      const { body, idempotencyKey } = addition;
+      const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+      await expectOk(client.add(body, headers));
+      if (idempotencyKey !== undefined) this.#repetitions.push(addition);
+      if (id % 5 === 0) await expectOk(client.change(id - 2, { status: "sold" }));
+      if (id % 7 === 0) await expectOk(client.change(id - 1, { name: `Changed ${id}` }));
+      if (id % 10 === 0) await expectOk(client.remove(id - 5));
     }
     for (const { id } of revoked) await revokeApiKey(service, id);
     this.position = (await service.heads.fresh()).head.position;
@@ -257,30 +260,13 @@ class History {
       ...(id % 3 === 0 ? { idempotencyKey: `order-${id}` } : {}),
     };
   }
+}
 
-  #change(service: Service, method: string, id: number, patch?: object): Promise<void> {
-    const body = patch && JSON.stringify(patch);
-    return this.#send(service, { method, path: `/v1/pets/${id}`, token: this.#writer, body });
-  }
-
-  async #send(
-    service: Service,
-    { method, path, token, body, idempotencyKey }: {
-      method?: string;
-      path: string;
-      token: string;
-      body?: string;
-      idempotencyKey?: string;
-    },
-  ): Promise<void> {
-    const headers = new Headers({ authorization: `Bearer ${token}` });
-    if (body !== undefined) headers.set("content-type", "application/json");
-    if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
-    const request = new Request(`http://localhost${path}`, { method, headers, body });
-    const response = await fetchFrom(service.handler)(request);
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} gets ${response.status}: ${text}`);
-  }
+/** Asserts that a request of the history was carried out. */
+async function expectOk(answer: Promise<Response>): Promise<void> {
+  const response = await answer;
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.url} gets ${response.status}: ${text}`);
 }
 
 /** The faults of a case that must not be; the first words name the row of the table. */

@@ -1,4 +1,7 @@
+import { assertEquals } from "@std/assert";
+import { freePort } from "../../support/free_port.ts";
 import { NODE } from "../../support/programs.ts";
+import { type Client, clientOf } from "../../support/test_service.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
 /** The part of systemd that the scripts use, with the unit. */
@@ -81,6 +84,24 @@ export class Installation implements AsyncDisposable {
     await Deno.writeTextFile(`${this.folder}/etc/animal-store.env`, line, { append: true });
   }
 
+  /** Installs versions, and starts the first one on a free port. Resolves to its address, and a client with a key. */
+  async serve(
+    versions: [name: string, project: string][],
+    host = "127.0.0.1",
+  ): Promise<{ address: string; token: string; client: Client }> {
+    const [[first]] = versions;
+    const port = freePort();
+    const lines = `KV_PATH=${this.folder}/data/pets.sqlite3\nHOST=${host}\nPORT=${port}\n`;
+    await Deno.writeTextFile(`${this.folder}/etc/animal-store.env`, lines);
+    for (const [name, project] of versions) await this.install(name, project);
+    await this.use(first);
+    const token = (await this.expect("pets keys issue --label test && systemctl start")).trim();
+    const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+    await this.expect(`curl -s --retry 60 ${address}/readyz`);
+    const client = clientOf(token, (path, init) => fetch(address + path, init));
+    return { address, token, client };
+  }
+
   get settings(): Promise<string> {
     return Deno.readTextFile(`${this.folder}/etc/animal-store.env`);
   }
@@ -97,6 +118,13 @@ export class Installation implements AsyncDisposable {
       [out, `${out}.errors`].map((file) => Deno.readTextFile(file)),
     );
     return { code, stdout, stderr };
+  }
+
+  /** Runs a command line that must succeed, and resolves to its standard output. */
+  async expect(line: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(line);
+    assertEquals(code, 0, `${line}: ${stdout}${stderr}`);
+    return stdout;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

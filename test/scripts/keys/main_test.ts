@@ -1,11 +1,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { logKey } from "../../../src/eventstore_less/keyspace.ts";
-import { withSampleFile } from "../../support/sample_file.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { TempStore } from "../../support/temp_store.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
-import { commit } from "../../support/store_contract.ts";
 
 const test = testNeeding(PROCESSES);
 
@@ -107,21 +104,6 @@ test("keys: issue and revoke take effect at the next request to a running servic
   assertEquals(await service.add({ name: "Rex", categoryId: 1 }, second), 401);
   assertEquals(await statusOf(first), 200);
 });
-
-test("keys list does not scan the log; with --last-use, it says if the last uses are not known", () =>
-  withSampleFile(async ({ kvPath, store, keyId }) => {
-    await commit(store, [{ type: "delete", key: logKey(14) }]);
-    const list = async (...flags: string[]) => {
-      const args = ["keys", "list", "--json", ...flags];
-      const { code, stdout, stderr } = await runTask(args, { kvPath });
-      const key = JSON.parse(stdout).find(({ id }: { id: string }) => id === keyId);
-      assertEquals([code, key.lastUse], [0, undefined]);
-      return stderr;
-    };
-    assertEquals(await list(), "");
-    const reason = /^The last uses are not known. Position \d+ of the log is missing; run /m;
-    assertMatch(await list("--last-use"), reason);
-  }));
 
 test("keys shows no control and format characters, whatever the labels and arguments", () =>
   withKeys(async (keys) => {

@@ -1,17 +1,12 @@
 import { Buffer } from "node:buffer";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { encodeJson } from "../../../src/encoding/json.ts";
-import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
-import { changeFile } from "../../support/sample_file.ts";
 import { linesToBytes, rewritten, sampleLog } from "../../support/sample_log.ts";
 import { ServiceProcess } from "../../support/service_process.ts";
 import { utf8 } from "../../support/utf8.ts";
 import { TempStore } from "../../support/temp_store.ts";
-import { setRecord } from "../../support/set_record.ts";
 
 const testProcess = testNeeding(PROCESSES);
 
@@ -97,21 +92,6 @@ test("restore: an export or a store that cannot be used exits 2 and says why", a
     [["restore", "-"], ":memory:", /KV_PATH must not be :memory:, .*; set it to a new file\n$/],
   ];
   for (const [args, path, words] of cases) await expectTaskFails(2, words, args, { kvPath: path });
-});
-
-test("restore: only the restore itself accepts a store with half a log", async (folder) => {
-  const kvPath = `${folder}/pets.sqlite3`;
-  const lines = sampleLog(30);
-  const [run, lastHash] = ["01HZZZZZZZ0000000000000001", sha256Hex(lines[29])];
-  const mark = { format: "restore", storeFormat: 6, run, position: 30, lastHash, restored: 0 };
-  await changeFile(kvPath, [setRecord(HEAD_KEY, encodeJson(mark))]);
-  for (const task of ["start", "log", "audit"]) {
-    const { code, stdout, stderr } = await runTask([task], { kvPath });
-    assertEquals([code !== 0, stdout], [true, ""], task);
-    assertMatch(stderr, /a restore into it is under way or was interrupted/);
-  }
-  await expectTask(["restore", "-"], { kvPath, stdin: linesToBytes(lines) });
-  assertMatch(await expectTask(["audit"], { kvPath }), /^Sound: 30 events/m);
 });
 
 const LINES = sampleLog(50, Date.now() - 3_600_000);

@@ -44,6 +44,9 @@ test("a killed process starts again after a delay that doubles, and nothing ackn
   assertEquals(linesOf(service, "stopped").map((line) => line.process).sort(), [1, 2, 3]);
 });
 
+/** The steps of the restart of a process, by the lines of the log. */
+const STEPS = ["process_restarting", "stopped", "listening"];
+
 test("SIGHUP restarts the processes one by one under load, while the others serve", async () => {
   await using temp = await TempStore.make();
   await using service = await ServiceProcess.start(temp.kvPath, { PROCESSES: "2" }, SUPERVISED);
@@ -63,9 +66,9 @@ test("SIGHUP restarts the processes one by one under load, while the others serv
   // The kernel resets the connections that a process has not accepted.
   assertGreater(load.acknowledged.size / 100, load.unclear.size);
   const order = service.lines.map((line) => JSON.parse(line)).slice(2)
-    .filter(({ event }) => ["process_restarting", "stopped"].includes(event))
+    .filter(({ event }) => STEPS.includes(event))
     .map(({ event, process }) => `${event} ${process}`);
-  const round = [1, 2].flatMap((number) => [`process_restarting ${number}`, `stopped ${number}`]);
+  const round = [1, 2].flatMap((number) => STEPS.map((step) => `${step} ${number}`));
   assertEquals(order, round);
   assertEquals(childrenOf(service.pid).filter((pid) => before.includes(pid)), []);
   assertEquals(linesOf(service, "process_ended"), []);

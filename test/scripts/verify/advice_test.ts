@@ -65,24 +65,9 @@ const CASES: FaultCase[] = [
   { name: "log that expires", kind: "log_expires", change: expiring(logKey(EVENTS)) },
   { name: "foreign record", kind: "foreign_record", change: () => [set(["theirs"], "")] },
   {
-    name: "missing pet",
+    name: "pets that are lost, altered, added or expire",
     kind: "record_missing",
-    change: () => [{ type: "delete", key: projectionKey(1, petKey("available", 4)) }],
-  },
-  {
-    name: "pet that no event adds",
-    kind: "record_extra",
-    change: () => [set(projectionKey(1, petKey("available", 2)), '{"id":2}')],
-  },
-  {
-    name: "altered pet",
-    kind: "record_altered",
-    change: () => [set(projectionKey(1, petKey("available", 4)), '{"id":4}')],
-  },
-  {
-    name: "pet that expires",
-    kind: "record_expires",
-    change: expiring(projectionKey(1, petKey("available", 4))),
+    change: damagePets,
   },
   {
     name: "log that was cut off",
@@ -181,6 +166,18 @@ async function cutOff({ store, lines }: SampleFile): Promise<Mutation[]> {
   const { head } = await readHead(store);
   const older = { ...head, position: 35, lastHash: sha256Hex(lines[34]) };
   return [LAST_DELETED, set(HEAD_KEY, encodeHead(older))];
+}
+
+/** Removes a pet, alters another one, lets a third one expire, and adds one that no event adds. */
+async function damagePets({ store, kvPath }: SampleFile): Promise<Mutation[]> {
+  const pets = await store.list({ prefix: projectionKey(1, ["pet"]) }, { limit: 3 });
+  const [removed, altered, expires] = pets.map(({ key }) => key);
+  setExpiry(kvPath, expires, Date.now() + 3_600_000);
+  return [
+    { type: "delete", key: removed },
+    set(altered, "{}"),
+    set(projectionKey(1, petKey("available", 2)), '{"id":2}'),
+  ];
 }
 
 /** Sets an hour as the lifetime of a record. */

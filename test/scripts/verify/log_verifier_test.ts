@@ -373,13 +373,8 @@ Deno.test("LogVerifier finds no fault in names after lines that cannot be read",
 Deno.test("LogVerifier finds lines that are not events of this log, and continues after them", () => {
   const foreign: [string | Uint8Array, RegExp][] = [
     ["", /^8: The line is not JSON/],
-    ["{}", /^8: /],
     [`${LINES[7]}\r`, /^8: The line differs from the bytes that the service writes, for example/],
     [LINES[7].replace("PetCreated", "PetSold"), /^8: The line differs /],
-    [
-      LINES[7].replace("PetCreated", "PetSold").replace("pet-created:1", "pet-sold:6.3"),
-      /^8: A newer version wrote the line: its schema urn:animal-store:pet-sold:6.3 needs version 6.3$/,
-    ],
     [
       LINES[7].replace("pet-created:1", "pet-created:99.10"),
       /^8: A newer version wrote the line: its schema urn:animal-store:pet-created:99.10 needs version 99.10$/,
@@ -390,15 +385,6 @@ Deno.test("LogVerifier finds lines that are not events of this log, and continue
       /^8: A newer version wrote the line: its schema urn:animal-store:pet-created:7 needs version 7$/,
     ],
     [LINES[7].replace('"actor"', '"more":1,"actor"'), /^8: The line differs /],
-    [LINES[7].replace("pet-created:1", "pet-created:0"), /^8: The line differs /],
-    [
-      LINES[7].replace('0008",', '0008","predecessor":"0000000000000008",'),
-      /^8: The line differs /,
-    ],
-    [
-      LINES[7].replace('0008",', '0008","predecessor":"0000000000000000",'),
-      /^8: The line differs /,
-    ],
     [new Uint8Array([0xff]), /^8: The line is not valid UTF-8$/],
     ["x".repeat(LINE_LIMIT_BYTES + 1), /^8: The line is longer than 65531 bytes$/],
   ];
