@@ -204,7 +204,9 @@ class History {
     for (let id = 1; id <= this.#pets; id++) {
       const addition = this.#addition(id);
       const { body, idempotencyKey } = addition;
-      const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+      const headers: Record<string, string> = idempotencyKey === undefined
+        ? {}
+        : { "idempotency-key": idempotencyKey };
       await expectOk(client.add(body, headers));
       if (idempotencyKey !== undefined) this.#repetitions.push(addition);
       if (id % 5 === 0) await expectOk(client.change(id - 2, { status: "sold" }));
