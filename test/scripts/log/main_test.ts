@@ -145,11 +145,7 @@ test("log --csv prints a row for each event, --no-keys leaves out keys, and --ty
       const text = await expectTask(["log", "--csv", ...args], { kvPath });
       return text.replace(/\r\n$/, "").split("\r\n").map((row) => row.split(","));
     };
-    const [header, first, ...others] = await rows();
-    assertEquals(
-      header.slice(0, 7).join(),
-      "position,time,type,subject,actor,actorLabel,name",
-    );
+    const [, first, ...others] = await rows();
     const { time, subject } = JSON.parse(lines[0]);
     assertEquals(first.slice(0, 5), ["1", time, "ApiKeyIssued", subject, "operator"]);
     assertEquals(others.length, lines.length - 1);

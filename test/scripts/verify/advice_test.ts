@@ -157,8 +157,13 @@ function expectSoundAfterAdvice(
     const [[urgent, advice]] = Object.entries<string>(JSON.parse(stdout).advice);
     assertEquals([code, urgent], [1, kind], name);
     const output = await followAdvice(advice, project, kvPath);
-    const verdict = output.split("\n").findLast((line) => /^(Not s|S)ound/.test(line));
-    assertEquals(verdict?.slice(0, 16), `Sound: ${events} events`, `${name}: ${output}`);
+    const audits = advice.split("\n").filter((line) => /^ {2}.*audit/.test(line));
+    const verdicts = output.split("\n").filter((line) => /^(Not s|S)ound/.test(line));
+    assertEquals(
+      verdicts.map((line) => line.slice(0, 16)),
+      audits.map(() => `Sound: ${events} events`),
+      `${name}: ${output}`,
+    );
   });
 }
 
