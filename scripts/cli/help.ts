@@ -17,7 +17,7 @@ export function beginCommand(command: Command): void {
   process.exit(0);
 }
 
-function helpOf(command: Command): string {
+export function helpOf(command: Command): string {
   const { title, details = "", usage, flags = {}, variables = STORE } = command;
   const { examples = () => [], refusal, noResult } = command;
   const lines = [...usage.map(commandName), ...examples()];

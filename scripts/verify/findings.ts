@@ -14,7 +14,7 @@ import {
 } from "./advice.ts";
 
 /** How many faults and notes of each kind are kept; all are counted. */
-export const FAULTS_KEPT_PER_KIND = 20;
+const FAULTS_KEPT_PER_KIND = 20;
 
 export interface Fault {
   kind: FaultKind;

@@ -1,14 +1,13 @@
 /**
  * Kills real processes, one in each round.
  *
- *     deno task faults [--rounds N | --mixed N | --mixed-postgres N | --cuts N | --mixed-cuts N | --judge N]
- *     deno task faults [--flips N | --stale N] [--pets N] [--seed N]
+ *     deno task faults [--rounds N | --mixed N | --cuts N | --mixed-cuts N | --judge N]
+ *     deno task faults --flips N [--pets N] [--seed N]
  */
 
 import { assertEquals } from "@std/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { issueApiKey } from "../../src/keys/write_api_key.ts";
-import { storeVariables, useRealStore } from "../support/real_store.ts";
+import { storeVariables } from "../support/real_store.ts";
 import { outcomeOf } from "../support/run_task.ts";
 import { installNode, startOn } from "../support/node_service.ts";
 import { commandOf, RUNTIME, type RuntimeName } from "../support/programs.ts";
@@ -36,12 +35,8 @@ const commandsIn = (folder: string) => [
  * one of them is killed at a random moment; a service starts again on the other runtime. After it, every acknowledged
  * change is stored once, and shown. At the end, every acknowledged pet must be stored, backed up and published.
  */
-export async function killRounds(
-  rounds: number,
-  runtimes = [RUNTIME, RUNTIME],
-  makeStore: () => Promise<KilledStore> = () => TempStore.make(),
-) {
-  await using temp = await makeStore();
+export async function killRounds(rounds: number, runtimes = [RUNTIME, RUNTIME]) {
+  await using temp = await TempStore.make();
   await using kept = await TempStore.make();
   const commands = commandsIn(kept.folder);
   const token = await temp.issueApiKey();
@@ -97,24 +92,7 @@ export async function killRounds(
   return { killed, load };
 }
 
-/** The store that the killed services share. */
-export type KilledStore = Pick<TempStore, "issueApiKey" | "kvPath" | "use"> & AsyncDisposable;
-
-/** A database of a PostgreSQL server of its own. */
-async function makeDatabase(): Promise<KilledStore> {
-  const { PostgresServer } = await import("../support/postgres_server.ts");
-  const server = await PostgresServer.start();
-  const kvPath = server.url(await server.createDatabase());
-  const use: KilledStore["use"] = (work) => useRealStore(kvPath, work);
-  return {
-    kvPath,
-    use,
-    issueApiKey: () => use(async (it) => (await issueApiKey(it, { label: "test" })).token),
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  };
-}
-
-async function expectDone(command: string[], { kvPath }: Pick<TempStore, "kvPath">): Promise<void> {
+async function expectDone(command: string[], { kvPath }: TempStore): Promise<void> {
   const { code, stderr } = await runCommand(command, kvPath).ended;
   assertEquals(code, 0, stderr);
 }
@@ -155,16 +133,14 @@ const RUNS: Record<string, (count: number, others: Others) => Promise<string | v
     const { load, killed } = await killRounds(rounds, await bothRuntimes());
     return `${rounds} rounds on Deno and Node, ${killed} of services: ${load.summary}; none lost or duplicated`;
   },
-  async "--mixed-postgres"(rounds) {
-    const { load, killed } = await killRounds(rounds, await bothRuntimes(), makeDatabase);
-    return `${rounds} rounds on PostgreSQL, ${killed} of services: ${load.summary}; none lost or duplicated`;
-  },
   "--cuts": async (cuts) => (await import("./power_cuts.ts")).powerCuts(cuts),
   "--mixed-cuts": async (cuts) =>
     (await import("./power_cuts.ts")).powerCuts(cuts, undefined, await bothRuntimes()),
   "--judge": async (histories) => (await import("../judge/engines.ts")).judgeEngines(histories),
-  "--flips": (count, others) => damage("flip", count, others),
-  "--stale": (count, others) => damage("stale", count, others),
+  async "--flips"(count, { pets, seed }) {
+    const { describeCases, probeDamages } = await import("./flip_bits.ts");
+    return describeCases(await probeDamages({ kind: "flip", count, pets, seed }));
+  },
 };
 
 async function bothRuntimes(): Promise<RuntimeName[]> {
@@ -173,11 +149,6 @@ async function bothRuntimes(): Promise<RuntimeName[]> {
 }
 
 type Others = { pets: number; seed: number };
-
-async function damage(kind: "flip" | "stale", count: number, others: Others): Promise<string> {
-  const { describeCases, probeDamages } = await import("./flip_bits.ts");
-  return describeCases(await probeDamages({ kind, count, ...others }));
-}
 
 if (import.meta.main) {
   const [option = "--rounds", count = "50", ...others] = Deno.args;

@@ -4,7 +4,7 @@ import { OpenStoreError } from "../../src/eventstore_less/store/open_store.ts";
 import { buildDisk } from "../support/disk.ts";
 import { LoadClient } from "../support/load_client.ts";
 import { startOn } from "../support/node_service.ts";
-import { RUNTIME } from "../support/programs.ts";
+import { RUNTIME, type RuntimeName } from "../support/programs.ts";
 import { TempStore } from "../support/temp_store.ts";
 
 const CONNECTIONS = 16;
@@ -23,7 +23,7 @@ const STOPPED_EVERY = 5;
 export async function powerCuts(
   cuts: number,
   unsynced?: string,
-  runtimes = [RUNTIME, RUNTIME],
+  runtimes: readonly RuntimeName[] = [RUNTIME, RUNTIME],
 ): Promise<string> {
   await using store = await TempStore.make();
   await using disk = await TempStore.make();

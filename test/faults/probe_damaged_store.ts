@@ -15,7 +15,6 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { createService, type Service } from "../../src/service.ts";
 import { openFileToRead, openStore } from "../../src/eventstore_less/store/open_store.ts";
 import type { FileLocation } from "../../src/eventstore_less/store/store_location.ts";
-import { PAGE_BYTES } from "../support/overwrite_page.ts";
 import { readLines } from "../support/service_process.ts";
 
 /** A request. A `walk` is a list, of which all pages count as one answer. */
@@ -37,19 +36,15 @@ export interface Answer {
 
 /** The input of one process: the files, and the right answers. */
 export interface Setup {
-  /** The sound file, and an earlier copy of it. */
+  /** The sound file. */
   sound: string;
-  earlier: string;
   questions: Question[];
   answers: Answer[];
   /** Last position of the log. */
   position: number;
 }
 
-export type Damage =
-  | { kind: "none" }
-  | { kind: "flip"; offset: number; bit: number }
-  | { kind: "stale"; page: number };
+export type Damage = { kind: "none" } | { kind: "flip"; offset: number; bit: number };
 
 /** How a service and the commands meet a damage. */
 export interface Probe {
@@ -69,8 +64,6 @@ export interface Probe {
   replay: string;
   /** The commands that did not end in time. */
   hanging: string[];
-  /** The log of the service, without repetitions. */
-  logged: string[];
 }
 
 /** Time limit of a request and of a command, in milliseconds. */
@@ -82,7 +75,7 @@ class HangingError extends Error {}
 export async function probe(path: string, setup: Setup, damage: Damage): Promise<Probe> {
   for (const suffix of ["-wal", "-shm"]) await rm(path + suffix, { force: true });
   copyFileSync(setup.sound, path);
-  damageFile(path, setup, damage);
+  damageFile(path, damage);
   const result: Probe = {
     isReady: false,
     wrong: {},
@@ -91,11 +84,10 @@ export async function probe(path: string, setup: Setup, damage: Damage): Promise
     audit: "",
     replay: "",
     hanging: [],
-    logged: [],
   };
   const wasSound = await isLogSound(path, setup.position);
   try {
-    await withDamagedService(path, result.logged, async (service) => {
+    await withDamagedService(path, async (service) => {
       const answers = await askAll(service, setup.questions, result.hanging);
       for (const [index, answer] of answers.entries()) {
         if (answer.status >= 500) result.failed++;
@@ -131,34 +123,25 @@ export async function probe(path: string, setup: Setup, damage: Damage): Promise
 export async function rightAnswers(path: string, questions: Question[]): Promise<Answer[]> {
   const hanging: string[] = [];
   let answers: Answer[] = [];
-  await withDamagedService(path, [], async (service) => {
+  await withDamagedService(path, async (service) => {
     answers = await askAll(service, questions, hanging);
   });
   return answers;
 }
 
-function damageFile(path: string, { earlier }: Setup, damage: Damage): void {
+function damageFile(path: string, damage: Damage): void {
   if (damage.kind === "none") return;
   const file = openSync(path, "r+");
-  if (damage.kind === "flip") {
-    const byte = new Uint8Array(1);
-    readSync(file, byte, 0, 1, damage.offset);
-    byte[0] ^= 1 << damage.bit;
-    writeSync(file, byte, 0, 1, damage.offset);
-  } else {
-    const page = new Uint8Array(PAGE_BYTES);
-    const old = openSync(earlier, "r");
-    readSync(old, page, 0, PAGE_BYTES, damage.page * PAGE_BYTES);
-    closeSync(old);
-    writeSync(file, page, 0, PAGE_BYTES, damage.page * PAGE_BYTES);
-  }
+  const byte = new Uint8Array(1);
+  readSync(file, byte, 0, 1, damage.offset);
+  byte[0] ^= 1 << damage.bit;
+  writeSync(file, byte, 0, 1, damage.offset);
   closeSync(file);
 }
 
 /** Starts a service as production does, without a server, and closes it after `use`. */
 async function withDamagedService(
   path: string,
-  logged: string[],
   use: (service: Service) => Promise<void>,
 ): Promise<void> {
   const runtime = systemRuntime;
@@ -169,11 +152,7 @@ async function withDamagedService(
     runtime,
     service: { onRefused() {} },
   });
-  const report = (level: string, event: string, details?: Record<string, unknown>) => {
-    const line = `${level} ${event}: ${details?.reason ?? ""}`;
-    if (!logged.includes(line)) logged.push(line);
-  };
-  const service = createService({ store, runtime, report, isDurable: true });
+  const service = createService({ store, runtime, report() {}, isDurable: true });
   await checkStoreFile(service, path);
   try {
     await use(service);

@@ -32,14 +32,3 @@ test("a service on a file whose keys are in a wrong order is not ready and says 
   assertEquals(code, 1);
   assertMatch(stdout, /- The file of the store is damaged: row .*[^]*Next: Stop the service/);
 });
-
-test("a service says that a sound file is opened, and nothing about its check", async () => {
-  await using temp = await TempStore.make();
-  await temp.issueApiKey();
-  await using service = await ServiceProcess.start(temp.kvPath, {}, AS_TASK);
-  await until(() => service.lines.length > 0);
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  await service.stop();
-  const events = service.lines.map((line) => JSON.parse(line).event);
-  assertEquals(events, ["listening", "shutting_down", "stopped"]);
-});

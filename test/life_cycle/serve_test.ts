@@ -8,16 +8,11 @@ import { serve } from "../../src/life_cycle/serve.ts";
 import { ServiceError } from "../../src/eventstore_less/service_error.ts";
 import type { ServiceConfig } from "../../src/settings/config.ts";
 import { LoadClient } from "../support/load_client.ts";
-import { freePort } from "../support/free_port.ts";
 import { connect } from "../support/raw_connection.ts";
-import { commandOf, ON_DENO } from "../support/programs.ts";
-import { samplesOf } from "../support/samples_of.ts";
 import { ServiceProcess } from "../support/service_process.ts";
-import { childrenOf } from "../support/store_server.ts";
 import { TempStore } from "../support/temp_store.ts";
-import { LINUX, PROCESSES, testNeeding } from "../support/test_needing.ts";
+import { PROCESSES, testNeeding } from "../support/test_needing.ts";
 import { until } from "../support/until.ts";
-import { ROOT } from "../support/with_project_copy.ts";
 
 const test = testNeeding(PROCESSES);
 
@@ -63,61 +58,6 @@ test("serve() on SIGTERM under load finishes accepted requests and ends with exi
   assertEquals(events, ["listening", "shutting_down", "stopped"]);
 });
 
-testNeeding(PROCESSES, ON_DENO)(
-  "src/main.ts serves on after the end of the shell that started it",
-  async () => {
-    await using temp = await TempStore.make();
-    const inBackground = ["sh", "-c", `${Deno.execPath()} run --allow-all "$0" & wait`];
-    await using shell = await ServiceProcess.start(temp.kvPath, {}, inBackground);
-    const [service] = childrenOf(shell.pid);
-    Deno.kill(shell.pid, "SIGKILL");
-    // A process that ends with its parent looks for it every second.
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    assertEquals(await statusOf(`${shell.address}/healthz`), 200);
-    Deno.kill(service, "SIGTERM");
-    await shell.ended();
-  },
-);
-
-testNeeding(PROCESSES, LINUX)(
-  "serve() in a process that waits until it is ready counts neither requests nor errors",
-  async () => {
-    // Another process of the port is ready, so this one never listens: a store in memory is not ready.
-    const options = { hostname: "127.0.0.1", port: 0, reusePort: true, onListen() {} };
-    await using other = Deno.serve(options, () => new Response());
-    const metricsPort = freePort();
-    const [program, ...args] = commandOf("start");
-    await using process = new Deno.Command(program, {
-      args,
-      cwd: ROOT,
-      env: {
-        HOST: "127.0.0.1",
-        PORT: String(other.addr.port),
-        KV_PATH: ":memory:",
-        METRICS_PORT: String(metricsPort),
-        SUPERVISED_PROCESS: "1",
-      },
-      stderr: "null",
-    }).spawn();
-    const scrape = () => fetch(`http://127.0.0.1:${metricsPort}/metrics`).catch(() => undefined);
-    await until(async () => {
-      const response = await scrape();
-      await response?.body?.cancel();
-      return response !== undefined;
-    });
-    // It asks every second whether it is ready.
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    const samples = [...samplesOf(await (await scrape())!.text())];
-    const counted = samples.filter(([name, value]) =>
-      /_errors_total|_request_duration_seconds_count/.test(name) && value > 0
-    );
-    assertEquals(counted, []);
-    assertEquals(samples.find(([name]) => name === "animal_store_ready")?.[1], 0);
-    process.kill();
-    assertEquals((await process.status).code, 0);
-  },
-);
-
 test("serve() ends with the error as the last line if a store that was away for long refuses the password", async () => {
   await using server = await startRefusing();
   const host = `127.0.0.1:${server.port}`;
@@ -154,12 +94,6 @@ async function startRefusing() {
     await once(server, "close");
   };
   return { port: (server.address() as AddressInfo).port, [Symbol.asyncDispose]: close };
-}
-
-async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url);
-  await response.body?.cancel();
-  return response.status;
 }
 
 Deno.test("serve() refuses to start by a clock beyond the year 9999", async () => {

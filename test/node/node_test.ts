@@ -3,7 +3,7 @@
  * other tests that speak to programs run with it by `deno task test:node`.
  */
 
-import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { COMMANDS } from "../../scripts/cli/commands.ts";
 import { VERSION } from "../../src/settings/version.ts";
@@ -61,24 +61,20 @@ const FILE = "animal-store.mjs";
 /** The program in an empty folder, with no variable but those that are named. */
 class LoneProgram implements AsyncDisposable {
   readonly folder: string;
-  readonly #name: string;
 
-  private constructor(folder: string, name: string) {
+  private constructor(folder: string) {
     this.folder = folder;
-    this.#name = name;
   }
 
-  /** With another name, the program is called by a link: Node runs no file whose name has a backslash. */
-  static async make(name = FILE): Promise<LoneProgram> {
+  static async make(): Promise<LoneProgram> {
     const folder = await Deno.makeTempDir();
     await Deno.copyFile(BUILT, `${folder}/${FILE}`);
-    if (name !== FILE) await Deno.symlink(FILE, `${folder}/${name}`);
-    return new LoneProgram(folder, name);
+    return new LoneProgram(folder);
   }
 
   command(args: string[], env: Record<string, string> = {}): Deno.Command {
     return new Deno.Command(NODE, {
-      args: [this.#name, ...args],
+      args: [FILE, ...args],
       cwd: this.folder,
       clearEnv: true,
       // For the program `flock`.
@@ -111,7 +107,6 @@ class LoneProgram implements AsyncDisposable {
 test("The file alone serves, and runs each command, in an empty folder", async () => {
   await using program = await LoneProgram.make();
   const token = (await program.expect(["keys", "issue", "--label", "shop"])).trim();
-  const startedAt = performance.now();
   const service = program.command(["start"], { HOST: "127.0.0.1", PORT: "0" }).spawn();
   const lines: string[] = [];
   const { promise: listening, resolve: onListening } = Promise.withResolvers<number>();
@@ -124,7 +119,6 @@ test("The file alone serves, and runs each command, in an empty folder", async (
   const client = clientOf(token, (path, init) => fetch(`${origin}${path}`, init));
   const added = await client.add({ name: "Rex", categoryId: 1 });
   assertEquals([added.status, await added.text()], [201, '{"id":1,"name":"Rex","categoryId":1}']);
-  assertLess(performance.now() - startedAt, 5_000);
   for (const path of ["/window", "/window/window.js", "/docs", "/docs/scalar.js"]) {
     const response = await fetch(origin + path);
     assertEquals([path, response.status, (await response.text()).length > 100], [path, 200, true]);
@@ -187,31 +181,6 @@ test("Messages and help name the program as it was called", async () => {
   const { stdout } = await other.output();
   const called = `  node ${program.folder}/animal-store.mjs audit `;
   assert(new TextDecoder().decode(stdout).includes(called));
-});
-
-test("Logs and reports stay JSON if the name of the program has a quotation mark and a backslash", async () => {
-  const name = 'a "b" \\c $&.mjs';
-  await using program = await LoneProgram.make(name);
-  const service = program.command(["start"], { HOST: "127.0.0.1", PORT: "0" }).spawn();
-  const texts: string[] = [];
-  await readLines(service.stderr, (text) => {
-    texts.push(text);
-    if (text.includes('"no_live_key"')) service.kill("SIGTERM");
-  });
-  await service.stdout.cancel();
-  assertEquals((await service.status).code, 0);
-  const lines = texts.map((text) => JSON.parse(text));
-  const { remedy } = lines.find(({ event }) => event === "no_live_key");
-  assertEquals(remedy, `node '${name}' keys issue --label TEXT prints a key`);
-
-  await Deno.writeTextFile(`${program.folder}/broken.jsonl`, "{}\n");
-  const { code, stdout } = await program.run(["audit", "--json", "--file", "broken.jsonl"]);
-  assertEquals(code, 1);
-  assertStringIncludes(
-    JSON.parse(stdout).advice.no_export,
-    `\n  node '${name}' log > export.jsonl\n`,
-  );
-  assertStringIncludes(await program.expect([]), `\n  node '${name}' COMMAND [ARGUMENTS]\n`);
 });
 
 test("Without a command and with --help the program lists its commands, and refuses others with one line", async () => {

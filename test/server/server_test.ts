@@ -77,11 +77,11 @@ const HOLDS = {
   "requests for long responses": "GET /docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n".repeat(10),
 };
 
-for (const [name, sent] of Object.entries(HOLDS)) {
-  testOnProcess(
-    `clients that send ${name} and read nothing do not keep others out`,
-    ["prlimit", "--nofile=128:128"],
-    async (service, port) => {
+testOnProcess(
+  "clients that hold connections and read nothing do not keep others out",
+  ["prlimit", "--nofile=128:128"],
+  async (service, port) => {
+    for (const [name, sent] of Object.entries(HOLDS)) {
       const held: Deno.Conn[] = [];
       try {
         for (let count = 0; count < 150; count++) {
@@ -91,15 +91,13 @@ for (const [name, sent] of Object.entries(HOLDS)) {
           await connection.write(new TextEncoder().encode(sent)).catch(() => {});
         }
         const isAlive = () => fetch(`${service.address}/healthz`).then((it) => it.ok, () => false);
-        const startMs = Date.now();
-        await until(isAlive);
-        assertLess(Date.now() - startMs, 20_000);
+        await until(isAlive, name);
       } finally {
         for (const connection of held) connection.close();
       }
-    },
-  );
-}
+    }
+  },
+);
 
 /** The part of a service that tests on a real server use. */
 type Served =

@@ -19,7 +19,6 @@ export const IS_ON_NODE = PROCESSES.isMet && Deno.env.get("TEST_RUNTIME") === "n
 
 /** A program that only one of the runtimes has. */
 export const ON_DENO: Need = { name: "Deno as the runtime of the programs", isMet: !IS_ON_NODE };
-export const ON_NODE: Need = { name: "Node as the runtime of the programs", isMet: IS_ON_NODE };
 
 /** The built program on Node, whatever the runtime of the other tests is. */
 export const BUILT_PROGRAM: Need = {

@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
-import { LINUX, PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "../../support/run_task.ts";
-import { commandOf } from "../../support/programs.ts";
 import { readLines, ServiceProcess } from "../../support/service_process.ts";
-import { programAt } from "../../support/store_server.ts";
 import { HEAD_KEY, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import type { Key, Mutation } from "../../../src/eventstore_less/store/store.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
@@ -66,7 +64,7 @@ test("backup of a store that is not sound exits with 1, and its file has every l
     await changeFile(kvPath, [{ type: "delete", key: HEAD_KEY }]);
     const headless =
       /ends at position 40\.\nerror: The store is refused: its head record is missing; run deno task audit\n$/;
-    for (const from of [0, 30, 39, 40]) await backUp(from, 1, 40, headless);
+    for (const from of [0, 30, 40]) await backUp(from, 1, 40, headless);
 
     // The record of lines 34 and 35.
     const record = await store.get(logKey(35));
@@ -83,11 +81,7 @@ test("backup of a store that is not sound exits with 1, and its file has every l
     // The last line of the file cannot be found, but the next one has its hash.
     await backUp(35, 1, 40, fault);
     // The hash in line 35 says that line 34 was altered.
-    for (const from of [20, 33]) await backUp(from, 1, 33, fault);
-    damaged[lineFeed - 20] ^= 1;
-    damaged[damaged.length - 20] ^= 1;
-    await changeFile(kvPath, [set(logKey(35), damaged)]);
-    await backUp(20, 1, 34, fault);
+    await backUp(20, 1, 33, fault);
   }));
 
 test("backup refuses, with one line and without a change, a file that is not of this log", async () => {
@@ -145,10 +139,6 @@ test("backup --follow ends with 1 instead of confirming events that are not in i
   await using service = await ServiceProcess.start(temp.kvPath);
   const changes: ((file: string) => Promise<void>)[] = [
     (file) => Deno.remove(file),
-    async (file) => {
-      await Deno.copyFile(file, `${file}.copy`);
-      await Deno.rename(`${file}.copy`, file);
-    },
     (file) => Deno.truncate(file),
   ];
   for (const [index, change] of changes.entries()) {
@@ -172,41 +162,4 @@ test("backup --follow ends with 1 instead of confirming events that are not in i
     assertEquals(await Deno.readTextFile(file), await expectTask(["log"], temp));
     await follower.stdin.close();
   }
-});
-
-// `script` of util-linux makes a terminal.
-const testOnTerminal = testNeeding(PROCESSES, LINUX, programAt("/usr/bin/script"));
-
-testOnTerminal("backup --follow rewrites one line on a terminal", async () => {
-  await using temp = await TempStore.make();
-  const token = await temp.issueApiKey();
-  await using service = await ServiceProcess.start(temp.kvPath);
-  const file = `${temp.folder}/pets.jsonl`;
-  // Without `exec`, a shell gets the Ctrl-C too, and dash then dies of it whatever the command's exit code is.
-  const command = ["exec", ...commandOf("backup"), file, "--follow"].join(" ");
-  const terminal = new Deno.Command("script", {
-    args: ["--quiet", "--return", "--command", command, "/dev/null"],
-    env: { NO_COLOR: "1", KV_PATH: temp.kvPath },
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const keyboard = terminal.stdin.getWriter();
-  let text = "";
-  for await (const chunk of terminal.stdout.pipeThrough(new TextDecoderStream())) {
-    const before = text;
-    text += chunk;
-    const reaches = (position: number) => {
-      const shown = `Backed up: ${position} events`;
-      return text.includes(shown) && !before.includes(shown);
-    };
-    if (reaches(1)) await service.add({ name: "Rex", categoryId: 1 }, token);
-    if (reaches(2)) await keyboard.write(new Uint8Array([3])); // Ctrl-C
-  }
-  assertEquals((await terminal.status).code, 0);
-  assertMatch(
-    text,
-    /^([^\n]*\n.\[A.\[K)*Backed up: 2 events[^\n]*\n[^\n]*Stopped\. [^\n]* at position 2\. [^\n]*\n$/,
-  );
-  assert(!text.includes("hash"), text);
-  await keyboard.close();
 });

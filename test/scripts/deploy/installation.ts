@@ -1,4 +1,7 @@
+import { assertEquals } from "@std/assert";
+import { freePort } from "../../support/free_port.ts";
 import { NODE } from "../../support/programs.ts";
+import { type Client, clientOf } from "../../support/test_service.ts";
 import { ROOT } from "../../support/with_project_copy.ts";
 
 /** The part of systemd that the scripts use, with the unit. */
@@ -22,6 +25,20 @@ start() {
 case $1 in stop) stop ;; start | enable) start ;; restart) stop; start ;; esac
 `;
 
+/** Asks twenty times a second, where curl waits for a second, so that a change of the version takes less time. */
+const CURL = `#!/bin/sh
+set -f
+PATH=\${PATH#*:}
+tries=1
+case "$*" in *--retry*) tries=1200 ;; esac
+once=$(echo "$*" | sed 's/--retry-all-errors//; s/--retry-delay [0-9]*//; s/--retry [0-9]*//')
+until curl --fail $once; do
+  tries=$((tries - 1))
+  [ $tries -gt 0 ] || exit 22
+  sleep 0.05
+done
+`;
+
 /** A script or commands of the manual, with the paths of an installation in a folder, as the user of the test. */
 export function movedTo(folder: string, script: string): string {
   return script
@@ -34,7 +51,7 @@ export function movedTo(folder: string, script: string): string {
 
 /**
  * The installation of the manual, in a temporary folder: its paths, and the scripts of `scripts/deploy`, which run as
- * the user of the test. \`systemctl\` starts and stops the service without systemd.
+ * the user of the test. `systemctl` starts and stops the service without systemd, and `curl` does not wait long.
  */
 export class Installation implements AsyncDisposable {
   readonly folder: string;
@@ -57,6 +74,7 @@ export class Installation implements AsyncDisposable {
     }
     const systemctl = SYSTEMCTL.replaceAll("BASE", folder);
     await Deno.writeTextFile(`${folder}/bin/systemctl`, systemctl, { mode: 0o755 });
+    await Deno.writeTextFile(`${folder}/bin/curl`, CURL, { mode: 0o755 });
     return installation;
   }
 
@@ -69,6 +87,24 @@ export class Installation implements AsyncDisposable {
   async use(version: string): Promise<void> {
     const line = `ANIMAL_STORE=${this.folder}/opt/animal-store-${version}\n`;
     await Deno.writeTextFile(`${this.folder}/etc/animal-store.env`, line, { append: true });
+  }
+
+  /** Installs versions, and starts the first one on a free port. Resolves to its address, and a client with a key. */
+  async serve(
+    versions: [name: string, project: string][],
+    host = "127.0.0.1",
+  ): Promise<{ address: string; token: string; client: Client }> {
+    const [[first]] = versions;
+    const port = freePort();
+    const lines = `KV_PATH=${this.folder}/data/pets.sqlite3\nHOST=${host}\nPORT=${port}\n`;
+    await Deno.writeTextFile(`${this.folder}/etc/animal-store.env`, lines);
+    for (const [name, project] of versions) await this.install(name, project);
+    await this.use(first);
+    const token = (await this.expect("pets keys issue --label test && systemctl start")).trim();
+    const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+    await this.expect(`curl -s --retry 60 ${address}/readyz`);
+    const client = clientOf(token, (path, init) => fetch(address + path, init));
+    return { address, token, client };
   }
 
   get settings(): Promise<string> {
@@ -87,6 +123,13 @@ export class Installation implements AsyncDisposable {
       [out, `${out}.errors`].map((file) => Deno.readTextFile(file)),
     );
     return { code, stdout, stderr };
+  }
+
+  /** Runs a command line that must succeed, and resolves to its standard output. */
+  async expect(line: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(line);
+    assertEquals(code, 0, `${line}: ${stdout}${stderr}`);
+    return stdout;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

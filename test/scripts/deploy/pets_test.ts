@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { VERSION } from "../../../src/settings/version.ts";
 import { ON_DENO } from "../../support/programs.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -158,11 +158,9 @@ testNeeding(PROCESSES, ON_DENO)(
       const run = () => installation.run(`DENO_DIR=${folder}/packages pets schema`);
       const remedy =
         /^error: (\S+) has no ([\w@/.-]+): cd (\S+) && DENO_DIR=(\S+) deno install --frozen$/m;
-      const startedAt = performance.now();
       const empty = await run();
       assertEquals(empty.code, 2);
       assertMatch(empty.stderr, remedy);
-      assert(performance.now() - startedAt < 1_000);
       await installation.run(`cp -r ${denoDir}/npm ${folder}/packages`);
       assertEquals((await run()).code, 0);
       await installation.run(`rm -r ${folder}/packages/npm/*/zod`);

@@ -1,11 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { VERSION } from "../../../src/settings/version.ts";
 import { END_OF_FIELDS } from "../../support/add_fields.ts";
-import { freePort } from "../../support/free_port.ts";
 import { BUILT, BUILT_PROGRAM, ON_DENO } from "../../support/programs.ts";
 import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { ROOT, withProjectCopy } from "../../support/with_project_copy.ts";
-import { until } from "../../support/until.ts";
 import { Installation } from "./installation.ts";
 
 const test = testNeeding(PROCESSES);
@@ -31,7 +29,7 @@ async function edit(project: string, edits: Edit[]) {
   }
 }
 
-test("pets-upgrade: forward and back, twice, with a removal before each return, also to another format", () =>
+test("pets-upgrade: forward and back, and again to another format, with a removal before each return", () =>
   withProjectCopy((next) =>
     withProjectCopy(async (nextFormat) => {
       const version = `VERSION = "${VERSION}"`;
@@ -46,67 +44,48 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
       ]);
       await edit(nextFormat, TO_NEXT_FORMAT);
       await using installation = await Installation.make([]);
-      const { folder } = installation;
-      const port = freePort();
-      const store = `${folder}/data/pets.sqlite3`;
-      const lines = `HOST=::1\nKV_PATH=${store}\nPORT=${port}\n`;
-      await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
-      for (const [name, project] of [[VERSION, ROOT], [NEXT, next], [NEXT_FORMAT, nextFormat]]) {
-        await installation.install(name, project);
-      }
-      await installation.use(VERSION);
+      const versions: [string, string][] = [
+        [VERSION, ROOT],
+        [NEXT, next],
+        [NEXT_FORMAT, nextFormat],
+      ];
+      const { address, token, client } = await installation.serve(versions, "::1");
       const settings = await installation.settings;
-      const issued = await installation.run("pets keys issue --label test && systemctl start");
-      assertEquals(issued.code, 0, issued.stderr);
-      const token = issued.stdout.trim();
-      const send = (method: string, path: string, body?: unknown) => {
-        const headers = {
-          "authorization": `Bearer ${token}`,
-          "content-type": "application/json",
-          "if-match": "*",
-        };
-        const init = { method, headers, body: body && JSON.stringify(body) };
-        return fetch(`http://[::1]:${port}/v1/pets${path}`, init as RequestInit);
-      };
-      const ready = await installation.run(
-        `curl -s --retry 60 --retry-delay 1 --retry-all-errors http://[::1]:${port}/readyz`,
-      );
-      assertEquals(ready.code, 0);
       let lastId = 0;
       const writeAndRemove = async (more: object = {}) => {
-        const added = await send("POST", "", { name: "Rex", categoryId: 1, ...more });
+        // Not by the client, which knows no further field.
+        const headers = { "authorization": `Bearer ${token}`, "content-type": "application/json" };
+        const body = JSON.stringify({ name: "Rex", categoryId: 1, ...more });
+        const added = await fetch(`${address}/v1/pets`, { method: "POST", headers, body });
         assertEquals(added.status, 201, await added.text());
-        const removed = await send("DELETE", `/${++lastId}`);
+        const removed = await client.remove(++lastId);
         assertEquals(removed.status, 204, await removed.text());
-        assertEquals((await send("POST", "", { name: "Max", categoryId: 2 })).status, 201);
+        assertEquals((await client.add({ name: "Max", categoryId: 2 })).status, 201);
         lastId++;
       };
       /** Changes the version, and asserts that it serves what was there before. */
       const change = async (to: string) => {
-        const { total, ids } = await served();
+        const before = await served();
         const { code, stderr } = await installation.run(`pets-upgrade ${to}`);
         assertEquals(code, 0, stderr);
         assertMatch(stderr, /is ready, after a pause of \d+ s\. The backup: /);
-        assertEquals((await installation.run("pets log --version")).stdout, `Animal Store ${to}\n`);
-        assertEquals(await served(), { total, ids });
+        assertEquals(await installation.expect("pets log --version"), `Animal Store ${to}\n`);
+        assertEquals(await served(), before);
       };
       const served = async () => {
-        const response = await send("GET", "?limit=100");
+        const headers = { authorization: `Bearer ${token}` };
+        const response = await fetch(`${address}/v1/pets?limit=100`, { headers });
         const ids = (await response.json()).map(({ id }: { id: number }) => id);
         return { total: response.headers.get("x-total-count"), ids };
       };
 
-      for (let round = 0; round < 2; round++) {
-        await change(NEXT);
-        await writeAndRemove();
-        await change(VERSION);
+      for (const to of [NEXT, VERSION]) {
+        await change(to);
         await writeAndRemove();
       }
       assertEquals(await installation.settings, settings);
-      for (let round = 0; round < 2; round++) {
-        await change(NEXT_FORMAT);
-        await writeAndRemove();
-        await change(VERSION);
+      for (const to of [NEXT_FORMAT, VERSION]) {
+        await change(to);
         await writeAndRemove();
       }
       assertMatch(await installation.settings, new RegExp(`^KV_PATH=.*pets-${VERSION}-.*$`, "m"));
@@ -115,7 +94,7 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
       await change(NEXT);
       await writeAndRemove({ colour: "red" });
       const before = [await served(), await installation.settings];
-      const pid = await Deno.readTextFile(`${folder}/pid`);
+      const pid = await Deno.readTextFile(`${installation.folder}/pid`);
       const refused = await installation.run(`pets-upgrade ${VERSION}`);
       assertEquals(refused.code, 2);
       assertMatch(refused.stdout, /newer version/);
@@ -124,34 +103,24 @@ test("pets-upgrade: forward and back, twice, with a removal before each return, 
         RegExp(`^error: ${VERSION} refuses the log\\. Nothing has changed: .* serves$`, "m"),
       );
       assertEquals([await served(), await installation.settings], before);
-      assertEquals(await Deno.readTextFile(`${folder}/pid`), pid);
+      assertEquals(await Deno.readTextFile(`${installation.folder}/pid`), pid);
     })
   ));
 
-test("pets-upgrade: a version that does not start gives way to the one before, on its own store", () =>
+test("pets-upgrade: a version that fails gives way to the one before, on its own store, unless it has stored events", () =>
   withProjectCopy(async (next) => {
-    await edit(next, [
-      ...TO_NEXT_FORMAT,
-      [
-        "scripts/restore/main.ts",
-        "await runCommand(",
-        'throw new Error("broken");\nawait runCommand(',
-      ],
-    ]);
-    const port = freePort();
+    await edit(next, TO_NEXT_FORMAT);
+    const broken: Edit = [
+      "scripts/restore/main.ts",
+      "await runCommand(",
+      'throw new Error("broken");\nawait runCommand(',
+    ];
+    await edit(next, [broken]);
     await using installation = await Installation.make([]);
     const { folder } = installation;
-    const lines = `KV_PATH=${folder}/data/pets.sqlite3\nHOST=127.0.0.1\nPORT=${port}\n`;
-    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
-    await installation.install(VERSION, ROOT);
-    await installation.install(NEXT_FORMAT, next);
-    await installation.use(VERSION);
+    const { address } = await installation.serve([[VERSION, ROOT], [NEXT_FORMAT, next]]);
     const settings = await installation.settings;
-    const ready = `curl -s --retry 60 --retry-delay 1 --retry-all-errors 127.0.0.1:${port}/readyz`;
-    const begun = await installation.run(
-      `pets keys issue --label x && systemctl start && ${ready}`,
-    );
-    assertEquals(begun.code, 0, begun.stderr);
+    const ready = `curl -s --retry 60 ${address}/readyz`;
 
     const failed = await installation.run(`pets-upgrade ${NEXT_FORMAT}`);
     assert(failed.code > 0);
@@ -160,12 +129,7 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
       /the change of the version failed; .* starts again, on its own store/,
     );
     assertEquals(await installation.settings, settings);
-    assertMatch((await installation.run(ready)).stdout, /ready/);
-    assertEquals(
-      (await installation.run("pets log --version")).stdout,
-      `Animal Store ${VERSION}\n`,
-    );
-
+    assertMatch(await installation.expect(ready), /ready/);
     for (
       const [args, reason] of [["", "use pets-upgrade VERSION"], ["1.2.3", "does not exist"], [
         `${VERSION} PORT=1`,
@@ -176,52 +140,23 @@ test("pets-upgrade: a version that does not start gives way to the one before, o
       assertEquals(wrong.code, 2);
       assertMatch(wrong.stderr, new RegExp(`^error: [^\n]*${reason}[^\n]*\n$`));
     }
-  }));
 
-test("pets-upgrade: a version that is not ready, but has stored events in its new store, is not left", () =>
-  withProjectCopy(async (next) => {
-    await edit(next, [
-      ...TO_NEXT_FORMAT,
-      [
-        "src/http/public_operations.ts",
-        "if (message !== undefined) return",
-        'if (message === undefined) return errorResponse(new HttpError("not_ready", "broken"));\nelse return',
-      ],
-    ]);
-    await using installation = await Installation.make([]);
-    const { folder } = installation;
+    const [file, text, defect] = broken;
+    await edit(next, [[file, defect, text]]);
+    // The version stores an event, and is not ready.
     const script = `${folder}/bin/pets-upgrade`;
-    const limit = (await Deno.readTextFile(script)).replace("--retry 60", "--retry 10");
-    await Deno.writeTextFile(script, limit);
-    const port = freePort();
-    const lines = `KV_PATH=${folder}/data/pets.sqlite3\nHOST=127.0.0.1\nPORT=${port}\n`;
-    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
-    await installation.install(VERSION, ROOT);
-    await installation.install(NEXT_FORMAT, next);
-    await installation.use(VERSION);
-    const ready = `curl -sf --retry 60 --retry-all-errors 127.0.0.1:${port}/readyz`;
-    const issued = await installation.run(
-      `pets keys issue --label x && systemctl start && ${ready} >/dev/null`,
+    const source = await Deno.readTextFile(script);
+    const neverReady = source.replace(
+      /(?<=^ {2}systemctl start animal-store\n) {2}is_ready .*$/m,
+      "  pets keys issue --label y >/dev/null && false",
     );
-    assertEquals(issued.code, 0, issued.stderr);
-    const headers = {
-      authorization: `Bearer ${issued.stdout.trim()}`,
-      "content-type": "application/json",
-    };
-    const add = async () => {
-      const init = { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' };
-      return (await fetch(`http://127.0.0.1:${port}/v1/pets`, init)).status;
-    };
-    const changing = installation.run(`pets-upgrade ${NEXT_FORMAT}`);
-    const isNext = async () =>
-      (await installation.settings).includes(`animal-store-${NEXT_FORMAT}`);
-    await until(isNext, "The settings stay");
-    await until(async () => await add().catch(() => 0) === 201, "It adds nothing");
-    const { code, stderr } = await changing;
+    assert(neverReady !== source);
+    await Deno.writeTextFile(script, neverReady);
+    const { code, stderr } = await installation.run(`pets-upgrade ${NEXT_FORMAT}`);
     assert(code > 0);
     assertMatch(stderr, /is not ready, but has stored events that the store of \S+ lacks/);
-    assert(await isNext());
-    await until(async () => await add().catch(() => 0) === 201, "It does not start again");
+    assert((await installation.settings).includes(`animal-store-${NEXT_FORMAT}`));
+    assertMatch(await installation.expect(ready), /ready/);
   }));
 
 testNeeding(PROCESSES, BUILT_PROGRAM, ON_DENO)(
@@ -229,26 +164,14 @@ testNeeding(PROCESSES, BUILT_PROGRAM, ON_DENO)(
   async () => {
     await using installation = await Installation.make([]);
     const { folder } = installation;
-    const port = freePort();
-    const lines = `KV_PATH=${folder}/data/pets.sqlite3\nHOST=127.0.0.1\nPORT=${port}\n`;
-    await Deno.writeTextFile(`${folder}/etc/animal-store.env`, lines);
-    await installation.install(VERSION, ROOT);
     const onNode = `${folder}/opt/animal-store-node`;
     await Deno.mkdir(onNode);
     await Deno.copyFile(BUILT, `${onNode}/animal-store.mjs`);
-    await installation.use(VERSION);
-    const expectRun = async (line: string) => {
-      const { code, stdout, stderr } = await installation.run(line);
-      assertEquals(code, 0, stderr);
-      return stdout;
-    };
-    await expectRun("pets keys issue --label test && systemctl start");
-    await expectRun(`curl -sf --retry 60 --retry-all-errors 127.0.0.1:${port}/readyz`);
+    await installation.serve([[VERSION, ROOT]]);
     for (const name of ["node", VERSION]) {
-      assertMatch(await expectRun(`pets-upgrade ${name}`), /^Sound: 1 events?, 0 pets/m);
-      const settings = `${lines}ANIMAL_STORE=${folder}/opt/animal-store-${name}\n`;
-      assertEquals(await installation.settings, settings);
-      const program = await expectRun(`readlink /proc/$(cat ${folder}/pid)/exe`);
+      assertMatch(await installation.expect(`pets-upgrade ${name}`), /^Sound: 1 events?, 0 pets/m);
+      assertMatch(await installation.settings, RegExp(`animal-store-${name}\n$`));
+      const program = await installation.expect(`readlink /proc/$(cat ${folder}/pid)/exe`);
       assertEquals(/node$/m.test(program), name === "node");
     }
   },

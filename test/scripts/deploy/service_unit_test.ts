@@ -94,11 +94,6 @@ testWithSystemd(
     const threshold = `--threshold=${EXPOSURE_THRESHOLD}`;
     const { code, output } = await analyze("security", "--offline=true", "--no-pager", threshold);
     assertEquals(code, 0, output.slice(-200));
-    // The checks can fail.
-    await Deno.writeTextFile(file, unit.replace("CapabilityBoundingSet=\n", ""));
-    assertEquals((await analyze("security", "--offline=true", threshold)).code, 1);
-    await Deno.writeTextFile(file, unit.replace("/usr/local/bin/pets", `${temp.folder}/missing`));
-    assertEquals((await analyze("verify")).code, 1);
   },
 );
 

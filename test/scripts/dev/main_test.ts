@@ -1,5 +1,5 @@
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
-import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
@@ -20,17 +20,43 @@ const SOURCE = "src/encoding/sha256.ts";
 /** Ends a `deno task dev` that hangs. */
 const LIMIT_MS = 600_000;
 
-test("dev prints a curl line that works, keeps its key in a private file, and ends when told to", () =>
+test("dev prints a curl line that works, keeps its key, reports what is wrong, and serves again after the next change", () =>
   withProjectCopy(async (project) => {
     await using temp = await TempStore.make();
     const file = `${temp.kvPath}.dev_key`;
     await Deno.writeTextFile(file, "not a key: 猫\n", { mode: 0o600 });
+    const correct = await Deno.readTextFile(`${project}/${SOURCE}`);
+    await edit(project, () => `${correct}export const wrong: number = "text";\n`);
     await using dev = startDev(project, temp.kvPath);
     const token = await dev.serves();
     assertEquals(await Deno.readTextFile(file), `${token}\n`);
     if (Deno.build.os !== "windows") assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
-    await edit(project, (source) => `${source}\n`);
+    await dev.reports(/TS2322/);
+    await dev.reports(/^The type check failed; it runs again after the next change$/);
+    await edit(project, () => correct);
+    await dev.reports(/^The type check passes again$/);
     assertEquals(await dev.serves(), token);
+
+    await edit(project, () => "export const = ;\n");
+    await dev.reports(/^The service has ended; it starts again after the next change$/);
+    const hang = "setTimeout(() => { console.log('hangs'); while (true); }, 1_000);\n";
+    await edit(project, () => correct + hang);
+    await dev.prints(/^hangs$/);
+    await edit(project, () => correct);
+    await dev.serves();
+
+    const config = `${project}/src/settings/config.ts`;
+    await editFile(config, (source) =>
+      source.replace(
+        /function readDevConfig\(\).*\{/,
+        '$& Deno.env.get("NEW_VARIABLE");',
+      ));
+    const [advice] = await dev.reports(/^error: Requires env access to "NEW_VARIABLE"(.*)$/);
+    assertEquals(advice, ': add it to "permissions" in deno.json');
+    await dev.reports(/^The service has ended; it starts again after the next change$/);
+    await editFile(`${project}/deno.json`, (text) => text.replace('"PORT",', '$& "NEW_VARIABLE",'));
+    assertEquals(await dev.serves(), token);
+
     const keys = (...args: string[]) => runTask(["keys", ...args], temp);
     const [{ id }, ...others] = JSON.parse((await keys("list", "--json")).stdout);
     assertEquals(others, []);
@@ -38,8 +64,6 @@ test("dev prints a curl line that works, keeps its key in a private file, and en
     assertEquals((await keys("revoke", id)).code, 0);
     await using later = startDev(project, temp.kvPath);
     assertNotEquals(await later.serves(), token, "a revoked key is not a development key");
-    await using inMemory = startDev(project, ":memory:");
-    await inMemory.serves();
   }));
 
 test("dev listens on loopback, and ends with one line if the port is in use and if its store is of another program", () =>
@@ -97,55 +121,6 @@ test("dev refuses to reset a store outside of .data, and to add a wrong number o
   const seed = /^error: --seed takes a whole number from 1 on, not "0"; see --help\n$/;
   await expectTaskFails(2, seed, ["dev", "--seed", "0"], temp);
   assertEquals(Array.from(Deno.readDirSync(temp.folder)), []);
-});
-
-test("dev reports type errors and a source that cannot run, ends a service that hangs, and serves again after the next change", () =>
-  withProjectCopy(async (project) => {
-    await using temp = await TempStore.make();
-    const correct = await Deno.readTextFile(`${project}/${SOURCE}`);
-    const mistyped = () => `${correct}export const wrong: number = "text";\n`;
-    await edit(project, mistyped);
-    await using dev = startDev(project, temp.kvPath);
-    await dev.serves();
-    await dev.reports(/TS2322/);
-    await dev.reports(/^The type check failed; it runs again after the next change$/);
-    await edit(project, () => correct);
-    await dev.reports(/^The type check passes again$/);
-    await dev.serves();
-    await edit(project, () => "export const = ;\n");
-    await dev.reports(/^The service has ended; it starts again after the next change$/);
-    await edit(project, () => correct);
-    await dev.serves();
-    const hang = "setTimeout(() => { console.log('hangs'); while (true); }, 1_000);\n";
-    await edit(project, (source) => source + hang);
-    await dev.prints(/^hangs$/);
-    await edit(project, () => correct);
-    await dev.serves();
-    assertEquals(await dev.stop(), 0);
-  }));
-
-test("dev says that deno.json must allow a new variable, and serves again once it does", () =>
-  withProjectCopy(async (project) => {
-    await using temp = await TempStore.make();
-    await using dev = startDev(project, temp.kvPath);
-    await dev.serves();
-    const config = `${project}/src/settings/config.ts`;
-    await editFile(config, (source) =>
-      source.replace(
-        /function readDevConfig\(\).*\{/,
-        '$& Deno.env.get("NEW_VARIABLE");',
-      ));
-    const [advice] = await dev.reports(/^error: Requires env access to "NEW_VARIABLE"(.*)$/);
-    assertEquals(advice, ': add it to "permissions" in deno.json');
-    await dev.reports(/^The service has ended; it starts again after the next change$/);
-    await editFile(`${project}/deno.json`, (text) => text.replace('"PORT",', '$& "NEW_VARIABLE",'));
-    await dev.serves();
-  }));
-
-test("dev --help names one default of HOST", async () => {
-  const { stdout } = await runTask(["dev", "--help"], { kvPath: "" });
-  assertMatch(stdout, /^ {2}HOST +address to listen on \(default: 127\.0\.0\.1\)$/m);
-  assertEquals(stdout.includes("0.0.0.0"), false);
 });
 
 /** Runs `deno task dev` on a free port. */

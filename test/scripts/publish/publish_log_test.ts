@@ -54,7 +54,7 @@ function linesOf(bundle: Uint8Array): string[] {
 }
 
 test("publishLog() in steps gives the same files as at once, but for older partial tiles", async (root) => {
-  const steps = [1, 255, 256, 257, 511, 512, 512, 700, 1_024, 1_300];
+  const steps = [1, 255, 256, 257, 512, 512, 1_024, 1_300];
   for (const entries of [false, true]) {
     const [dir, whole] = [`${root}/${entries}`, `${root}/${entries}-whole`];
     for (const size of steps) {
@@ -93,7 +93,7 @@ test("publishLog() keeps a checkpoint that others have cosigned until there are 
 });
 
 test("publishLog() changes nothing if the log is shorter or another one", async (root) => {
-  for (const size of [1, 256, 257, 700, 768]) {
+  for (const size of [1, 256, 700]) {
     const dir = `${root}/${size}`;
     await publish(dir, LOG.slice(0, size));
     const before = await filesIn(dir);
@@ -127,10 +127,8 @@ test("publishLog() refuses a log that is not sound, wherever the fault is", asyn
     const [lines, message] of [
       [[], "The log has no events"],
       [LOG.slice(1), "Line 1: its sequence says position 2"],
-      [LOG.toSpliced(400, 1), "Line 401: its sequence says position 402"],
       [LOG.with(400, LOG[400].replace("2026", "2025")), "Line 402: its previoushash is not"],
       [LOG.with(-1, LOG.at(-1)!.slice(0, -5)), "Line 1300: The line is incomplete: its end is"],
-      [LOG.with(9, "x".repeat(65_536)), "Line 10: The line is longer than 65531 bytes"],
       [
         rewritten(LOG, 404, LOG[404].replace(/"actor":"\w+"/, '"actor":"operator"')),
         "Line 405: its actor is the operator, but only a key causes PetUpdated. Run deno task audit",
@@ -183,7 +181,7 @@ test("publishLog() refuses another key or origin, and a damaged folder", async (
 test("publishLog() that is killed before any of its changes can be run again", async (root) => {
   class Crash extends Error {}
   const entries = true;
-  for (const [before, after] of [[0, 300], [200, 300], [511, 1_300]]) {
+  for (const [before, after] of [[0, 300], [511, 800]]) {
     const start = `${root}/${before}`;
     await Deno.mkdir(start);
     if (before > 0) await publish(start, LOG.slice(0, before), { entries });

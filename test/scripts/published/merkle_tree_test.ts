@@ -69,11 +69,10 @@ Deno.test("the tree has the hashes and roots of the test vectors of RFC 6962", (
   ]);
 });
 
-/** Small sizes, and sizes around full tiles of both levels. */
+/** Small sizes, and sizes around full tiles. */
 const SIZES = [
   ...Array(36).keys(),
-  ...[127, 128, 129, 254, 255, 256, 257, 258, 300, 384, 385, 510, 511, 512, 513, 514, 700],
-  ...[1_023, 1_024, 1_300, 65_535, 65_536, 65_537, 66_000],
+  ...[127, 128, 255, 256, 257, 300, 511, 512, 513, 700, 1_300],
 ];
 
 Deno.test("for many sizes, the roots are those of the plain tree, and proofs lead to them", () => {

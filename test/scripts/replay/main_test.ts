@@ -1,9 +1,8 @@
 import { petKey } from "../../../src/animals/pet_keys.ts";
-import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
+import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import { fillStore } from "../../support/fill_store.ts";
-import { runReplayLoad } from "../../support/replay_load.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -50,19 +49,4 @@ test("replay: the command of the manual gives the space back to the disk", async
   await expectDone("bash", ["-euc", command], { cwd: ROOT, env: { KV_PATH: kvPath } });
   assertLess(await size(), 1.1 * before);
   await expectTask(["audit"], { kvPath });
-});
-
-test("replay: clients of two services see no failure, no short list and no stale read, and no program reports a lock", async () => {
-  const run = async () => {
-    await using temp = await TempStore.make();
-    return await runReplayLoad(temp.kvPath, 64, 1_000);
-  };
-  const result = await run() ?? await run();
-  assert(result !== undefined, "commits missed their time limit in two runs");
-  const { outcomes: { created, changed, removed, listed, read }, reports } = result;
-  for (const count of [created, changed, removed, listed, read]) assertGreater(count, 20);
-  // On a busy disk, the service may say that it waits for a lock.
-  const lines = reports.flatMap((report) => report.split("\n"));
-  const locked = lines.filter((line) => line.includes("locked"));
-  assertEquals(locked.filter((line) => !line.includes("commits_not_applied")), []);
 });

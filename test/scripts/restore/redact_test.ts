@@ -6,7 +6,8 @@ import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { linesToBytes, sampleLog } from "../../support/sample_log.ts";
 
-const LINES = sampleLog(600);
+const LENGTH = 120;
+const LINES = sampleLog(LENGTH);
 
 const exportOf = (lines: string[]) => () => [linesToBytes(lines)].values() as never;
 
@@ -71,9 +72,9 @@ Deno.test("redacted() keeps a change of a name a change, and one name the same",
 
 Deno.test("redacted() rejects if the export is not the one that was verified", async () => {
   const altered = [
-    LINES.slice(0, 599),
-    LINES.with(300, LINES[300].replace(/"(name|label)":"/, "$&x")),
-    LINES.with(599, "{}"),
+    LINES.slice(0, -1),
+    LINES.with(LENGTH / 2, LINES[LENGTH / 2].replace(/"(name|label)":"/, "$&x")),
+    LINES.with(-1, "{}"),
   ];
   for (const lines of altered) {
     await assertRejects(() => redact(lines, ["pets/1"]), RefusedError, "The export changed");

@@ -5,7 +5,6 @@ import { OPERATOR } from "../../../src/eventstore_less/log/actor.ts";
 import { petKey, removedPetKey } from "../../../src/animals/pet_keys.ts";
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { audit, auditLines } from "../../../scripts/verify/audit.ts";
-import { FAULTS_KEPT_PER_KIND } from "../../../scripts/verify/findings.ts";
 import type { AuditOptions } from "../../../scripts/verify/log_audit.ts";
 import { splitLines } from "../../../src/eventstore_less/log/lines.ts";
 import { acceptLog } from "../../../src/eventstore_less/log/accept_store.ts";
@@ -15,7 +14,6 @@ import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { expiringRecordsOf } from "../../../scripts/audit/read_expiring_records.ts";
 import { systemRuntime } from "../../../src/runtime/system_runtime.ts";
 import { withSampleFile } from "../../support/sample_file.ts";
-import { checkedContent } from "../../../src/eventstore_less/store/checksum.ts";
 import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
 import {
   HEAD_KEY,
@@ -66,29 +64,6 @@ Deno.test("audit() and auditLines() prove with a checkpoint that a log extends i
   assertMatch(faults[0].message, /^Line 20 is not the one that the checkpoint was taken at/);
 });
 
-Deno.test("auditLines() reports an export without an event, and says whether it has lines", async () => {
-  const noEvent = "The file is not an export of the log: it has no event";
-  for (const lines of [["# Animal Store", "", "{}"], ["\u0000"], ["SQLite format 3"]]) {
-    const { position, faults, advice } = await auditFile(lines);
-    assertEquals([position, faults], [0, [{ kind: "no_export", message: noEvent }]]);
-    assertEquals(Object.keys(advice), ["no_export"]);
-  }
-  const noLines = "The export has no lines, so it is not a whole copy of a log";
-  assertEquals((await auditFile([])).faults, [{ kind: "no_lines", position: 1, message: noLines }]);
-});
-
-Deno.test("auditLines() refuses an export that begins after position 1, but audits one whose first position is wrong", async () => {
-  const lines = sampleLog(30);
-  const words =
-    "The export begins at position 10, but an audit needs all events from position 1 on";
-  for (const line of [lines[9], changed(lines[9], /(pet-\w+):1/, "$1:2")]) {
-    await assertRejects(() => auditFile([line, ...lines.slice(10)]), Error, words);
-  }
-  // The previoushash of a first line says that nothing is before it.
-  const first = await auditFile(lines.with(0, changed(lines[0], "0001", "0005")));
-  assertEquals([first.sound, first.firstBadPosition], [false, 1]);
-});
-
 Deno.test("audit() and auditLines() tell lines of a newer version from altered ones", async () => {
   const original = sampleLog(30);
   const newer = changed(original[14], "pet-removed:1", "pet-removed:6.2");
@@ -120,7 +95,7 @@ Deno.test("audit() and auditLines() report the first one of two lines that do no
     [/"previoushash":"..../, '"previoushash":"0000', [0, 1]],
   ];
   for (const [from, to, seconds] of cases) {
-    for (const position of [2, 8, 14, 29]) {
+    for (const position of [2, 14]) {
       const forged = lines.with(position - 1, changed(lines[position - 1], from, to));
       await putLines(sample.store, forged);
       for (const { faults } of [await audit(sample), await auditFile(forged)]) {
@@ -160,9 +135,6 @@ const PET_3 = '5{"id":3,"name":"Zoë, changed at 5","categoryId":5,"status":"sol
 const ALTERED_PET_3 = changed(PET_3, "Zoë", "Zoé");
 const FORMER_PET_3 = '4{"id":3,"name":"Zoë 3 🐈","categoryId":3}';
 
-/** It was removed. */
-const PET_1 = '10{"id":1,"name":"Zoë, changed at 10","categoryId":10,"status":"pending"}';
-
 const CATEGORY = "Category -9223372036854775808 of generation 1";
 const category = (id: bigint) => projectionKey(1, categoryKey(id));
 const removedCategory = (id: bigint) => projectionKey(1, removedCategoryKey(id));
@@ -193,38 +165,8 @@ const DAMAGES: Damage[] = [
     firstBadPosition: 8,
   },
   {
-    name: "a line is moved to the next record",
-    changes: [[logKey(14), textOfLines(8, 13)], [logKey(15), textOfLines(14, 15)]],
-    messages: [NOT_EXACTLY, "Line 15: its sequence says position 14, but 15 was expected"],
-    firstBadPosition: 14,
-  },
-  {
-    name: "a record is stored under a lower position",
-    changes: [[logKey(13), textOfLines(8, 14)], [logKey(14), undefined]],
-    messages: ["The record at position 13 does not hold exactly lines 8 to 13"],
-    firstBadPosition: 14,
-  },
-  {
-    name: "a line names a position far beyond it",
-    changes: [[
-      logKey(14),
-      textOfLines(8, 12) + textOfLines(13, 14).replace('"sequence":"0', '"sequence":"9'),
-    ]],
-    messages: [
-      "Line 13: its sequence says position 9000000000000013, but 13 was expected",
-      "Line 9000000000000014: its sequence says position 14, but 9000000000000014 was expected",
-    ],
-    firstBadPosition: 13,
-  },
-  {
     name: "a pet is altered",
     changes: [[pet("sold", 3), ALTERED_PET_3]],
-    messages: ["Pet 3 in the list sold of generation 1 is not what the log says"],
-  },
-  {
-    // The reader of the pet would take these bytes for digits of its position.
-    name: "a byte order mark is before a pet",
-    changes: [[pet("sold", 3), `\ufeff${PET_3}`]],
     messages: ["Pet 3 in the list sold of generation 1 is not what the log says"],
   },
   {
@@ -243,62 +185,14 @@ const DAMAGES: Damage[] = [
     ],
   },
   {
-    name: "a removed pet is back",
-    changes: [[pet("pending", 1), PET_1]],
-    messages: [isExtra("Pet 1 in the list pending of generation 1")],
-  },
-  {
-    name: "a removal is missing",
-    changes: [[removal(1), undefined]],
-    messages: ["The removal of pet 1 of generation 1 is missing"],
-  },
-  {
     name: "a removal names another event",
     changes: [[removal(1), "16"]],
     messages: ["The removal of pet 1 of generation 1 is not what the log says"],
   },
   {
-    name: "a pet that is there has a removal",
-    changes: [[removal(14), "33"]],
-    messages: [isExtra("The removal of pet 14 of generation 1")],
-  },
-  {
     name: "a category is missing",
     changes: [[category(INT64_MIN), undefined]],
     messages: [`${CATEGORY} is missing`],
-  },
-  {
-    name: "a category has another name",
-    changes: [[category(INT64_MIN), '{"position":19,"name":"Cats"}']],
-    messages: [`${CATEGORY} is not what the log says`],
-  },
-  {
-    name: "a category has its former name",
-    changes: [[category(INT64_MIN), '{"position":9,"name":"Katzen 🐈"}']],
-    messages: [`${CATEGORY} is not what the log says`],
-  },
-  {
-    name: "a removed category is back",
-    changes: [[category(1n), '{"position":27,"name":"dogs"}']],
-    messages: [isExtra("Category 1 of generation 1")],
-  },
-  {
-    name: "a category is under the text of another id",
-    changes: [
-      [category(INT64_MIN), undefined],
-      [projectionKey(1, ["category", "-09"]), '{"position":19,"name":"Cats 1"}'],
-    ],
-    messages: [isExtra("Category -09 of generation 1"), `${CATEGORY} is missing`],
-  },
-  {
-    name: "the removal of a category is missing",
-    changes: [[removedCategory(1n), undefined]],
-    messages: ["The removal of category 1 of generation 1 is missing"],
-  },
-  {
-    name: "the removal of a category names an earlier one",
-    changes: [[removedCategory(1n), '{"position":17}']],
-    messages: ["The removal of category 1 of generation 1 is not what the log says"],
   },
   {
     name: "a category that is there has a removal",
@@ -347,63 +241,6 @@ testNeeding(permissions("read", "write", "net", "run"))(
       assertMatch(faults.at(0)!.message, /^Record .* is set to expire at \+275760-/);
     }),
 );
-
-Deno.test("audit() accepts what is added, changed and removed while it runs, and still finds damage to other pets", async () => {
-  for (const isDamaged of [false, true]) {
-    await using service = await openTestService();
-    const { store, runtime } = service;
-    const add = () => service.add({ name: "Rex", categoryId: 1, status: "sold" });
-    await Promise.all(Array.from({ length: 40 }, add));
-    const remove = async (petId: number) => {
-      assertEquals((await service.remove(petId)).status, 204);
-    };
-    const changing = Array.from({ length: 30 }, (_, index) => index + 1);
-    let changes = 0;
-    /** Changes pets 1 to 30 in turn: to another status, to none, only the name, and back. Removes some of them. */
-    const change = async () => {
-      const name = { name: `Max ${changes}` };
-      const patch =
-        [{ status: "pending" }, { status: null }, name, { status: "sold" }][changes % 4];
-      const place = changes++ % changing.length;
-      if (changes % 7 === 0) return await remove(changing.splice(place, 1)[0]);
-      const response = await service.change(changing[place], patch);
-      assertEquals(response.status, 200, await response.text());
-    };
-    for (let time = 0; time < 10; time++) await change();
-    const left = (await store.get(projectionKey(1, petKey("sold", 38))))!;
-    for (const petId of [38, 39]) await remove(petId);
-    const { head } = await readHead(store);
-    if (isDamaged) {
-      await putRecord(store, projectionKey(1, petKey("sold", 37)), undefined);
-      await putRecord(store, left.key, checkedContent(left));
-    }
-    let reads = 0;
-    const watched = faultyStore(store, {
-      // Small reads, with changes before and after each read of the projections.
-      async onList(apply, range) {
-        if (range.start?.[0] === LOG_PREFIX[0]) return await apply();
-        reads++;
-        await change();
-        const entries = await apply();
-        await Promise.all([add(), change()]);
-        return entries;
-      },
-    });
-    Object.assign(watched, { limits: { ...store.limits, listEntries: 3 } });
-    const { faults, position } = await audit({ store: watched, runtime });
-    const damages = [
-      "Pet 38 in the list sold of generation 1 is there, but does not follow from the log",
-      "Pet 37 in the list sold of generation 1 is missing",
-    ];
-    assertEquals(faults.map(({ message }) => message), isDamaged ? damages : []);
-    assertEquals(position, head.position);
-    assert(reads > 10, `${reads} reads`);
-    const after = await audit(service);
-    assertEquals(after.faults.length, isDamaged ? 2 : 0);
-    assert(after.position > position + 30, `${after.position} after ${position}`);
-    assert(changing.length > 5 && changing.length < 25, `${changing.length} pets are left`);
-  }
-});
 
 Deno.test("audit() reports a head that is older than the log, and audits the whole log", async () => {
   using sample = await openSampleStore(40);
@@ -471,33 +308,6 @@ Deno.test("audit() finds the missing records of Idempotency-Keys that have not e
   }
 });
 
-Deno.test("audit() does not miss a record that is removed while it runs, because an event has moved the log's time", async () => {
-  using sample = await openStoreOfTimes([-30]);
-  const { runtime, actor, remove } = sample;
-  const { appender } = createService({ ...sample, report: () => {} });
-  let isDone = false;
-  const store = faultyStore(sample.store, {
-    async onList(apply, { prefix, start = prefix }) {
-      // The log has been read.
-      if (!isDone && start?.[0] !== "~log") {
-        isDone = true;
-        await appender.append(addPetCommand(runtime, actor, { name: "Mia", categoryId: 1n }));
-        await remove(1);
-      }
-      return await apply();
-    },
-  });
-  assertEquals((await audit({ store, runtime })).faults, []);
-  assert(isDone);
-});
-
-Deno.test("audit() counts each of many missing idempotency records, and keeps the first ones", async () => {
-  using sample = await openStoreOfTimes(Array.from({ length: 60 }, (_, index) => -9 + index / 60));
-  await sample.remove(...Array.from({ length: 60 }, (_, index) => index + 1));
-  const { counts, faults } = await audit(sample);
-  assertEquals([counts, faults.length], [{ record_missing: 60 }, FAULTS_KEPT_PER_KIND]);
-});
-
 Deno.test("audit() has no result if a replay removes the records that it reads, unless it finds another fault", async () => {
   for (const isDamaged of [false, true]) {
     using sample = await openSampleStore(30);
@@ -519,26 +329,6 @@ Deno.test("audit() has no result if a replay removes the records that it reads, 
     assertEquals(replays > 0, true);
     if (!isDamaged) assertEquals((await audit(sample)).sound, true);
   }
-});
-
-Deno.test("audit() is as of its first head, also if a replay serves another generation meanwhile and keeps the old one", async () => {
-  using sample = await openSampleStore(30);
-  const { runtime } = sample;
-  let replayed: Promise<unknown> | undefined;
-  const store = faultyStore(sample.store, {
-    async onList(apply, range) {
-      if (range.start?.[0] === "projection" && replayed === undefined) {
-        replayed = replay(sample, { graceMs: 10_000 });
-        while ((await readHead(sample.store)).head.generation === 1) {
-          await new Promise((resolve) => setTimeout(resolve, 1));
-        }
-      }
-      return await apply();
-    },
-  });
-  const { sound, unfinished, notes } = await audit({ store, runtime });
-  assertEquals([sound, unfinished, notes[0].kind], [true, undefined, "replay_not_ended"]);
-  await runtime.settle(replayed!);
 });
 
 Deno.test("audit() notes what a replay has left, and a replay removes it", async () => {

@@ -14,8 +14,8 @@ import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
 import { BASH } from "../run_redirected.ts";
 
-const EVENTS = 500;
-const BACKED_UP = 200;
+const EVENTS = 300;
+const BACKED_UP = 100;
 
 /** Every so many pages, one is damaged. */
 const PAGES_STEP = 10;
