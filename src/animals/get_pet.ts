@@ -24,7 +24,7 @@ export const DEPRECATION_HEADERS = {
 };
 
 /** The day of its removal: that of the HTTP date, without its weekday. */
-export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
+const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
 const SUCCESSOR = "/pets?status=available";
 const SUCCESSOR_REL = "successor-version";

@@ -53,12 +53,13 @@ async function addKind(project: string): Promise<void> {
 testCopy("the guide adds a kind: tests name the other files, and then the copy is sound", () => {
   return withProjectCopy(async (project) => {
     await addKind(project);
-    const [check, test] = await commandsOfGuide("Add a kind of subjects");
+    const [write, check, test] = await commandsOfGuide("Add a kind of subjects");
     const { output } = await runDeno(project, [...test, "--no-check"]);
     assertStringIncludes(output, `set VERSION, because ${VERSION} is before 99.1`);
     assertStringIncludes(output, "section 4 of src/http/README.md lists every operation");
     assertStringIncludes(output, "the events of the sample have all types");
-    assertStringIncludes(output, " 3 failed");
+    assertStringIncludes(output, "src/http/docs/errors.md lists each code");
+    assertStringIncludes(output, " 4 failed");
 
     const edit = (file: string, ...edits: TextEdit[]) => editFile(`${project}/${file}`, edits);
     await setVersion(project, "99.1.0");
@@ -67,6 +68,7 @@ testCopy("the guide adds a kind: tests name the other files, and then the copy i
     await edit("src/http/README.md", [firstRow, firstRow + ROWS]);
     const change = "} else if (position % CHANGE_EVERY === 0) {";
     await edit("test/support/sample_log.ts", [change, SAMPLE]);
+    await expectDeno(project, write);
     await expectDeno(project, [...test, "--no-check"]);
     await expectDeno(project, check);
     await expectDeno(project, ["fmt", "--check", "src/visits", "src/application.ts"]);

@@ -31,16 +31,18 @@ testCopy("the guide adds an operation: a test names the manual, and then the cop
       ["import { createPet", 'import { countPets } from "./count_pets.ts";\nimport { createPet'],
       ["  listPetEvents,\n", "  listPetEvents,\n  countPets,\n"],
     ]);
-    const [check, test] = await commandsOfGuide("Add an operation");
+    const [write, check, test] = await commandsOfGuide("Add an operation");
     const { code, output } = await runDeno(project, [...test, "--no-check"]);
     assertEquals(code, 1);
     assertStringIncludes(output, "section 4 of src/http/README.md lists every operation");
-    assertStringIncludes(output, " 1 failed");
+    assertStringIncludes(output, "src/http/docs/errors.md lists each code");
+    assertStringIncludes(output, " 2 failed");
 
     const manual = `${project}/src/http/README.md`;
     const [lastRow, number] = LAST_ROW.exec(await Deno.readTextFile(manual))!;
     const row = `| 4.${Number(number) + 1} | \`countPets\` | \`GET /count\` | 200 the number |\n`;
     await editFile(manual, [[lastRow, lastRow + row]]);
+    await expectDeno(project, write);
     await expectDeno(project, [...test, "--no-check"]);
     await expectDeno(project, check);
     await expectDeno(project, ["fmt", "--check", "src/animals", "test/animals"]);
