@@ -101,7 +101,7 @@ export async function restore(
     if (!hasChanges) return true;
     return content !== undefined && records.has(key, content);
   };
-  // By a clock alone that is wrong, records would be left out that are still valid.
+  // A clock that is wrong would leave out records that are still valid.
   const time = Math.min(runtime.now(), latestMs);
   const recordsOf = (lines: readonly RecordedLine[]) =>
     retainedRecords(project(lines).filter(isLast), time);

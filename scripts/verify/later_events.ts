@@ -13,7 +13,7 @@ export class LaterEvents {
   #store: Store;
   /** Position of the last event that was read. */
   #position: number;
-  /** By the text of a key: the digests of all states that the events have given the record. */
+  /** The digests of all states that the events have given a record, by the text of its key. */
   #digests = new Map<string, number[]>();
   /** The latest time of these events and those before. */
   latestMs: number;

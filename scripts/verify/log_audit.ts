@@ -14,7 +14,7 @@ export type AuditCheckpoint = z.infer<typeof AuditCheckpoint>;
 export interface AuditOptions {
   /** A checkpoint from an earlier audit, which this log must extend. */
   checkpoint?: AuditCheckpoint;
-  /** What was published of the log, which this log must extend, too. */
+  /** The published log, which this log must extend, too. */
   published?: Pick<PublishedLog, "checkpoint" | "tree">;
   /** Called with the number of lines checked; `total` is unknown for a file. */
   progress?: (done: number, total?: number) => void;

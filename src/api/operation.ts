@@ -89,7 +89,7 @@ export type PrepareWrite<Deps> = (
   token: string,
 ) => Promise<() => Promise<HttpResponse>>;
 
-/** As a write, for a request that may take long and only reads. */
+/** The same as a write, but for a request that may take long and only reads. */
 export type PrepareWait<Deps> = (
   deps: Deps,
   request: ApiRequest,

@@ -98,7 +98,7 @@ export function Dialog(props: DialogProps): JSX.Element {
     if (!isBusy) onYes?.();
   };
   const onBeforeInput = (event: Event) => {
-    // What is typed while the dialog sends would be lost.
+    // Text that is typed while the dialog sends would be lost.
     if (isBusy) event.preventDefault();
   };
   return (
