@@ -92,7 +92,7 @@ testCopy(
       await edit(
         "src/http/README.md",
         [END_OF_RESOURCES, row + END_OF_RESOURCES],
-        ["`PetUpdated`, `PetRemoved`,", "`PetUpdated`, `PetRemoved`, `PetReserved`,"],
+        ["`PetUpdated`, `PetRemoved` ", "`PetUpdated`, `PetRemoved`, `PetReserved` "],
       );
       await edit("src/http/docs/guides.md", ['"PetRemoved"]', '"PetRemoved", "PetReserved"]']);
       const change = "} else if (position % CHANGE_EVERY === 0) {";
