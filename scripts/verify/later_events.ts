@@ -24,7 +24,10 @@ export class LaterEvents {
     this.latestMs = latestMs;
   }
 
-  /** Reads the events up to the newest head, and resolves to this head. Then all is known that was stored before the call. */
+  /**
+   * Reads the events up to the newest head, and resolves to this head. Then every event that was stored before the call
+   * is known.
+   */
   async readToHead() {
     const { head } = await readHead(this.#store);
     const range = { from: this.#position + 1, to: head.position };

@@ -44,7 +44,7 @@ export class RouteTable {
   }
 
   #findWithParameter(path: string): Route | undefined {
-    // Anybody can send a long path, so no regular expression that is tried at each of its characters.
+    // No regular expression that is tried at each character, because anybody can send a long path.
     const lastSlash = path.lastIndexOf("/");
     const slashBefore = path.lastIndexOf("/", lastSlash - 1);
     return this.#findWithout(path, lastSlash + 1, path.length) ??
