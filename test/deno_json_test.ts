@@ -16,7 +16,7 @@ const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(build|bundle|faults|sim|ok)$/;
 
 /** The variables that Deno itself reads, and those that only Deno Deploy sets. */
 const VARIABLES_OF_DENO = ["NO_COLOR", "TMPDIR"];
-/** Those that a program of this project sets for another one. */
+/** Variables that a program of this project sets for another one. */
 const VARIABLES_OF_PROGRAMS = ["SUPERVISED_PROCESS", "SUPERVISOR_PID", "CALLED_AS"];
 const VARIABLES_OF_DEPLOY = ["DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO_KV_PATH_PREFIX"];
 

@@ -13,7 +13,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly port = this.#listener.addr.port;
   #portOf: () => number;
   #rewrite: (text: string) => string;
-  /** Connections are numbered as they come. Those below this number are swallowed. */
+  /** Connections are numbered as they come. Connections below this number are swallowed. */
   #swallowedBelow = 0;
   #connections = 0;
   #end = new AbortController();

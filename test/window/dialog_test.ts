@@ -21,7 +21,7 @@ testInBrowser(
     await press(dialog, "Save");
     await dialog.getByText("Saving …").waitFor();
     assertEquals(await button(dialog, "Cancel").isDisabled(), true);
-    // What would be typed now would be lost.
+    // Text that is typed now would be lost.
     await dialog.getByLabel("Name").press("x");
     await dialog.getByLabel("Status").selectOption("sold");
     assertEquals(await dialog.getByLabel("Name").inputValue(), "Rex");
