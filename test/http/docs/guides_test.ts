@@ -1,14 +1,23 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { revokeApiKey } from "../../../src/keys/write_api_key.ts";
-import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed";
+
 import { DEPRECATION_HEADERS } from "../../../src/animals/get_pet.ts";
-import { SCAN_LIMIT, SCAN_MS, SEARCHES_OF_KEY_LIMIT } from "../../../src/animals/name_search.ts";
+import {
+  SCAN_LIMIT,
+  SCAN_MS,
+  SEARCHES_LIMIT,
+  SEARCHES_OF_KEY_LIMIT,
+} from "../../../src/animals/name_search.ts";
 import { IDS_MAX, NAME_PART_MAX } from "../../../src/animals/page_query.ts";
 import { type ErrorCode, ERRORS } from "../../../src/api/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../src/api/requests/idempotency_key.ts";
 import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../../../src/api/requests/page_limit.ts";
 import { BODY_LIMIT_MS } from "../../../src/api/requests/request_body.ts";
 import { CATEGORIES_LIMIT } from "../../../src/categories/write_category.ts";
+import {
+  FOLLOWERS_LIMIT,
+  FOLLOWERS_OF_KEY_LIMIT,
+} from "../../../src/eventstore_less/feed/followers.ts";
 import { IDEMPOTENCY_LIFETIME_MS } from "../../../src/eventstore_less/keyspace.ts";
 import {
   EVENTS_LIMIT_DEFAULT,
@@ -107,6 +116,8 @@ Deno.test("the guides have the limits, statuses and dates of the code", () => {
     ["Names of categories", `at most ${inWords(CATEGORIES_LIMIT)},`],
     ["Names of categories", statusOf("category_name_taken")],
     ["Follow the store", statusOf("feed_reset")],
+    ["Limits", `at most ${inWords(FOLLOWERS_LIMIT)} streams`],
+    ["Limits", `and ${SEARCHES_LIMIT} searches`],
   ];
   for (const [guide, text] of sentences) {
     assertStringIncludes(all.get(guide)!.replaceAll(/\s+/g, " "), text, guide);
