@@ -90,7 +90,7 @@ type PatchShape<Values> = {
 
 function patchOf<Of extends z.ZodObject>({ shape }: Of) {
   const patched = Object.entries<z.ZodType>(shape).map(([name, field]) => {
-    // Not unwrapped, because a refinement may belong to what is optional.
+    // Not unwrapped, because the optional schema may have a refinement of its own.
     const nullable = field instanceof z.ZodOptional ? field.nullable() : field;
     return [name, nullable.optional()];
   });

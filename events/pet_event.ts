@@ -47,7 +47,7 @@ export function petAfter({ type, data }: PetEventBody): Pet | undefined {
 
 const MEMBERS = Object.keys(Pet.shape) as (keyof Pet)[];
 
-/** The pet without what else an event says of it. */
+/** The pet without the other members of an event. */
 function petIn(data: Pet): Pet {
   const members = MEMBERS.filter((name) => data[name] !== undefined);
   return Object.fromEntries(members.map((name) => [name, data[name]])) as Pet;

@@ -56,7 +56,10 @@ function layersOf(application: string): RegExp[][] {
   ];
 }
 
-/** The folders from which the application has its collections. That of API keys is in a lower layer, too, which counts. */
+/**
+ * The folders from which the application has its collections. The folder of API keys is in a lower layer, too, and
+ * counts there.
+ */
 function foldersOfCollections(application: string): RegExp[] {
   const imports = application.matchAll(/^import .* from "\.\/(\w+)\/\w+\.ts";$/gm);
   return Array.from(imports, ([, folder]) => new RegExp(`^src/${folder}/`));

@@ -18,7 +18,7 @@ export interface Command {
   positionals?: readonly string[];
   /** By default those of the store. */
   variables?: readonly VariableName[];
-  /** The defaults of variables that are others than in their table. */
+  /** The defaults of variables that differ from those in their table. */
   defaults?: Partial<Record<VariableName, string>>;
   /** The meaning of exit code 1, if the command can refuse. */
   refusal?: string;

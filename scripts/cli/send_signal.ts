@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import { kill } from "node:process";
 
 /**
- * Sends a signal to a child process by its id, unless it has ended. Deno ignores a second call of `ChildProcess.kill()`,
- * and then reports that the signal of the first one has ended the process, whatever has.
+ * Sends a signal to a child process by its id, unless it has ended. Deno ignores a second call of
+ * `ChildProcess.kill()`, and then reports that the first signal has ended the process, even if the second one did.
  */
 export function sendSignal(
   { exitCode, pid, signalCode }: Pick<ChildProcess, "exitCode" | "pid" | "signalCode">,

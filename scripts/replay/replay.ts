@@ -181,7 +181,7 @@ async function switchTo(job: Job): Promise<void> {
       if (hasLanded) return;
     }
     await pauseBeforeRetry(runtime, deadline);
-    // Now the next attempt has fewer records, so it is over before the head moves.
+    // Write these records now, so that the next attempt has fewer and is over before the head moves.
     await writeRecordsOf(job, [lines]);
   }
 }

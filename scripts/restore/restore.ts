@@ -69,7 +69,7 @@ function adviceAfter(position: number, next = 0): string {
   return `${isGap ? gap : ""}${beginning}`;
 }
 
-/** The export was verified, but is another one now. */
+/** The error about an export that is another one than was verified. */
 export function changedError(): RefusedError {
   return new RefusedError("The export changed while it was read");
 }
@@ -85,7 +85,7 @@ export async function readExport(source: Export, progress: Progress = () => {}) 
 }
 
 /**
- * Restores a verified export into an empty store, which must retry its reads, and overwrites nothing in another.
+ * Restores a verified export into an empty store, which must retry its reads. Overwrites nothing in another store.
  * Rejects with `RefusedError` if the export is not the one that was verified.
  */
 export async function restore(
@@ -101,7 +101,7 @@ export async function restore(
     if (!hasChanges) return true;
     return content !== undefined && records.has(key, content);
   };
-  // By a clock alone that is wrong, records would be left out that are still valid.
+  // A clock that is wrong would leave out records that are still valid.
   const time = Math.min(runtime.now(), latestMs);
   const recordsOf = (lines: readonly RecordedLine[]) =>
     retainedRecords(project(lines).filter(isLast), time);

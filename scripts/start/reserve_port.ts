@@ -6,8 +6,8 @@ import { findPort } from "../cli/find_port.ts";
 /**
  * Reserves the port for the processes of a supervisor until it ends, and returns its number; for 0, that of a free one.
  * Linux would let the processes of another supervisor share the port, and spread the clients over two stores. So the
- * supervisor holds the UDP port of the same number, which the system gives to one program only and takes back however
- * that ends. Rejects with `ListenError` if the port is in use.
+ * supervisor holds the UDP port of the same number, which the system gives to one program only, and takes back when
+ * that program ends. Rejects with `ListenError` if the port is in use.
  */
 export async function reservePort(config: ServiceConfig): Promise<number> {
   const port = await findPort(config);

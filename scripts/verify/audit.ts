@@ -135,7 +135,7 @@ export async function auditLines(lines: AsyncIterable<Uint8Array[]>, options: Au
         events++;
         continue;
       }
-      // After another fault, a line that is empty or longer says little.
+      // After another fault, an empty or overlong line says little.
       const isFirstFault = events === number - 1;
       const conversion = isFirstFault ? conversionOf(line) : undefined;
       if (conversion === undefined) continue;

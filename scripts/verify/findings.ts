@@ -64,7 +64,7 @@ export class Findings {
     if (number <= FAULTS_KEPT_PER_KIND) this.notes.push(note);
   }
 
-  /** Notes that a replay has replaced the generation under audit, and so may have removed what is missing of it. */
+  /** Notes that a replay has replaced the generation under audit: it may have removed the records that are missing. */
   noteReplaced(generation: number): void {
     this.unfinished =
       `A replay has ended meanwhile, and removes the records of generation ${generation}, ` +

@@ -13,7 +13,7 @@ export class LaterEvents {
   #store: Store;
   /** Position of the last event that was read. */
   #position: number;
-  /** By the text of a key: the digests of all states that the events have given the record. */
+  /** The digests of all states that the events have given a record, by the text of its key. */
   #digests = new Map<string, number[]>();
   /** The latest time of these events and those before. */
   latestMs: number;
@@ -24,7 +24,10 @@ export class LaterEvents {
     this.latestMs = latestMs;
   }
 
-  /** Reads the events up to the newest head, and resolves to this head. Then all is known that was stored before the call. */
+  /**
+   * Reads the events up to the newest head, and resolves to this head. Then every event that was stored before the call
+   * is known.
+   */
   async readToHead() {
     const { head } = await readHead(this.#store);
     const range = { from: this.#position + 1, to: head.position };

@@ -14,7 +14,7 @@ export type AuditCheckpoint = z.infer<typeof AuditCheckpoint>;
 export interface AuditOptions {
   /** A checkpoint from an earlier audit, which this log must extend. */
   checkpoint?: AuditCheckpoint;
-  /** What was published of the log, which this log must extend, too. */
+  /** The published log, which this log must extend, too. */
   published?: Pick<PublishedLog, "checkpoint" | "tree">;
   /** Called with the number of lines checked; `total` is unknown for a file. */
   progress?: (done: number, total?: number) => void;
@@ -48,7 +48,7 @@ export class LogAudit {
     for (const line of lines ?? []) this.verify(line);
     const isWhole = lines !== undefined && this.verifier.position === last;
     if (isWhole && checkedContent(entry) !== undefined) return;
-    // A fault of a line explains the others: that of the checksum, and that the lines end elsewhere than the key says.
+    // A fault of a line explains two others: a wrong checksum, and a last position that differs from the key.
     if (this.#findings.counts.line === lineFaultsBefore) {
       const fault = isWhole ? "have its checksum" : `hold exactly lines ${from} to ${last}`;
       const position = isWhole ? last : Math.min(this.verifier.position, last) + 1;
@@ -83,7 +83,10 @@ export class LogAudit {
     this.#findings.add("checkpoint", message, from);
   }
 
-  /** Reports the faults of a line as one; but a line of a newer version that does not fit the line before as two. */
+  /**
+   * Reports the faults of a line as one fault, or as two if a newer version wrote the line and it does not fit the one
+   * before.
+   */
   #reportFaults(faults: readonly LineFault[], expectedPosition: number): void {
     const message = `Line ${expectedPosition}: ${messageOf(faults)}`;
     const kinds = new Set(faults.map(({ kind }) => kind));

@@ -62,8 +62,8 @@ export class LogVerifier {
   #isComplete = true;
   #histories = COLLECTIONS.map((collection) => collection.newHistory());
   /**
-   * By collection: the positions of the last events of the subjects, by their ids. Without the subjects that a line that
-   * could not be read may have changed.
+   * The positions of the last events of the subjects, by collection and id. Subjects that an unreadable line may have
+   * changed are missing.
    */
   #lastPositions = new Map(COLLECTIONS.map(({ name }) => [name, new NumberTable()]));
   /** The records that follow from the verified lines. */

@@ -24,7 +24,7 @@ export const DEPRECATION_HEADERS = {
 };
 
 /** The day of its removal: that of the HTTP date, without its weekday. */
-export const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
+const REMOVAL_DATE = DEPRECATION_HEADERS.sunset.slice(5, 16);
 
 const SUCCESSOR = "/pets?status=available";
 const SUCCESSOR_REL = "successor-version";
@@ -80,7 +80,7 @@ function respond(
   const deprecation = { ...DEPRECATION_HEADERS, link: linkToSuccessor(baseUrl) };
   return andThen(pets.get(petIdOf(path, deprecation), entry), (pet) => {
     if (pet === undefined) throw petNotFoundError(deprecation);
-    // The hash costs more than all else that a read from the caches does.
+    // The hash costs more than the rest of a read from the caches.
     pet.cachedTag ??= entityTag(pet.text);
     const headers = { ...deprecation, ...READ_HEADERS, etag: pet.cachedTag };
     return { status: 200, body: pet.text, headers };

@@ -90,7 +90,7 @@ function stateAfter(event: RecordedEvent): string | undefined {
   return textOf(petAfter(event as PetEvent));
 }
 
-/** The text of the pet before an event. No pet has the text before an addition, which has no predecessor. */
+/** The text of the pet before an event. Before an addition, it is a text that no pet has. */
 function stateBefore(event: RecordedEvent): string {
   return textOf(petBefore(event as PetEvent)) ?? "";
 }

@@ -78,11 +78,11 @@ function respond(
   const { background, pets } = deps;
   const query = parsePageQuery(exchange.request.search);
   const isSearch = query.name !== undefined;
-  // A search may take seconds, which would hide how long lists take.
+  // A search may take seconds. Measured under the same name, it would hide how long lists take.
   if (isSearch) exchange.measuredAs = "listPetsByName";
   const listed = pets.list(query, entry, apiKey.id);
   if (!(listed instanceof Promise)) return showPage(listed, query, deps, exchange, entry);
-  // It has turns, so nothing is kept free for it.
+  // A slow page is work that has turns, so the thread is not kept free for it.
   if (pets.isSlow(query)) background.requestLeft(exchange);
   return listed.then((page) => showPage(page, query, deps, exchange, entry));
 }

@@ -9,14 +9,14 @@ import { endedAt, type PageQuery, type PetsOfHead } from "./page.ts";
 import { PageReader } from "./page_reader.ts";
 import type { PetRecord } from "./pet_records.ts";
 
-/** A page ends with what it has found when so many pets were read, or after so many milliseconds. */
+/** A page ends when so many pets were read, or after so many milliseconds. */
 export const SCAN_LIMIT = 20_000;
 export const SCAN_MS = 2_000;
 
 /** Pets of one read, which takes about a millisecond of the thread. */
 const PART = 128;
 
-/** Maximum number of searches at once, which share the turns, and of those of one API key. */
+/** Maximum number of searches at once, of an instance and of one API key. They share the turns. */
 export const SEARCHES_LIMIT = 100;
 export const SEARCHES_OF_KEY_LIMIT = 25;
 
@@ -74,7 +74,7 @@ export class NameSearch {
     let latest = head;
     let first: Head | undefined;
     let count = 0;
-    /** The cursor of the page after what was passed. */
+    /** The cursor of the page after the pets that were looked at. */
     let next = query.cursor;
     const isOver = () => next !== query.cursor && monotonicNow() >= deadline;
     do {

@@ -55,7 +55,7 @@ export function pageOf(
   return { text, next, hash: sha256Hex(`${next ?? ""}${text}`), head, total };
 }
 
-/** The head that a page shows: the later one of its own and that of the request, for which a cached page is valid. */
+/** The head that a page shows: its own head or that of the request, whichever is later. A cached page is valid for both. */
 export function headOf(page: Page, { head }: HeadEntry): Head {
   return page.head.position > head.position ? page.head : head;
 }
@@ -74,7 +74,7 @@ export function countFor({ status }: PageQuery, head: Head): number {
   return status === undefined ? petCount(head) : countOf(head, petListOf(status));
 }
 
-/** The ids that a page may have if `last` is the id of the newest pet, from the oldest to the newest of the page. */
+/** The range of ids in which a page can be if `last` is the id of the newest pet. */
 export function idsOf(
   { cursor, order }: PageQuery,
   last: number,
@@ -92,13 +92,13 @@ export function isOfAll({ status, categoryId, ids }: PageQuery): boolean {
 export interface PetsOfHead {
   pets: PetRecord[];
   head: Head;
-  /** The cursor from which there may be more; absent if there are no more. */
+  /** The cursor after which there may be more pets; absent if there are none. */
   next?: number;
 }
 
 /**
- * The first pets of those that were read: so many, or fewer if their texts are long. The next page begins after the last
- * of them, or at `rest` if there are no others.
+ * The first pets of those that were read: at most `limit`, and fewer if their texts are long. The next page begins
+ * after the last of them, or at `rest` if there are no others.
  */
 export function endedAt(
   limit: number,

@@ -33,7 +33,7 @@ export class PageReader {
     if (categoryId !== undefined) {
       return await readCategory(this.#deps, { ...query, categoryId }, head);
     }
-    // If no id is missing, these have the page and the next pet, in whatever lists they are.
+    // If no id is missing, so many ids have the pets of the page and the next one, in whatever lists these are.
     const isDense = isOfAll(query) && !hasGaps(head);
     const span = isDense ? query.limit + 1 : Infinity;
     const read = await this.#readLists(query, head, span);
@@ -44,7 +44,7 @@ export class PageReader {
     return endedAt(query.limit, read.pets, read.head);
   }
 
-  /** Reads a part of a page, as read(): of all pets, those with as many consecutive ids as the limit says. */
+  /** Reads a part of a page as read() does. If the part is of all pets, `limit` is the number of ids that it looks at. */
   async readPart(query: PageQuery, head: Head): Promise<PetsOfHead> {
     const readsEveryId = isOfAll(query) && !isSparse(head) && !isEmpty(query, head);
     if (!readsEveryId) return await this.read(query, head);

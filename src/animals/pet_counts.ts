@@ -1,4 +1,4 @@
-/** What the head says of the pets: it counts the events of each type, and the pets of each list. */
+/** The numbers of pets in the head, which counts the events of each type and the pets of each list. */
 
 import type { Counts, EventType, Head, RecordedEvent } from "eventstore-less/definitions";
 import { PET_EVENT_TYPES } from "../../events/pet_event.ts";
@@ -45,7 +45,7 @@ export function isSparse(head: Pick<Head, "types" | "counts">): boolean {
   return 2 * petCount(head) < lastPetIdOf(head);
 }
 
-/** What is wrong with the numbers of a head. A wrong one could give the id of a pet again. */
+/** The fault in the numbers of a head; `undefined` if there is none. A wrong number could give the id of a pet again. */
 export function faultOfPetCounts(
   head: Head,
   lastEvents: ReadonlyMap<EventType, RecordedEvent>,

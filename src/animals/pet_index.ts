@@ -24,10 +24,13 @@ const BUCKET_BITS = 12;
 export class PetIndex {
   /** Position of the last event that was added. */
   position: number;
-  /** By id: the number of the list, from 1 on; 0 without a pet. */
+  /** The number of the list of each pet, from 1 on, by its id; 0 without a pet. */
   #lists = new Uint8Array(1_024);
   #categories = new BigInt64Array(1_024);
-  /** By the lowest bits of a category: the position of the last event that moved a pet into it, out of it or between lists. */
+  /**
+   * The position of the last event that moved a pet into a category, out of it or between lists, by the lowest bits of
+   * the category.
+   */
   #changedAt = new Float64Array(2 ** BUCKET_BITS);
 
   constructor(position: number) {

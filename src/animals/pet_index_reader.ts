@@ -69,8 +69,8 @@ export class PetIndexReader {
   }
 
   /**
-   * Whether the index does not keep the instance from being ready: it is filled, or a damaged record prevents that. Call
-   * it with each head that a probe has read, so that the index keeps up with the commits of other instances, too.
+   * Whether the instance can be ready: the index is filled, or a damaged record prevents that. Call it with each head
+   * that a probe has read, so that the index keeps up with the commits of other instances, too.
    */
   async isReady(head: Head): Promise<boolean> {
     this.#fillIfDue(head);
@@ -95,7 +95,7 @@ export class PetIndexReader {
     this.#filling = this.#fillOnce(head).finally(() => {
       this.#filling = undefined;
     });
-    // Those who wait get the error, and the next request or probe tries again.
+    // Requests that wait get the error, and the next request or probe tries again.
     this.#filling.catch(() => {});
   }
 

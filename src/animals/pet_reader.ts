@@ -94,7 +94,7 @@ export class PetReader {
     for (const { event } of lines) {
       if (isPetEvent(event)) noteEvent(event, pets);
     }
-    // Reads under way have the former caches, so they cannot add what was true before the commit.
+    // Reads under way keep the former caches, so they cannot add an older state to the new ones.
     this.#caches = { ...newCaches(generation, changePositionOf(next)), pets };
   }
 
@@ -117,7 +117,7 @@ export class PetReader {
     // Node 24 has no Map.getOrInsertComputed().
     const known = pages.get(name) ?? reading.get(name);
     if (known !== undefined) return known;
-    // Thrown at once, because the search of one key must not be refused to those who would share it.
+    // Thrown before others can share this read: the refusal of one API key must not reach them.
     if (query.name !== undefined) this.#names.expectPlace(apiKeyId);
     const page = this.#readPage(query, head, apiKeyId)
       .then((it) => pages.set(name, it))
@@ -160,7 +160,7 @@ export class PetReader {
     return pet;
   }
 
-  /** Takes from the caches what is there, and reads the others: all as of the given head, or all as of a later one. */
+  /** Takes pets from the caches, and reads the others. All are as of the given head, or all as of a later one. */
   async #readIds(ids: readonly number[], head: Head): Promise<PetsById> {
     const caches = this.#cachesFor(head);
     // The caches may already be those of a later head.
@@ -200,12 +200,12 @@ function pageName(query: PageQuery, head: Head): string {
   return `${status}/${categoryId}/${limit}/${order}/${cursor}/${ids}/${newest}/${name ?? ""}`;
 }
 
-/** Whether what was read together with a head is what the caches hold. */
+/** Whether the caches hold the state as of a head. */
 function isCurrent({ generation, changePosition }: Caches, head: Head): boolean {
   return generation === head.generation && changePosition === changePositionOf(head);
 }
 
-/** Replaces what is cached of a pet by its last event. An addition does not need a place in the caches. */
+/** Replaces the cached state of a pet by its last event. An addition does not need a place in the caches. */
 function noteEvent(event: PetEvent, pets: Caches["pets"]): void {
   const { type, data: { id }, position } = event;
   if (type === "PetCreated") return;

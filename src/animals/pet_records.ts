@@ -48,7 +48,7 @@ export function onlyPetOf(
   if (entry === undefined) throw damagedPetError(id, head, "is missing");
   if (other !== undefined) throw damagedError(other.key, "is there, although another one is");
   if (entry !== found.at(-1)) return petOf(entry);
-  // Nobody needs what the record of a removal says, but a damaged one proves nothing.
+  // The content of the record of a removal is not needed, but a damaged record proves nothing.
   contentOf(entry);
   return undefined;
 }

@@ -25,7 +25,7 @@ export function gzipTagOf(etag: string): string {
   return etag.replace(/"$/, '-gzip"');
 }
 
-/** Entity tags of a content, as those of the content without a coding: a proxy that compresses may add one, too. */
+/** Entity tags without the codings at their ends, which the service or a proxy that compresses has added. */
 export function withoutCoding(entityTags: string): string {
   return entityTags.replace(/-[a-z]+"/g, '"');
 }

@@ -19,7 +19,7 @@ export const EXAMPLE_ULID = "01KA7Z9MZ4QH4C4P5R4Z2Y0V7B";
 
 const EXAMPLE_POSITION = 2;
 
-/** The id of the first event after that of the API key. */
+/** The id of the first event after the issue of the API key. */
 export const EXAMPLE_EVENT_ID = `${sequenceOf(EXAMPLE_POSITION)}-9c1f04a6d2e87b35`;
 
 interface EventForm {

@@ -11,7 +11,7 @@ import { NEVER_STORED, READ_HEADERS } from "./http_response.ts";
 import { integerSchema } from "./requests/query.ts";
 import { ACCEPT_PATCH } from "./requests/request_body.ts";
 
-/** A header with a schema, or with one value. A header with several meanings has one after a dot of its name. */
+/** A header with a schema, or with one value. If a header has several meanings, a dot and the meaning follow its name. */
 export function always(
   name: string,
   description: string,

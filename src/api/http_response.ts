@@ -24,7 +24,7 @@ const TEXT_CHUNK_LENGTH = 16 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Length of a body in bytes. That of a stream is not known when it begins. */
+/** Length of a body in bytes. The length of a stream is not known when it begins. */
 export function bodyLength(body: HttpResponse["body"]): number | undefined {
   if (body === null) return 0;
   if (body instanceof ReadableStream) return undefined;

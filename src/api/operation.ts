@@ -24,14 +24,14 @@ export interface OperationDescription {
   deprecated?: true;
   /** Parameters in the path, the query and the headers. `If-None-Match` and 304 follow from the `ETag` of a GET. */
   parameters: readonly DescribedParameter[];
-  /** The body of the request, if it has one. Its example is that of the code samples, too. */
+  /** The body of the request, if it has one. The code samples show its example, too. */
   body?: DescribedBody;
   /** The responses that are no errors, by their status. */
   responses: Readonly<Record<number, DescribedResponse>>;
   errors: readonly ErrorCode[];
   /** Headers that only this operation has in its errors, by the status. */
   errorHeaders?: Readonly<Record<number, readonly Component[]>>;
-  /** The query of the code samples, or the section of `code_samples.md` that they have instead of that of the method. */
+  /** The query of the code samples. `kind` is a section of `code_samples.md`, in place of that of the method. */
   sample?: { query?: string; kind?: string };
 }
 
@@ -89,7 +89,7 @@ export type PrepareWrite<Deps> = (
   token: string,
 ) => Promise<() => Promise<HttpResponse>>;
 
-/** As a write, for a request that may take long and only reads. */
+/** The same as a write, but for a request that may take long and only reads. */
 export type PrepareWait<Deps> = (
   deps: Deps,
   request: ApiRequest,

@@ -86,7 +86,7 @@ export async function listSubjectEvents(
   return await compressed(response, request.headers, () => background.turn("pages"));
 }
 
-/** The lines on a page. The log does not change, so they are those of one moment. */
+/** The lines on a page. They are of one moment, because the log does not change. */
 async function readPage(
   store: Store,
   head: Head,

@@ -90,7 +90,7 @@ export class CategoryReader {
     return this.#reading.categories;
   }
 
-  /** The categories as asOf(), for a decision: the line of the last event of each proves its record. */
+  /** The categories as asOf() returns them, but each record is proven by the line of its last event, for a decision. */
   async proven(head: Head): Promise<Categories> {
     const categories = await this.asOf(head);
     const unproven = [...categories.byId.values()].filter(({ isProven }) => !isProven);
@@ -142,7 +142,7 @@ export class CategoryReader {
   }
 
   /**
-   * Decodes a record. If it has not changed, the category stays as it is known, and proven if it was. Throws
+   * Decodes a record. If it has not changed, returns the known category, which may be proven. Throws
    * `projection_damaged`.
    */
   #categoryOf(entry: StoreEntry): CategoryRecord {

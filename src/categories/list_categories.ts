@@ -48,7 +48,7 @@ function respond(
 ): HttpResponse | Promise<HttpResponse> {
   if (request.search !== "") parseQuery(request.search, {});
   return andThen(categories.asOf(head), (all) => {
-    // What is cached may be as of a later head.
+    // The cached names may be as of a later head.
     const shown = all.head.position > head.position ? all.head : head;
     const headers = {
       ...READ_HEADERS,

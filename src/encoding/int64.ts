@@ -8,7 +8,7 @@ const MAY_ROUND = /\d(?:[.eE]|\d{15})/;
 
 /** Parses JSON text. Throws `SyntaxError` on malformed text and `RangeError` on text nested too deep. */
 export function parseExactJson(text: string): unknown {
-  // The texts of all numbers would take several times as long.
+  // To ask for the texts of all numbers would take several times as long.
   if (!MAY_ROUND.test(text)) return withBigInts(JSON.parse(text));
   // TypeScript does not know the third argument yet (https://github.com/tc39/proposal-json-parse-with-source).
   return JSON.parse(text, (_key, value, context?: { source: string }) => {

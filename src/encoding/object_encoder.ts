@@ -4,7 +4,10 @@ import { z } from "zod";
 
 type Encode = (value: unknown) => string;
 
-/** Returns what makes the text of an object. Members that the schema does not have, or the object, are left out. */
+/**
+ * Returns the function that makes the text of an object. Leaves out members that the schema or the object does not
+ * have.
+ */
 export function objectEncoder(schema: z.ZodObject): (object: object) => string {
   const members = Object.entries<z.core.$ZodType>(schema.shape).map(([name, member]) => {
     return { name, label: `${JSON.stringify(name)}:`, encode: encoderOf(member) };

@@ -1,7 +1,7 @@
 /**
- * What an application tells the engine. The engine imports one module of it, `eventstore-less/application`, which has
- * `NAME`, the closed union `EventBody`, `RefusalCode`, and `COLLECTIONS`: a {@linkcode Collection} for each kind of
- * subjects.
+ * The definitions that an application gives to the engine. The engine imports one module of it,
+ * `eventstore-less/application`, which has `NAME`, the closed union `EventBody`, `RefusalCode`, and `COLLECTIONS`: a
+ * {@linkcode Collection} for each kind of subjects.
  */
 
 import type { z } from "zod";
@@ -85,9 +85,9 @@ export interface Collection<CollectionBody extends Body = Body> {
   kinds: Record<string, KindDefinition>;
   /** The rules by which an audit and a restore check a log from its beginning. */
   newHistory(): History;
-  /** What is wrong with a head, as far as the last event of each type tells. */
+  /** The fault of a head, judged by the last event of each type; `undefined` if it has none. */
   faultOfHead?(head: Head, lastEvents: ReadonlyMap<EventType, RecordedEvent>): string | undefined;
-  /** The numbers that the report of an audit names, by names that end in s: `{ pets: 3 }`. `counts` are its own. */
+  /** The numbers in the report of an audit, by names in the plural: `{ pets: 3 }`. `counts` are those of the collection. */
   summaryOf?(counts: Counts): Record<string, number>;
 }
 
@@ -103,7 +103,7 @@ export type Release = `${number}.${number}`;
 /** A type of events: the one place that says all about it. */
 export interface EventDefinition<Data extends object = object> {
   /**
-   * The schema of the data. The only text of the data has the members in the order of the schema, so a line with another
+   * The schema of the data. The text of the data has the members in the order of the schema, and a line with another
    * text is malformed. Integers are `bigint`, as `parseExactJson()` gives them.
    */
   data: z.ZodObject;
@@ -120,16 +120,19 @@ export interface EventDefinition<Data extends object = object> {
   isFirst: boolean;
   /**
    * The records that an event removes, and then those that it writes, at most one of each kind. They depend on nothing
-   * but the event, so its data must have all that its subject's records say. Those of two subjects are never the same.
+   * but the event, so its data must have all that its subject's records say. Two subjects never share a record.
    */
   project(recorded: RecordedData<Data>): ProjectionRecord[];
   /** The changes that an event makes to the counts of its collection in the head. */
   tally?(data: Data): readonly (readonly [name: string, change: 1 | -1])[];
-  /** The values by which a follower can select an event, by the name of the filter. The feed shows no type without it. */
+  /**
+   * The values by which a follower can select an event, by the name of the filter. The feed does not show a type
+   * without this function.
+   */
   shown?(data: Data): Record<string, readonly unknown[]>;
 }
 
-/** The release of each addition to the data of a type, and whether some data has it. */
+/** An addition of a release to the data of a type: whether some data has it. */
 export interface Addition<Data extends object> {
   isIn(data: Data): boolean;
 }
@@ -159,7 +162,7 @@ export type KeyElement = "text" | readonly string[] | "number";
 export interface KindDefinition {
   /** The elements of a key after the kind. If the last one is a number, no two records of this kind share it. */
   key: readonly KeyElement[];
-  /** Whose record it is, to follow "The record of": pet 7. */
+  /** The subject of the record, as words that follow "The record of": pet 7. */
   owner(key: ProjectionKey): string;
   /** The record in words, for an operator; by default its key. */
   describe?(key: ProjectionKey): string;
@@ -167,9 +170,9 @@ export interface KindDefinition {
 
 /** The rules of a history. Each one gets all events of the log, in order. */
 export interface History {
-  /** What is wrong with an event, to follow "Line 7: ". `subject` is its subject as it was before. */
+  /** The faults of an event, as words that follow "Line 7: ". `subject` is the state of its subject before the event. */
   check(recorded: RecordedLine, subject: SubjectState): string[];
-  /** Lines are missing or cannot be read, so subjects may have other events than those so far. */
+  /** Call it if lines are missing or cannot be read: subjects may have events that the history has not seen. */
   lose(): void;
   /**
    * Sentences for an operator who restores only the lines so far. `longer` is the history of all lines,
@@ -182,6 +185,6 @@ export interface History {
 export interface SubjectState {
   /** Position of its last event; 0 if none is known. */
   position: number;
-  /** Whether the events before make that record. */
+  /** Whether the events before this one make that record. */
   hasRecord(key: ProjectionKey, content: Uint8Array): boolean;
 }

@@ -13,12 +13,15 @@ export const HEAD_KEY = ["head"] as const;
 export const REPLAY_KEY = ["replay"] as const;
 
 /**
- * Every commit that adds a record also checks and writes one of these; the sweep only deletes. Every answer begins with a
- * read of the first.
+ * Every commit that adds a record has one of these as its guard; the sweep only deletes. Every response begins with a
+ * read of the first one.
  */
 export const GUARD_KEYS = [HEAD_KEY, REPLAY_KEY];
 
-/** The tilde sorts the large records of the log after all others, which SQLite searches faster without them. */
+/**
+ * The tilde sorts the log after all other records, because SQLite finds these faster without large records between
+ * them.
+ */
 export const LOG_PREFIX = ["~log"];
 
 export function logKey(position: number) {
@@ -37,7 +40,7 @@ export function projectionKey(generation: number, key: ProjectionKey) {
   return [...PROJECTIONS, generation, ...key];
 }
 
-/** The key of the record of an Idempotency-Key. Without a position, it is the prefix of those of all its uses. */
+/** The key of the record of an Idempotency-Key. Without a position, it is the prefix for all of its uses. */
 export function idempotencyRecordKey(
   actor: string,
   idempotencyKey: string,
@@ -54,7 +57,7 @@ const OF_IDEMPOTENCY_KEY: KindDefinition = {
   owner: () => "an Idempotency-Key",
 };
 
-/** What is known of a kind of records; `undefined` if there is no such kind. */
+/** The definition of a kind of records; `undefined` if there is no such kind. */
 export function kindOf(kind: unknown): KindDefinition | undefined {
   if (kind === IDEMPOTENCY_KIND) return OF_IDEMPOTENCY_KEY;
   return KINDS.get(kind as string);
@@ -85,12 +88,12 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 /** How long an expired record is kept, because clocks may differ. Its content decides whether it is valid. */
 export const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 
-/** Whether a record that expires at one time is not kept any more at another; both in milliseconds since the Unix epoch. */
+/** Whether a record that expires at `expiresAt` is no longer kept at `time`, both in milliseconds since the Unix epoch. */
 export function isOver(expiresAt: number, time: number): boolean {
   return expiresAt + RETENTION_MARGIN_MS <= time;
 }
 
-/** The records without those that are over at a time, which must be one of `logTime()`, or earlier. */
+/** The records that are still kept at a time. The time must be one of `logTime()`, or earlier. */
 export function retainedRecords(
   records: readonly ProjectionRecord[],
   time: number,

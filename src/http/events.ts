@@ -56,10 +56,10 @@ const BATCH_BYTES = 1024 * 1024;
 /** A write to a stream ends after so many bytes. Slow readers hold them. */
 const WRITE_LIMITS = { events: Infinity, bytes: 64 * 1024 };
 
-/** After this time without a message, a stream has a comment, so that nobody on the way takes it for dead. */
+/** After this time without a message, in milliseconds, a stream sends a comment, so that no proxy takes it for dead. */
 export const HEARTBEAT_MS = 15_000;
 
-/** A stream ends after this time, and up to half as much again. So clients spread over the instances anew. */
+/** A stream ends after this time, and up to half as much again. So clients spread over the instances. */
 export const STREAM_MS = 240_000;
 
 /** How long a client should wait before it resumes a stream, in milliseconds. */
@@ -191,7 +191,7 @@ async function prepare(
   const { headers, search } = client;
   const query = parseEventsQuery(search, headers);
   const place = await placeOf(query, feed, entry);
-  // An error must be the response, also of a stream.
+  // If this fails, the response is an error, also in place of a stream.
   await feed.expectPlace(place, entry);
   const request = { query, entry, place, client, requestId, token };
   return wantsStream(headers)

@@ -60,7 +60,7 @@ export interface HandlerDeps extends ApiDeps {
   trustedProxies: TrustedProxies | undefined;
 }
 
-/** A request, and what is found of it. Also a response with an error, its line in the log and the metrics show that. */
+/** A request, and the facts that were found about it. They are also shown by an error, by the log and by the metrics. */
 interface Exchange extends ApiRequest {
   /** `undefined` also if the route does not support the method. */
   operation?: ApiOperation | PublicOperation;

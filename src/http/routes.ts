@@ -44,7 +44,7 @@ export class RouteTable {
   }
 
   #findWithParameter(path: string): Route | undefined {
-    // Anybody can send a long path, so no regular expression that is tried at each of its characters.
+    // No regular expression that is tried at each character, because anybody can send a long path.
     const lastSlash = path.lastIndexOf("/");
     const slashBefore = path.lastIndexOf("/", lastSlash - 1);
     return this.#findWithout(path, lastSlash + 1, path.length) ??
@@ -116,9 +116,9 @@ export function docsPathsAt(baseUrl: string): string {
 const HOST_PATTERN = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
- * The scheme and the host that the client called. Throws `malformed_request` if the host is missing on a path that needs
- * a key, or malformed: Deno copies it into the URL unchanged, so a slash or a question mark would change the path. Nor
- * does Deno check the authority of a target in absolute form.
+ * The scheme and the host that the client called. Throws `malformed_request` if the host is missing on a path that
+ * needs a key, or malformed: Deno copies it into the URL unchanged, so a slash or a question mark would change the
+ * path. Deno does not check the authority of a target in absolute form, either.
  */
 export function originOfRequest(request: ServiceRequest, routes: RouteTable): string {
   const { host, localPort, path, scheme } = request;

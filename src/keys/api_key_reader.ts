@@ -24,7 +24,7 @@ const MALFORMED_TOKEN =
 
 interface CachedApiKey {
   apiKey: ApiKey;
-  /** Those of the head at which the key was read. While they are the same, so is the key. */
+  /** Of the head as of which the key was read. While a head has the same values, the key is the same, too. */
   generation: number;
   apiKeyPosition: number;
   /** When the expiry or the revocation of the key takes effect, whichever is first. */

@@ -10,8 +10,8 @@ export interface HttpServerOptions {
   port?: number;
   reusePort?: boolean;
   /**
-   * Must not reject, unless `write` fails. Resolves to what `write` makes of the response: one more promise for each
-   * request would take a twentieth of a read.
+   * Must not reject, unless `write` fails. Resolves to the result of `write`: one more promise for each request would
+   * take a twentieth of a read.
    */
   respond<Written>(
     request: ServiceRequest,

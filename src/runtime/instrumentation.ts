@@ -1,6 +1,9 @@
 import { defectOf, type Logger } from "./logger.ts";
 
-/** The port for what an instance does. Every request calls it, so no method may wait; what one throws is a defect. */
+/**
+ * The port for measurements of an instance. Every request calls it, so no method may wait; an error that one throws is
+ * a defect.
+ */
 export interface Instrumentation {
   /** The response of a request, or its stream, began so many seconds after the request. Without it, none is timed. */
   onResponse?(operation: string | undefined, status: number, seconds: number): void;
@@ -43,7 +46,10 @@ export const GAUGES = {
   "commits.replicated": "Whether commits wait for a standby, if the store has several servers",
 };
 
-/** A value with what it is about, for example the key that expires. Labels contain no quotes, backslashes and line feeds. */
+/**
+ * A value with the thing that it measures, for example the key that expires. Labels contain no quotes, backslashes and
+ * line feeds.
+ */
 export interface LabelledValue {
   labels: Record<string, string>;
   value: number;

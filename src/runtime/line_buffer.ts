@@ -91,7 +91,7 @@ export class LineBuffer {
       try {
         offset += await write(bytes.subarray(offset));
       } catch (error) {
-        // Nobody reads the lines any more, or a disk is full. That must not stop the service.
+        // The disk is full, or nobody reads the lines any more. This must not stop the service.
         if ((error as { code?: string }).code !== "EAGAIN") return;
         await new Promise<void>((resolve) => runtime.setTimer(WRITE_AGAIN_MS, resolve));
       }

@@ -1,9 +1,9 @@
-/** What the handler takes and returns. The server of each runtime makes the request and writes the response. */
+/** The request and the response of the handler. The server of each runtime makes the request and writes the response. */
 
 /** Maximum length of a body, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
 
-/** The headers of a request. Those of one name are joined by commas. */
+/** The headers of a request. Headers of one name are joined by commas. */
 export interface RequestHeaders {
   /** The value of a header in any case; `null` if it is absent. */
   get(name: string): string | null;

@@ -12,7 +12,10 @@ export const systemRuntime: Runtime = {
   newId: () => monotonicUlid(),
 };
 
-/** Timers from this time on share system timers: they are limits, rarely reached, and one for each call would cost more than it. */
+/**
+ * Timers from this time on share system timers. They are limits that are rarely reached, so one system timer for each
+ * would cost more than the call.
+ */
 const SHARED_FROM_MS = 1_000;
 /** How late they may fire, in milliseconds. */
 const SHARED_STEP_MS = 50;

@@ -106,7 +106,7 @@ function readPort(): number | undefined {
   return readAs("PORT", `a number from 0 to ${PORT_MAX}`, (it) => parseInteger(it, 0, PORT_MAX));
 }
 
-/** A free port, as for 0, would be found by no scraper. */
+/** Prometheus would not find a free port, which 0 would mean. */
 function readMetricsAddress(processes = 1, processNumber = 1): Address | undefined {
   const hostname = readHost("METRICS_HOST") ?? VARIABLES.METRICS_HOST.default;
   const max = PORT_MAX - processes + 1;

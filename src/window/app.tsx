@@ -42,7 +42,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** As the page is before its script has come. */
+/** The same as in the HTML, which people see before the script has come. */
 function Waiting(): JSX.Element {
   return (
     <main aria-busy>

@@ -37,7 +37,7 @@ export const progress = signal<{ words: string; done: number; total: number } | 
 
 let isStopped = false;
 
-/** Sends no others. Those in flight are still completed. */
+/** Sends no further requests. Requests in flight are completed. */
 export function stop(): void {
   isStopped = true;
 }

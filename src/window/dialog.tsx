@@ -1,4 +1,4 @@
-/** The dialogs of the page. One that opens while another one is open lies above it, and replaces nothing. */
+/** The dialogs of the page. A dialog that opens while another one is open is drawn above it. */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
@@ -14,7 +14,7 @@ interface OpenDialog {
 const dialogs = signal<readonly OpenDialog[]>([]);
 let lastId = 0;
 
-/** Opens a dialog: `draw` returns a component whose root is a {@linkcode Dialog}. Returns what closes it. */
+/** Opens a dialog: `draw` returns a component whose root is a {@linkcode Dialog}. Returns a function that closes it. */
 export function openDialog(draw: OpenDialog["draw"]): () => void {
   const id = ++lastId;
   dialogs.value = [...dialogs.value, { id, draw }];
@@ -46,7 +46,7 @@ export interface DialogProps {
   title: ComponentChildren;
   /** The button that closes the dialog. Without it, nobody can close the dialog. */
   no?: string;
-  /** The button that does what the dialog is for. */
+  /** The button that carries out the action of the dialog. */
   yes?: string;
   /** The work of the dialog at the moment, such as "Saving …". Nobody can close it meanwhile. */
   busy?: string;
@@ -98,7 +98,7 @@ export function Dialog(props: DialogProps): JSX.Element {
     if (!isBusy) onYes?.();
   };
   const onBeforeInput = (event: Event) => {
-    // What is typed while the dialog sends would be lost.
+    // Text that is typed while the dialog sends would be lost.
     if (isBusy) event.preventDefault();
   };
   return (

@@ -80,7 +80,7 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
       aria-busy={isSaving}
       onKeyDown={onKeyDown}
       onBeforeInput={(event) => {
-        // What is typed while the form sends would be lost.
+        // Text that is typed while the form sends would be lost.
         if (isSaving) event.preventDefault();
       }}
       onSubmit={(event) => {

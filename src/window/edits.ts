@@ -1,4 +1,7 @@
-/** The animals whose rows are edited. Typed text stays whatever others do to the animal, and whatever the list shows. */
+/**
+ * The animals whose rows are edited. Typed text stays, even if others change the animal or the list shows other
+ * animals.
+ */
 
 import { signal } from "@preact/signals";
 import type { Pet } from "../../events/pet.ts";

@@ -25,7 +25,7 @@ export const position = signal<string | undefined>(undefined);
 type Listener = (batch: readonly StoreEvent[]) => void;
 const listeners = new Set<Listener>();
 
-/** Calls `listener` with each batch of new events, the oldest first. Returns what ends that. */
+/** Calls `listener` with each batch of new events, the oldest first. Returns a function that removes the listener. */
 export function onEvents(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

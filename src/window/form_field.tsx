@@ -1,4 +1,4 @@
-/** A labelled control of a form, with what is wrong with its text. */
+/** A labelled control of a form, with the fault of its text. */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";

@@ -15,7 +15,7 @@ import { isCategoriesShown, showAddress } from "./navigation.ts";
 import { listenToShortcuts } from "./shortcuts.tsx";
 import { addressProblem, apiKey, beginSession } from "./session.ts";
 
-// The list is where this page puts it, and not where the browser thinks it was.
+// This page restores the place in the list, because the browser would restore a wrong one.
 history.scrollRestoration = "manual";
 addEventListener("hashchange", () => location.reload());
 addEventListener("popstate", () => attempt(showAddress));

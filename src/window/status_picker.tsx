@@ -69,7 +69,7 @@ export function StatusPicker(props: StatusPickerProps): JSX.Element {
       setPlace(undefined);
       return;
     }
-    // Neither the list of animals nor a dialog gets the key.
+    // The key must not reach the list of animals or a dialog.
     event.preventDefault();
     event.stopPropagation();
     if (key === "Escape") setPlace(undefined);

@@ -27,7 +27,7 @@ export interface Done {
   after: Pet | undefined;
 }
 
-/** The last write of the reader. The stream tells of it later. */
+/** The last write of the reader. The stream shows it later. */
 export const lastDone = signal<Done | undefined>(undefined);
 
 /** The outcome of a write: `theirs` is the animal as somebody else has made it meanwhile. */

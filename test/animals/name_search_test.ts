@@ -345,7 +345,7 @@ Deno.test("a page of a search ends in time, but never without having passed a pe
 });
 
 Deno.test("a page of a search ends in time, also if names take long and others have their turns between them", async () => {
-  // As with 100 searches for names of 18,000 characters in the form in which they are compared.
+  // The same as 100 searches for names of 18,000 characters in the form in which they are compared.
   const [turnMs, nameMs, namesOfTurn] = [1_200, 1, 3];
   let now = 0;
   let turns = 0;

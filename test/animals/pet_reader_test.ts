@@ -53,7 +53,7 @@ const LISTED = [undefined, ...PET_STATUSES, "none"] as const;
 /** A change of the pet with that id, its removal without a patch, or an addition without an id. */
 type Step = { id?: number; patch?: PetPatch };
 
-/** By their ids, from 1 on; without those that were removed. */
+/** Pets by their ids, from 1 on, without those that were removed. */
 type Pets = readonly (Pet | undefined)[];
 
 /** A log that any number of instances write, with the pets as of each of its heads. */

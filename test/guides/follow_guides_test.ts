@@ -74,6 +74,7 @@ const NAMED_BY_TESTS = [
   `set VERSION, because ${VERSION} is before 99.1`,
   "section 2 of src/http/README.md lists every field",
   "section 4 of src/http/README.md lists every operation",
+  "src/http/docs/errors.md lists each code",
   "the manual and the guide of the feed name each type",
   "the events of the sample have all types",
 ];
@@ -127,11 +128,13 @@ testNeeding(PROCESSES)("The guides of the manuals", (test) => {
         "src/http/README.md",
         [firstOperation, firstOperation + ROWS_OF_OPERATIONS],
         [afterFields, ROWS_OF_FIELDS + afterFields],
-        ["`PetUpdated`, `PetRemoved`,", "`PetUpdated`, `PetRemoved`, `PetReserved`,"],
+        ["`PetUpdated`, `PetRemoved` ", "`PetUpdated`, `PetRemoved`, `PetReserved` "],
       );
       await edit("src/http/docs/guides.md", ['"PetRemoved"]', '"PetRemoved", "PetReserved"]']);
       const change = "} else if (position % CHANGE_EVERY === 0) {";
       await edit("test/support/sample_log.ts", [change, SAMPLES]);
+      const write = commands.find(([name]) => name === "run")!;
+      await expectDeno(project, write);
       await expectDeno(project, ["check"]);
       await expectDeno(project, tests);
       const formatted = ["src/visits", "src/application.ts", "src/animals/count_pets.ts"];

@@ -142,7 +142,7 @@ test("open() ends when its signal aborts while it waits for a lock on the schema
 });
 
 test("open() waits while a host is away, although another one refuses the database", async () => {
-  // As a standby does that lags behind.
+  // The same as a standby that lags behind.
   const ports = [freePort(), server().port];
   const opening = openDatabase(server().url("later", { ports }));
   const { message } = await assertRejects(() => opening, StoreAwayError);

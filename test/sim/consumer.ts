@@ -233,7 +233,7 @@ function idAt({ cluster: { oracle } }: Workload, position: number): string {
   return feedIdOf(oracle.lines[position - 1] ?? { position });
 }
 
-/** What the feed makes of a line: another id, and no members that concern only the log. */
+/** An event as the feed shows it: with another id, and without the members that concern only the log. */
 function textForClients(line: CommittedLine): string {
   return line.text.replace(`"id":"${line.event.id}"`, `"id":"${feedIdOf(line)}"`)
     .replace(/"predecessor":"\d+",/, "")

@@ -155,7 +155,7 @@ export function leastPart(loads: readonly Load[], shares: readonly Share[]): num
   return Math.min(...parts);
 }
 
-/** What happened to the commands of an instance so far. */
+/** The outcomes of the commands of an instance so far. */
 interface Measurement {
   latencies: number[];
   failed: number;

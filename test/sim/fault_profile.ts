@@ -20,7 +20,7 @@ export interface StoreFaultProfile {
   tailProbability: number;
 }
 
-/** What happens to a call; {@linkcode StoreClient} says it exactly. */
+/** The outcome of a call; {@linkcode StoreClient} says it exactly. */
 type ReadFault = "none" | "locked" | "failed" | "silent" | "slow";
 export type CallFault =
   | ReadFault

@@ -91,7 +91,7 @@ function drawTarget({ knownPets }: Workload, random: Random, petId: number): Tar
   const expectations = {
     none: {},
     known: { ifMatch: etag, expected: text },
-    // As a proxy that compresses leaves the ETag.
+    // The ETag as a proxy that compresses leaves it.
     oneOfTwo: { ifMatch: `"of-no-pet", W/${etag}`, expected: text },
     other: { ifMatch: 'W/"of-no-pet"', expected: "" },
     any: { ifMatch: "*" },

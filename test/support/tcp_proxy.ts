@@ -10,7 +10,7 @@ export class TcpProxy implements AsyncDisposable {
   #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly port = this.#listener.addr.port;
   #portOf: () => number;
-  /** Connections are numbered as they come. Those below this number are swallowed. */
+  /** Connections are numbered as they come. Connections below this number are swallowed. */
   #swallowedBelow = 0;
   #connections = 0;
   #end = new AbortController();

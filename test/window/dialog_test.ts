@@ -30,7 +30,7 @@ testInBrowser(
     await press(dialog, "Save");
     await dialog.getByText("Saving …").waitFor();
     await expectSoon(() => button(dialog, "Cancel").isDisabled(), true);
-    // What would be typed now would be lost.
+    // Text that is typed now would be lost.
     await dialog.getByLabel("Name").press("x");
     await dialog.getByLabel("Status").selectOption("sold");
     await expectSoon(() => dialog.getByLabel("Name").inputValue(), "Rex");

@@ -23,7 +23,7 @@ export const IF_MATCH = new Component("parameters", "IfMatch", {
 
 /**
  * Parses `If-Match`, if there is one, into the test of a tag. The comparison is weak, unlike that of RFC 9110 (13.1.1):
- * a proxy that compresses makes a tag weak, and equal tags are those of equal contents. Throws `malformed_request`.
+ * a proxy that compresses makes a tag weak, and equal tags always name equal contents. Throws `malformed_request`.
  */
 export function parseIfMatch(
   headers: RequestHeaders,

@@ -10,8 +10,8 @@ const ASSIGNED = "is assigned by the service: leave it out";
 const NOT_KNOWN = "is not known";
 
 /**
- * Parses one JSON object. The service assigns the fields that only `resource` has, which is what clients read. Throws
- * `malformed_body` or `invalid_body`.
+ * Parses one JSON object. `resource` is the schema of what clients read: the service assigns the fields that only it
+ * has. Throws `malformed_body` or `invalid_body`.
  */
 export function parseBody<T>(
   text: string,
@@ -83,7 +83,7 @@ function unexpectedCharacter(text: string): string {
   return `is not valid JSON at line ${line}, column ${column}: unexpected ${what}`;
 }
 
-/** It ends the shortest beginning of the text that has such a fault, because shorter ones only end too early. */
+/** The index of the unexpected character: the last one of the shortest beginning of the text that has this fault. */
 function indexOfUnexpected(text: string): number {
   let [without, having] = [0, text.length];
   while (having - without > 1) {

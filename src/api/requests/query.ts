@@ -79,7 +79,7 @@ export function parseDigits(value: string): number {
 }
 
 export function integer(meaning: string, minimum: number, maximum: number, byDefault: number) {
-  // Not as `default`, which some clients would send: a request with `ids` has no other parameter.
+  // Not as `default`: some clients would send it, but a request with `ids` has no other parameter.
   const description = `${meaning}; by default ${byDefault}`;
   const schema = integerSchema("int32", minimum, maximum);
   const parse: Parameter<number>["parse"] = (value, refuse) => {

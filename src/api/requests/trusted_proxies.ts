@@ -35,8 +35,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The address of a client. Each proxy adds the address of its own peer at the end of `X-Forwarded-For`. So from the
-   * end on, an element is true as long as a trusted proxy has added it, and the first one that is not such a proxy is the
+   * The address of a client. Each proxy adds the address of its own peer at the end of `X-Forwarded-For`. So, from the
+   * end on, each element that a trusted proxy has added is true. The first element that is not such a proxy is the
    * client. If an element is not an address, the client is not known, and its proxy counts as the client.
    */
   clientOf(peer: string, headers: RequestHeaders): string {

@@ -116,7 +116,7 @@ export class Appender {
       failedSteps = result === "failed" ? failedSteps + 1 : 0;
       if (failedSteps > 0) await sleep(runtime, backoffMs(runtime, failedSteps - 1));
     }
-    // In the same turn as the last check of the queue: a command queued in between would never be processed.
+    // In the same turn as the last check of the queue. Otherwise, a command queued in between would never be processed.
     this.#running = undefined;
     stopSweep();
   }
@@ -229,8 +229,8 @@ export class Appender {
   }
 
   /**
-   * Call it if the head has moved: no earlier commit can land any more. An Idempotency-Key of which an event may be stored
-   * is kept while another command with it waits, which finds that event only when it is prepared again.
+   * Call it if the head has moved: no earlier commit can land any more. Keeps an Idempotency-Key of which an event may
+   * be stored while another command with it waits, because that command finds the event only when it is prepared again.
    */
   #noteMoved(identities: ReadonlySet<unknown>): void {
     const queued = [...this.#inWork, ...this.#waiting].map(({ command }) => command.idempotencyKey);
@@ -281,7 +281,7 @@ export class Appender {
     queued.refuse(reason, this.#mayBeStored.has(queued.identity));
   }
 
-  /** Announces a commit. What fails here is a defect, but no reason to fail a request. */
+  /** Announces a commit. An error here is a defect, but no reason to fail a request. */
   #announce(committed: Committed): void {
     const { onCommitted, report } = this.deps;
     try {

@@ -11,7 +11,7 @@ import type { Mutation, SetMutation, StoreLimits } from "../store/store.ts";
 import { StoreError, StoreRefusedError } from "../store/store_errors.ts";
 import type { Command, QueuedCommand } from "./command.ts";
 
-/** An event, its line, and the SHA-256 (hex) of that. */
+/** An event, its line, and the SHA-256 (hex) of the line. */
 interface HashedLine extends RecordedLine {
   hash: string;
 }
@@ -44,7 +44,10 @@ export interface Batch {
   mutations: Mutation[];
 }
 
-/** The fates of commands if the head is still `base`. A command that is not in `planned` was not decided, or does not fit, and waits, too. */
+/**
+ * The fates of commands if the head is still `base`. A command that is missing in `planned` waits, too: it was not
+ * decided, or does not fit.
+ */
 export interface Plan {
   base: HeadEntry;
   planned: readonly Planned[];

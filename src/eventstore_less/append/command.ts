@@ -21,8 +21,8 @@ export interface Command<Prepared = unknown> {
    */
   prepare(base: HeadEntry): Promise<Prepared> | Prepared;
   /**
-   * May run again, so ids and times must be fixed. `last` is the event of the subject that the commit already has; a
-   * command without events after it is prepared again, after that commit.
+   * May run again, so ids and times must be fixed. `last` is the event of the subject that the commit already has. If
+   * the command then adds nothing, it is prepared again after that commit.
    */
   decide(
     head: Head,
@@ -62,7 +62,10 @@ export class QueuedCommand {
     this.#settlers.resolve(appended);
   }
 
-  /** Rejects a command that is refused, or failed. If a commit with it may be stored, it never says that nothing was. */
+  /**
+   * Rejects a command that is refused, or failed. If a commit with it may be stored, the error never says that nothing
+   * was stored.
+   */
   refuse(reason: unknown, mayBeStored: boolean): void {
     const code = serviceErrorCode(reason) ?? "store_unavailable";
     const saysNothingStored = code === "store_unavailable" || code === "storage_full";

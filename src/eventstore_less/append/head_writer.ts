@@ -36,7 +36,7 @@ export interface HeadWriterDeps {
   report: Logger;
   runtime: Runtime;
   store: Store;
-  /** Whether commits are attempted, so that they show by themselves when the store can be written again. */
+  /** Whether commits are attempted. Then no probe is needed, because a commit shows whether the store can be written. */
   isCommitting: () => boolean;
   onLanded: () => void;
 }
@@ -111,7 +111,7 @@ export class HeadWriter {
     this.#watching = undefined;
   }
 
-  /** Writes the head unchanged. A store without a head has no record that could be written so. */
+  /** Writes the head unchanged. Without a head, it commits a record that is never stored. */
   async #probe(): Promise<void> {
     const { heads, store } = this.#deps;
     const base = await heads.read();

@@ -3,11 +3,14 @@
 import type { HeadReader } from "../log/head_reader.ts";
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 
-/** How long an instance waits for the next commit of another one: in durations of its own last step, and in milliseconds. */
+/** Longest wait for the next commit of another instance: as a multiple of the own last step, and in milliseconds. */
 const WAIT_STEPS = 5;
 const WAIT_LIMIT_MS = 500;
 
-/** The same for a turn that nobody may need. Half as long, so that those that wait for this instance do not give up. */
+/**
+ * The same multiple for the extra turn of {@linkcode INVITE_INTERVAL_MS}. It is half as long, so that instances that
+ * wait for this one do not give up.
+ */
 const INVITATION_STEPS = 2.5;
 
 /** Number of looks at the head in the time of a step. */
@@ -16,14 +19,17 @@ const LOOKS_PER_STEP = 8;
 /** Maximum number of turns that an instance leaves to others. */
 const TURNS_LIMIT = 8;
 
-/** An instance leaves one more turn this often, in milliseconds, because it cannot see others that lose every commit. */
+/**
+ * Time between two extra turns that an instance leaves, in milliseconds. It leaves them because it cannot see others
+ * that lose every commit.
+ */
 const INVITE_INTERVAL_MS = 1_000;
 
 /** Decides when an instance plans its next commit, and of how many commands at most. */
 export class Turns {
   #heads: HeadReader;
   #runtime: Runtime;
-  /** Number of turns that others may still take, and whether the last is the extra one of {@linkcode INVITE_INTERVAL_MS}. */
+  /** Number of turns that others may still take, and whether the last of them is the extra one. */
   #left = 0;
   #isInviting = false;
   /** Number of turns that others took since the last own commit. */

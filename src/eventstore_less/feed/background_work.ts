@@ -4,7 +4,7 @@ import { type Runtime, sleep } from "../../runtime/runtime.ts";
 export const TURN_MS = 3;
 export const REST_MS = 9;
 
-/** After this time without a turn, in milliseconds, the thread has rested. */
+/** If no turn ran for this time, in milliseconds, the thread counts as rested. */
 const IDLE_MS = 100;
 
 /** `events`: followers that catch up, and sweeps. `pages`: searches, the fill of an index, and compression of long bodies. */
@@ -41,7 +41,7 @@ export class BackgroundWork {
     });
   }
 
-  /** Whether the owner of a turn has to end it, because the thread has not rested for so long. */
+  /** Whether the owner of a turn has to end it, because the thread has worked too long without a rest. */
   get isRestDue(): boolean {
     return this.#runtime.monotonicNow() - this.#restedAt >= TURN_MS;
   }
@@ -56,14 +56,17 @@ export class BackgroundWork {
     this.#requestsSinceRest++;
   }
 
-  /** Has no effect after {@linkcode requestLeft}, nor a second time. */
+  /** Has no effect after {@linkcode requestLeft}, or if it is called again. */
   requestEnded(request: ForegroundRequest): void {
     if (!request.isForeground) return;
     request.isForeground = false;
     this.#requests--;
   }
 
-  /** A request became work that has turns, so nothing is kept free for it. Has no effect a second time. */
+  /**
+   * Call it if a request became work that has turns. The thread is then not kept free for it. A second call has no
+   * effect.
+   */
   requestLeft(request: ForegroundRequest): void {
     if (!request.isForeground) return;
     request.isForeground = false;
@@ -97,7 +100,7 @@ export class BackgroundWork {
   }
 
   async #rest(): Promise<void> {
-    // Always, because Deno seldom looks for what has arrived while it has other work, and new turns are work.
+    // Rest in any case: while Deno has other work, such as new turns, it seldom looks for requests that have arrived.
     await sleep(this.#runtime, 0);
     // A request that has just arrived may have become work with turns meanwhile.
     if (this.#requestsSinceRest > 0) await sleep(this.#runtime, REST_MS);

@@ -3,25 +3,25 @@ import type { HeadEntry } from "../log/head.ts";
 import type { EventFeed, FeedEvent, FeedLine, Place } from "./event_feed.ts";
 import type { Follower } from "./followers.ts";
 
-/** The events that a client wants: of a type, and with a value among those that an event shows under the same name. */
+/** The choice of a client: events of a type, and events that show a value under the name of the filter. */
 export interface EventFilter {
   type?: EventType;
   values?: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** A part is complete once it has so many events, or so many bytes. */
+/** The number of events, and of bytes, with which a part is complete. */
 export interface PartLimits {
   events: number;
   bytes: number;
 }
 
-/** The part of some consecutive lines of the log that a client gets. */
+/** The part that a client gets of some consecutive lines of the log. */
 export interface EventPart {
   /** The events that it wants, each encoded. They share the memory of the feed. */
   texts: Uint8Array[];
   /** Their size. */
   bytes: number;
-  /** Number of lines, with those that it does not want. */
+  /** Number of lines, including those that the client does not want. */
   lineCount: number;
   /** The id of the last line if the client does not want that line. */
   passedId?: string;
@@ -64,7 +64,7 @@ export class EventCursor {
     const lines = await this.#feed.linesAfter(this.place, entry);
     const part = partOf(lines, this.#filter, this.#encode, limits);
     const { position, id } = lines[part.lineCount - 1];
-    // Not the line itself, whose event refers to the memory of many.
+    // Keep the place only, because the event of the line refers to the memory of many lines.
     this.place = { position, id };
     return part;
   }
@@ -99,8 +99,8 @@ function isWanted(event: FeedEvent, { type, values = [] }: EventFilter): boolean
 }
 
 /**
- * Yields what `read` reads by the cursor, part by part, and waits whenever the cursor has not moved, until the follower
- * ends. After each wait comes a part, which may be without lines.
+ * Yields the parts that `read` reads by the cursor, until the follower ends. Waits if the cursor has not moved. A part
+ * follows each wait, and may be without lines.
  */
 export async function* followedParts(
   cursor: EventCursor,
@@ -109,8 +109,8 @@ export async function* followedParts(
 ): AsyncGenerator<EventPart, void> {
   while (!follower.isEnded) {
     const { position } = cursor.place;
-    // No variable has the part: it would keep the part's memory while a slow client or this generator waits (measured).
-    // The yield awaits the part.
+    // Do not keep the part in a variable: it would stay in memory while a slow client or this generator waits
+    // (measured). The yield awaits the part.
     yield read(cursor);
     const hasMoved = cursor.place.position > position;
     if (!hasMoved) await follower.wait();

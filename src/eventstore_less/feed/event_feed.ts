@@ -60,11 +60,14 @@ interface Segment {
   reading?: Promise<void>;
 }
 
-/** The events that clients see. Each follower reads at its pace, so nothing is kept for it; all share what was read lately. */
+/**
+ * The events that clients see. Each follower reads at its own pace, so nothing is kept for it. All share the segments
+ * that were read lately.
+ */
 export class EventFeed {
   #store: Store;
   #background: BackgroundWork;
-  /** By number. Ordered by last use. */
+  /** The segments by their numbers, ordered by last use. */
   #segments = new BoundedCache<Segment>(SEGMENTS_LIMIT);
   #lastRead: Promise<unknown> = Promise.resolve();
 
@@ -96,7 +99,7 @@ export class EventFeed {
     return place;
   }
 
-  /** Rejects with `feed_reset` if the log up to a head has no such place. Does not wait for those who catch up. */
+  /** Rejects with `feed_reset` if the log up to a head has no such place. Does not wait for followers that catch up. */
   async expectPlace(place: Place, entry: HeadEntry): Promise<void> {
     if (!isBehind(place, entry)) {
       await this.linesAfter(place, entry);
@@ -104,7 +107,7 @@ export class EventFeed {
     }
     const { position, id } = place;
     const next = position + 1;
-    // One record: a read of lines would read those after it, too, outside of the turns.
+    // Read one record only: a read of lines would also read later lines, outside of the turns.
     const found = await readEventAt(this.#store, next);
     if (found === undefined) throw unreadableError(next, next);
     expectSameId(id, feedId(position, found.event.previousHash));
@@ -134,7 +137,10 @@ export class EventFeed {
     return lines.slice(position - start, end - start);
   }
 
-  /** The segment of a number, which becomes the newest of the cache. Its readers keep one that the cache drops. */
+  /**
+   * Returns the segment with a number, and makes it the newest of the cache. Readers keep a segment that the cache
+   * drops.
+   */
   #use(number: number): Segment {
     const segment = this.#segments.get(number) ?? newSegment();
     return this.#segments.set(number, segment);
@@ -189,7 +195,7 @@ export class EventFeed {
     segment.lines.push(...lines);
   }
 
-  /** The last line of a segment, or that of the segment before if the segment has none. */
+  /** The last line of a segment. If it has no lines, the last line of the segment before it. */
   #lastKnown({ lines }: Segment, start: number): FeedLine | undefined {
     return lines.at(-1) ?? this.#segments.get(start / SEGMENT_LENGTH - 1)?.lines.at(-1);
   }
@@ -209,7 +215,7 @@ export class EventFeed {
     const lines: FeedLine[] = [];
     let before = "";
     try {
-      // All at once, because the store may be rolled back while others have their turns.
+      // Read all lines before the first wait for a turn, because the store may be rolled back during the wait.
       const batches = await Array.fromAsync(readLog(this.#store, { from, to }));
       for (const { position, line } of batches.flat()) {
         if (inBackground && this.#background.isRestDue) await this.#background.turn("events");

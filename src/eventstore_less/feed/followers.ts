@@ -94,7 +94,7 @@ export class Followers {
     this.#byToken.set(token, ofToken);
     const { latest } = this.#deps.heads;
     const known = follower.entry.head.position;
-    // The look that showed what was appended since may be over.
+    // The follower may have missed the look that showed newer events.
     if (latest !== undefined && latest.head.position > known) this.onCommitted();
     if (!this.#isLooking) void this.#look();
   }
@@ -112,7 +112,7 @@ export class Followers {
     for (const token of this.#byToken.keys()) this.#end(token, shuttingDown());
   }
 
-  /** Makes the next look be soon. */
+  /** Brings the next look forward. */
   onCommitted(): void {
     this.#alarm.ring();
   }
@@ -143,13 +143,13 @@ export class Followers {
     this.#isLooking = false;
   }
 
-  /** Tells the followers of a key of a look, or ends them if the key is not live then. */
+  /** Shows a look at the head to the followers of a key, or ends them if the key is not valid as of this head. */
   async #tell(token: string, entry: HeadEntry | undefined): Promise<void> {
     const { authorize } = this.#deps;
     try {
       if (entry !== undefined) await authorize(token, entry.head);
     } catch (error) {
-      // If the store is away now, the next look says more.
+      // If the store is away, the next look decides.
       if (!(error instanceof StoreError)) this.#end(token, error);
       return;
     }

@@ -13,7 +13,10 @@ export interface IdempotencyKeyUse {
   timeMs: number;
 }
 
-/** The event that an actor has caused with an Idempotency-Key, unless expired. May or may not find one after that head. */
+/**
+ * The event that an actor caused with an Idempotency-Key that has not expired. An event after the head may be found or
+ * not.
+ */
 export async function findEarlierEvent(
   store: Store,
   { generation }: Head,

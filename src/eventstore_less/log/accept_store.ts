@@ -11,11 +11,14 @@ import type { Store } from "../store/store.ts";
 import { decodeHeadRecord, EMPTY_HEAD, readHead } from "./head.ts";
 import { linesOf, readEventAt } from "./read_log.ts";
 
-/** Accepts a store to which events can be appended: as {@linkcode acceptLog}, if the head follows from the end of the log. */
+/**
+ * Accepts a store to which events can be appended: {@linkcode acceptLog} accepts it, and its head follows from the end
+ * of the log.
+ */
 export async function acceptAppends(store: Store): Promise<void> {
   await acceptLog(store);
   const { head } = await readHead(store);
-  // A wrong head would break the chain of hashes with the next commit, or number a subject as another one.
+  // A wrong head would break the chain of hashes with the next commit, or give a subject the number of another one.
   const fault = await faultOfHead(store, head);
   if (fault === undefined) return;
   throw new StoreRefusedError(`its head record is wrong: ${fault}; run ${commandName("audit")}`);
@@ -62,7 +65,7 @@ export async function acceptUnlessRestoring(store: Store): Promise<void> {
   );
 }
 
-/** The reason why a head does not follow from the log, as far as the last line of each type tells. */
+/** The reason why a head does not follow from the log, judged by the last line of each type. */
 async function faultOfHead(store: Store, head: Head): Promise<string | undefined> {
   const { position, lastHash, types } = head;
   if (position === 0) {
@@ -89,7 +92,7 @@ async function faultOfHead(store: Store, head: Head): Promise<string | undefined
   }
 }
 
-/** Whether the log has lines after the head, although nobody appends. Such a head was put back, or garbled. */
+/** Whether the log has lines after the head although nobody appends. Then the head is an older copy, or damaged. */
 export async function isHeadBehind(store: Store, { position }: Head): Promise<boolean> {
   const range = { start: logKey(position + 1), end: logKey(Number.MAX_SAFE_INTEGER) };
   const [entry] = await store.list(range, { limit: 1 });

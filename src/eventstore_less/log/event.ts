@@ -149,7 +149,7 @@ export class NewerVersionError extends MalformedEventError {
 /** The version of a schema: 1 or 2, or since format 6 a release such as 6.1. */
 const VERSION = "[1-9]\\d*(?:\\.\\d+)*";
 
-/** The members that each version has in its lines, and that tell which version wrote one. */
+/** The members by which a line of a newer version is recognised. Every version writes them. */
 const NewerLine = z.object({
   source: z.literal(EVENT_SOURCE),
   type: z.string(),

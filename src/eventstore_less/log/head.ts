@@ -95,7 +95,7 @@ export function encodeHead(head: Head | RestoreMark): Uint8Array {
   return withChecksum(HEAD_KEY, encodeJson(head));
 }
 
-/** Whether a record of a head has the bytes that this version writes, or an earlier one of the same format. */
+/** Whether a record of a head has the bytes that this version writes, or that an earlier one of the same format wrote. */
 export function isAsWritten(value: unknown): boolean {
   const content = checkedContent({ key: HEAD_KEY, value });
   if (content === undefined) return false;
@@ -118,7 +118,7 @@ export function draftOf(head: Head): Head {
   return { ...head, types, counts };
 }
 
-/** Adds an event, whose line has that SHA-256 (hex), to a draft. In place, because a log has many events. */
+/** Adds an event to a draft, in place, because a log has many events. `lastHash` is the SHA-256 (hex) of its line. */
 export function addEvent(draft: Head, event: RecordedEvent, lastHash: string): void {
   const { type, position } = event;
   draft.position = position;

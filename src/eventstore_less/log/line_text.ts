@@ -19,7 +19,7 @@ export function sequenceOf(position: number): string {
 
 /** The bytes of the `data` of a line that `encodeEvent()` has written. They share its memory. */
 export function dataOf(line: Uint8Array): Uint8Array {
-  // None of the members before `data` contains a brace.
+  // The members before `data` contain no brace.
   return line.subarray(line.indexOf(OPENING_BRACE, 1), line.length - 1);
 }
 

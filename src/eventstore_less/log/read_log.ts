@@ -72,9 +72,9 @@ export async function readEventAt(store: Store, position: number) {
 }
 
 /**
- * The time that both the clock and the last event, at that position, have reached, in milliseconds since the Unix epoch.
- * A clock that is ahead for a while does not move it, so it ends no Idempotency-Key too early. Negative infinity if
- * nothing is known.
+ * The earlier of two times: that of the clock, and that of the last event, at that position. In milliseconds since the
+ * Unix epoch; negative infinity if nothing is known. A clock that is ahead for a while does not move it, so it ends no
+ * Idempotency-Key too early.
  */
 export async function logTime(store: Store, runtime: Runtime, position: number): Promise<number> {
   const found = position === 0 ? undefined : await readEventAt(store, position);

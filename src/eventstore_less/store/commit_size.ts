@@ -4,7 +4,7 @@ import type { Mutation, StoreLimits } from "./store.ts";
 const RESERVE_BYTES = 16_384;
 const RESERVE_MUTATIONS = 4;
 
-/** How much of a commit the estimate of the next one fills: records of the same kind differ in size. */
+/** The share of a commit that an estimate fills, because records of the same kind differ in size. */
 const AIM = 0.99;
 
 /** Number of items in the first commit that {@linkcode groupIntoCommits} tries. */

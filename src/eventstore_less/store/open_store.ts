@@ -151,7 +151,10 @@ async function connectorOf(
   }
 }
 
-/** Maximum number of attempts under way: none can be given up, and the client repeats it for a quarter of an hour. */
+/**
+ * Maximum number of attempts at once. An attempt cannot be given up, and the client repeats it for a quarter of an
+ * hour.
+ */
 const ATTEMPTS_LIMIT = 16;
 let attempts = 0;
 

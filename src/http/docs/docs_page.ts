@@ -12,7 +12,7 @@ import REFERENCE from "./reference.js" with { type: "text" };
 
 const UTF_8 = "charset=utf-8";
 
-/** For so many addresses besides the first one, the description is made once while they are asked often. */
+/** Number of addresses, besides the first one, whose descriptions are kept. */
 const OTHER_ADDRESSES = 8;
 
 type DocsAsset = (requestHeaders: RequestHeaders, baseUrl: string) => ReturnType<StaticAsset>;

@@ -1,48 +1,23 @@
 /** The texts of the description that are not about one operation: guides, and samples of requests. */
 
-import { ERRORS } from "../../api/errors.ts";
-import { DEPRECATION_HEADERS, REMOVAL_DATE } from "../../animals/get_pet.ts";
-import { FOLLOWERS_OF_KEY_LIMIT } from "eventstore-less/feed";
-import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../api/requests/idempotency_key.ts";
-import * as EVENTS from "../events_query.ts";
-import { SCAN_LIMIT, SCAN_MS, SEARCHES_OF_KEY_LIMIT } from "../../animals/name_search.ts";
-import * as PAGES from "../../animals/page_query.ts";
-import * as LIMITS from "../../api/requests/page_limit.ts";
-import { CATEGORIES_LIMIT } from "../../categories/write_category.ts";
-import { BODY_LIMIT_MS } from "../../api/requests/request_body.ts";
-import { BODY_LIMIT_BYTES } from "../../runtime/service_request.ts";
+import { EXAMPLE_BASE } from "../../api/base_path.ts";
 import SAMPLES from "./code_samples.md" with { type: "text" };
+import ERRORS from "./errors.md" with { type: "text" };
 import GUIDES from "./guides.md" with { type: "text" };
 
-/** The guides in Markdown, with samples for that address. Each is a tag without operations. */
-export function guides(base: string) {
-  const { status, when: message } = ERRORS.pet_not_found;
-  const values: Record<string, unknown> = {
-    ...PAGES,
-    ...LIMITS,
-    CATEGORIES_LIMIT: CATEGORIES_LIMIT.toLocaleString("en"),
-    ...EVENTS,
-    base,
-    "body-KiB": BODY_LIMIT_BYTES / 1024,
-    "body-seconds": BODY_LIMIT_MS / 1_000,
-    "wait-seconds": EVENTS.EVENTS_TIMEOUT_MAX / 1_000,
-    "scan-limit": SCAN_LIMIT.toLocaleString("en"),
-    "scan-seconds": SCAN_MS / 1_000,
-    FOLLOWERS_OF_KEY_LIMIT,
-    SEARCHES_OF_KEY_LIMIT,
-    IDEMPOTENCY_KEY_MAX_LENGTH,
-    reused: ERRORS.idempotency_key_reused.status,
-    reset: ERRORS.feed_reset.status,
-    failed: ERRORS.precondition_failed.status,
-    "removal-date": REMOVAL_DATE,
-    ...DEPRECATION_HEADERS,
-    "example-error": JSON.stringify({ code: "pet_not_found", message, status }, null, 2),
-    // A list, because a table of so many words does not fit a phone.
-    errors: Object.entries(ERRORS).map(([code, { status, when, remedy }]) =>
-      `- **${status} \`${code}\`** ${when}. *${remedy}.*`
-    ).join("\n"),
-  };
-  return sectionsOf(fill(GUIDES, values));
+/** A guide in Markdown. Each is a tag without operations. */
+interface Guide {
+  name: string;
+  description: string;
+}
+
+/** The guides, with samples for that address. The last one explains the errors. */
+export function guides(base: string): Guide[] {
+  const [, errors] = ERRORS.split("# Errors\n", 2);
+  return [
+    ...sectionsOf(GUIDES.replaceAll(EXAMPLE_BASE, () => base)),
+    { name: "Errors", description: errors.trim() },
+  ];
 }
 
 const LANGUAGES = { shell: "curl", javascript: "JavaScript", python: "Python", go: "Go" };
@@ -67,11 +42,11 @@ export function codeSamples(kind: string, url: string, body: object = {}) {
 }
 
 /** Replaces each `{{name}}` by its value. */
-function fill(template: string, values: Record<string, unknown>): string {
-  return template.replaceAll(/\{\{([\w-]+)\}\}/g, (_, name) => String(values[name]));
+function fill(template: string, values: Record<string, string>): string {
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
 }
 
-function sectionsOf(markdown: string) {
+function sectionsOf(markdown: string): Guide[] {
   return markdown.split(/^## /m).slice(1).map((section) => {
     const [name] = section.split("\n", 1);
     return { name, description: section.slice(name.length).trim() };

@@ -15,7 +15,7 @@ const CANCEL_BODY_AFTER_MS = 100;
 /** The error that ends a response and its connection. */
 export const ENDED = new Error("The connection was closed because the request body has no limit");
 
-/** The connection of a request. To read the address costs a call. */
+/** The connection of a request. A read of the address costs a call. */
 export interface Peer {
   readonly remoteAddr: { readonly hostname: string };
 }

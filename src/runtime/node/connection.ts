@@ -80,9 +80,9 @@ export class Connection implements Ends {
       return;
     }
     Connection.#waitingCount--;
-    // While another one waits, the body of this one has already arrived whole.
+    // While another request waits, the body of this one has already arrived whole.
     if (this.#waiting.length === 0) this.#socket.resume();
-    // Other connections have their turn between two requests of one.
+    // Between two requests of one connection, other connections have their turn.
     setImmediate(() => this.#begin(next));
   }
 }

@@ -108,7 +108,7 @@ export class HttpRequest implements ServiceRequest {
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
   }
 
-  /** Whether the client asks for another protocol. What follows in the same packet, Node neither reads nor answers. */
+  /** Whether the client asks for another protocol. Node neither reads nor answers further requests in the same packet. */
   get isUpgrade(): boolean {
     return this.headers.get("upgrade") !== null;
   }

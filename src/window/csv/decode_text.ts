@@ -65,7 +65,7 @@ function encodingOfMark([first, second, third]: Uint8Array): string | undefined 
   return undefined;
 }
 
-/** In UTF-16, each letter of ASCII has a byte of zero, which other encodings have for nothing. */
+/** In UTF-16, each letter of ASCII has a zero byte. Texts in other encodings have none. */
 function encodingOfNuls(bytes: Uint8Array): string | undefined {
   const beginning = bytes.subarray(0, BEGINNING_BYTES);
   const least = beginning.length / 4;
@@ -91,7 +91,7 @@ function linesWithReplacement(text: string): Set<number> {
   return new Set(lines.flatMap((line, index) => line.includes(REPLACEMENT) ? [index + 1] : []));
 }
 
-/** In other encodings, next to no letters are right UTF-8 by chance. */
+/** A text in another encoding is hardly ever valid UTF-8 by chance. */
 function isMostlyRight(text: string): boolean {
   const wrong = text.split(REPLACEMENT).length - 1;
   const outsideAscii = text.match(/[^\0-\x7f]/gu)?.length ?? 0;

@@ -1,4 +1,4 @@
-/** Which column of a file has which field. The page makes a guess, and its reader chooses. */
+/** The fields that the columns of a file have. The page guesses them, and its reader can choose. */
 
 import { EDITABLE_FIELDS, type EditableField } from "../fields.tsx";
 

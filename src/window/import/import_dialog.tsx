@@ -23,7 +23,7 @@ export function openImportDialog(): void {
 
 /** An import that has begun. */
 interface Begun {
-  /** Which one it is of this dialog, from 1. */
+  /** The number of the import in this dialog, from 1. */
   number: number;
   draft: Draft;
   plan: Plan;

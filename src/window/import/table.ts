@@ -6,7 +6,7 @@ import { type CsvRow, parseCsv } from "../csv/parse_csv.ts";
 export const FILE_MAX_BYTES = 20_000_000;
 
 export interface Table {
-  /** The encoding that was used, a key of `ENCODINGS`, and whether another one is as possible. */
+  /** The encoding that was used, a key of `ENCODINGS`, and whether another one is as likely. */
   encoding: string;
   isAssumed: boolean;
   /** Whether the first line has the titles of the columns. Otherwise it is one of the rows. */

@@ -1,7 +1,31 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { revokeApiKey } from "../../../src/keys/write_api_key.ts";
+
+import { DEPRECATION_HEADERS } from "../../../src/animals/get_pet.ts";
+import {
+  SCAN_LIMIT,
+  SCAN_MS,
+  SEARCHES_LIMIT,
+  SEARCHES_OF_KEY_LIMIT,
+} from "../../../src/animals/name_search.ts";
+import { IDS_MAX, NAME_PART_MAX } from "../../../src/animals/page_query.ts";
+import { type ErrorCode, ERRORS } from "../../../src/api/errors.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../src/api/requests/idempotency_key.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN } from "../../../src/api/requests/page_limit.ts";
+import { BODY_LIMIT_MS } from "../../../src/api/requests/request_body.ts";
+import { CATEGORIES_LIMIT } from "../../../src/categories/write_category.ts";
+import {
+  FOLLOWERS_LIMIT,
+  FOLLOWERS_OF_KEY_LIMIT,
+} from "../../../src/eventstore_less/feed/followers.ts";
+import { IDEMPOTENCY_LIFETIME_MS } from "../../../src/eventstore_less/keyspace.ts";
+import {
+  EVENTS_LIMIT_DEFAULT,
+  EVENTS_LIMIT_MAX,
+  EVENTS_TIMEOUT_MAX,
+} from "../../../src/http/events_query.ts";
 import { codeSamples, guides } from "../../../src/http/docs/guides.ts";
-import { ERRORS } from "../../../src/api/errors.ts";
+import { BODY_LIMIT_BYTES } from "../../../src/runtime/service_request.ts";
 import { DESCRIPTION } from "../../support/assert_described.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { describeInterface } from "../../../src/http/docs/openapi.ts";
@@ -43,36 +67,60 @@ function succeeds(program: string, args: string[]): boolean {
   }
 }
 
-testNeeding(permissions("read"))(
-  "src/http/README.md lists every status with its error codes",
-  async () => {
-    const file = new URL("../../../src/http/README.md", import.meta.url);
-    const readme = await Deno.readTextFile(file);
-    const rows = [...readme.matchAll(/^\| (\d{3}) +\| (`[^|]+`) +\|$/gm)];
-    const codes = Map.groupBy(Object.entries(ERRORS), ([, { status }]) => String(status));
-    assertEquals(
-      rows.map(([, status, names]) => [status, names]),
-      Array.from(codes, ([status, entries]) => [
-        status,
-        entries.map(([code]) => `\`${code}\``).join(", "),
-      ]),
-    );
-  },
-);
-
-Deno.test("the guides have a value for every placeholder, and only addresses of the given base", () => {
+Deno.test("the guides have only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
-  // Only TypeScript has the word for another reason.
-  const others = text.replaceAll(/^```typescript\n[^]+?```$/gm, "");
-  assertEquals(/\{\{|undefined/.exec(others), null);
-  const { status } = ERRORS.idempotency_key_reused;
-  assertStringIncludes(text, `The same value with another request gets ${status}.`);
-  for (const code of Object.keys(ERRORS)) assertStringIncludes(text, `\`${code}\``);
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
   assertEquals(addresses.length, 21);
   for (const address of addresses) {
     assertMatch(address.slice(BASE.length), /^\/(pets|categories|events|\.\.\/openapi\.json)\b/);
+  }
+});
+
+Deno.test("the guides have the limits, statuses and dates of the code", () => {
+  const all = new Map(guides(BASE).map(({ name, description }) => [name, description]));
+  const inWords = (value: number) => value.toLocaleString("en");
+  const seconds = (ms: number) => `${ms / 1_000} seconds`;
+  const rows = [...all.get("Limits")!.matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\|$/gm)].slice(2);
+  assertEquals(rows.map(([, what, limit]) => [what, limit]), [
+    ["Body of a request", `${BODY_LIMIT_BYTES / 1024} KiB`],
+    ["Time for a body to arrive", seconds(BODY_LIMIT_MS)],
+    ["Animals on a page", inWords(LIMIT_MAX)],
+    ["Categories with names", inWords(CATEGORIES_LIMIT)],
+    ["Identifiers in `ids`", inWords(IDS_MAX)],
+    ["`name` in a search", `${NAME_PART_MAX} characters`],
+    [
+      "Animals that a page of a search looks at",
+      `${inWords(SCAN_LIMIT)}, for at most ${seconds(SCAN_MS)}`,
+    ],
+    ["Events in a batch", `${inWords(EVENTS_LIMIT_MAX)}, by default ${EVENTS_LIMIT_DEFAULT}`],
+    ["`timeout` of a batch", seconds(EVENTS_TIMEOUT_MAX)],
+    ["Streams and waiting requests of an API key", inWords(FOLLOWERS_OF_KEY_LIMIT)],
+    ["Searches of an API key at once", inWords(SEARCHES_OF_KEY_LIMIT)],
+    [
+      "`Idempotency-Key`, with its quotes",
+      `${IDEMPOTENCY_KEY_MAX_LENGTH} characters, for ${IDEMPOTENCY_LIFETIME_MS / 3_600_000} hours`,
+    ],
+  ]);
+  const { deprecation, sunset } = DEPRECATION_HEADERS;
+  const statusOf = (code: ErrorCode) => `${ERRORS[code].status} \`${code}\``;
+  const sentences: [guide: string, text: string][] = [
+    ["Deprecation", `| ${sunset.slice(5, 16)} |`],
+    ["Deprecation", `Deprecation: ${deprecation} Sunset: ${sunset} `],
+    ["Retries", `\`Idempotency-Key\` of 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters`],
+    ["Retries", `another request gets ${ERRORS.idempotency_key_reused.status}.`],
+    ["Change or remove an animal", `you get ${ERRORS.precondition_failed.status}.`],
+    ["Paging", `(${LIMIT_MIN} to ${LIMIT_MAX}, by default ${LIMIT_DEFAULT})`],
+    ["Paging", `only these animals, 1 to ${IDS_MAX},`],
+    ["Find by name", `at most ${inWords(SCAN_LIMIT)} animals, for at most ${seconds(SCAN_MS)}.`],
+    ["Names of categories", `at most ${inWords(CATEGORIES_LIMIT)},`],
+    ["Names of categories", statusOf("category_name_taken")],
+    ["Follow the store", statusOf("feed_reset")],
+    ["Limits", `at most ${inWords(FOLLOWERS_LIMIT)} streams`],
+    ["Limits", `and ${SEARCHES_LIMIT} searches`],
+  ];
+  for (const [guide, text] of sentences) {
+    assertStringIncludes(all.get(guide)!.replaceAll(/\s+/g, " "), text, guide);
   }
 });
 

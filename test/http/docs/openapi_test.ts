@@ -9,6 +9,7 @@ import { DESCRIPTION } from "../../support/assert_described.ts";
 import { importTestPackage } from "../../support/import_test_package.ts";
 import { permissions, testNeeding } from "../../support/test_needing.ts";
 import { openTestService } from "../../support/test_service.ts";
+import { ERRORS_FILE, withErrorLists } from "./error_lists.ts";
 
 testNeeding(permissions("env", "read", "sys"))(
   "describeInterface() satisfies the strict rules of Redocly",
@@ -42,6 +43,18 @@ testNeeding(permissions("read"))(
     );
     const listed = rows.map(([, id, method, path]) => `${id}: ${method} ${path}`);
     assertEquals(listed.sort(), described.sort());
+  },
+);
+
+testNeeding(permissions("read"))(
+  "src/http/docs/errors.md lists each code, and those of each operation",
+  async () => {
+    const text = await Deno.readTextFile(ERRORS_FILE);
+    const hint = "Run deno run --allow-read --allow-write test/http/docs/error_lists.ts";
+    assertEquals(text, withErrorLists(text), hint);
+    const { status, when: message } = ERRORS.pet_not_found;
+    const example = JSON.stringify({ code: "pet_not_found", message, status }, null, 2);
+    assertStringIncludes(text, example);
   },
 );
 

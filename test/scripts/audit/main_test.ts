@@ -122,7 +122,7 @@ test("audit --checkpoint: with the checkpoint that an instance logs after a roll
       assertEquals(event, "head_lost");
       logged = details!;
     });
-    // By chance, the other file could have the version of this one.
+    // Otherwise, the other file could have the version of this one by chance.
     heads.advance({ ...await readHead(store), versionstamp: "f".repeat(20) });
     await assertRejects(() => heads.fresh(), HeadLostError);
     older.close();

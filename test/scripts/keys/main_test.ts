@@ -8,7 +8,7 @@ const test = testNeeding(PROCESSES);
 
 const TOKEN_LINE = /^pets_[0-9a-f]{72}\n$/;
 
-/** Calls `use` with functions that run `keys` commands on a temporary store. Those of the second must fail. */
+/** Calls `use` with functions that run `keys` commands on a temporary store. Commands of the second function must fail. */
 async function withKeys(
   use: (
     keys: (...args: string[]) => ReturnType<typeof runTask>,

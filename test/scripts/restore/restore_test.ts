@@ -73,7 +73,7 @@ Deno.test("restore() restores an Idempotency-Key for 25 hours, by the clock and 
   await runtime.advance(20_000);
   const now = new Date(runtime.now()).toISOString();
   const lines = early.with(39, early[39].replace(/"time":"[^"]*"/, `"time":"${now}"`));
-  // By a clock alone that is ahead, all would be over.
+  // If only a clock that is ahead counted, all would be over.
   runtime.jumpClock(48 * 3_600_000);
   await restore(copy, exportOf(lines));
   runtime.jumpClock(-48 * 3_600_000);

@@ -103,7 +103,7 @@ export async function openKvConnectStore(
       };
       const body = encodeAtomicWrite(commit);
       const response = await fetcher(url, { method: "POST", headers, body });
-      // Something between here and the server may answer with a page.
+      // A proxy may respond with a page.
       const type = response.headers.get("content-type") ?? "";
       if (!type.endsWith("protobuf")) throw new UnclearOutcomeError(`it answers with ${type}`);
       return decodeAtomicWriteOutput(new Uint8Array(await response.arrayBuffer()));
@@ -182,7 +182,7 @@ function storeEntry({ key, value, encoding, versionstamp }: WireEntry, kv: Remot
   // Another program has written the other values.
   if (encoding === "VE_V8") return { ...entry, value: kv.decodeV8(value) };
   if (encoding !== "VE_BYTES") return { ...entry, value: encoding };
-  // The client returns a part of the whole answer, which would stay in memory with the value.
+  // Copied, because the client returns a view of the whole response, which would stay in memory with the value.
   return { ...entry, value: value.slice() };
 }
 

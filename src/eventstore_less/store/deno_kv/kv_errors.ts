@@ -1,6 +1,6 @@
 /**
- * What the errors of Deno KV and of its client from npm mean. They have no types of their own. About a file, Deno KV says
- * what SQLite says.
+ * The meaning of the errors of Deno KV and of its client from npm, which have no types of their own. About a file, Deno
+ * KV says what SQLite says.
  */
 
 import { withSqliteErrors } from "../sqlite/sqlite_errors.ts";

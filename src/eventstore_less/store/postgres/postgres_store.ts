@@ -174,8 +174,9 @@ export class PostgresStore implements Store {
 }
 
 /**
- * Makes the next version larger than the version of each record with these keys. It may not be after a dump without the value
- * of the sequence, or logical replication. Rejects with `StoreRefusedError` if the sequence is too far behind.
+ * Makes the next version larger than the version of each record with these keys. After a dump without the value of the
+ * sequence, or after logical replication, it may be smaller. Rejects with `StoreRefusedError` if the sequence is too
+ * far behind.
  */
 async function advanceVersions(connection: Connection, keys: Uint8Array[]): Promise<void> {
   const [[largest, behind]] = await connection.write(SQL.SKIP, [SQL.encodeArray(keys)]);

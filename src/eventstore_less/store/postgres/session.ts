@@ -9,7 +9,7 @@ import { closeUnlessOpened, openConnection } from "./open_connection.ts";
 
 export interface Session {
   connection: Connection;
-  /** The start of the server, which tells it even from its standbys. */
+  /** The start of the server, which differs from that of each standby. */
   startedAt: string;
   /** The process of this session. */
   pid: string;
@@ -19,8 +19,8 @@ export interface Session {
 const BEGIN_LIMIT_MS = 1_000;
 
 /**
- * The first statement of a session. Until then, the role decides which functions a statement means, so another role
- * could have created them (CVE-2018-1058), and how long a statement may take.
+ * The first statement of a session. Until then, the role decides how long a statement may take, and which functions it
+ * means. So another role could have created these functions (CVE-2018-1058).
  */
 const BEGIN_SESSION = `
   set search_path to pg_catalog, pg_temp;
@@ -53,7 +53,10 @@ const CONFIGURE = `
       then 'on' else pg_catalog.current_setting('synchronous_commit') end)
   ) as needed (name, setting)`;
 
-/** Columns: whether it is a standby; its start, which tells it even from its standbys; the process of this connection. */
+/**
+ * Columns: whether the server is a standby; its start, which differs from that of each standby; the process of this
+ * connection.
+ */
 const DESCRIBE = `
   select pg_catalog.pg_is_in_recovery(), extract(epoch from pg_catalog.pg_postmaster_start_time()),
     pg_catalog.pg_backend_pid()`;

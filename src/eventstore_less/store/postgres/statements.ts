@@ -2,14 +2,14 @@
 
 import { SQL_NAME } from "../../names.ts";
 
-/** Its order lets the server find the row without a look at those that it replaced. */
+/** The order lets the server find the row without a look at the rows that it replaced. */
 const NEWEST_HEAD = `select version, value from ${SQL_NAME}.head order by version desc limit 1`;
 
 /** Columns: version; value, null if the head is missing. */
 export const GET_HEAD = NEWEST_HEAD;
 
 /**
- * Reads the head, and commits a message that changes nothing. So the answer was still true at a time when this server
+ * Reads the head, and commits a message that changes nothing. So the result was still true at a time when this server
  * was the primary. It has the columns of {@linkcode GET_HEAD}.
  */
 export const PROVE_AND_GET_HEAD = `

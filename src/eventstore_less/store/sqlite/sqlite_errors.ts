@@ -1,4 +1,4 @@
-/** What the errors of SQLite say about the file of a store. A worker passes on their message and code. */
+/** The meaning of the errors of SQLite about the file of a store. A worker passes on their message and code. */
 
 import { rm, writeFile } from "node:fs/promises";
 import {

@@ -61,7 +61,7 @@ export class SqliteReader implements Store, Disposable {
       const lists = ranges.map((range) => this.#list(range, options));
       return { entries, lists };
     } finally {
-      // After some errors, SQLite has already rolled back. Unlike this, a commit could fail, and leave the transaction open.
+      // After some errors, SQLite has already rolled back. A commit instead could fail, and leave the transaction open.
       if (this.#database.isTransaction) this.#statement("rollback").run();
     }
   };
@@ -126,12 +126,12 @@ export class SqliteReader implements Store, Disposable {
 
 function openToRead(path: string, timeout: number): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
-  // For a database that is only read, Deno 2.9.6 ignores the option for it, and waits for five seconds.
+  // Deno 2.9.6 ignores the option `timeout` for a database that is only read, and waits for five seconds.
   database.exec(`pragma busy_timeout = ${timeout}`);
   return database;
 }
 
-/** Also compares the keys with their order and the indexes: of 115 flips in the tree, `quick_check` finds 7, this all. */
+/** Also compares the keys with their order and the indexes. Of 115 flips in the tree, it finds all, and `quick_check` 7. */
 export const CHECK_STRUCTURE = "pragma integrity_check(1)";
 
 /** Throws `StoreDamagedError` if the result of {@linkcode CHECK_STRUCTURE} is a fault: the last line of its text. */
