@@ -61,11 +61,13 @@ export async function expectAccessible(page: Page, state: string): Promise<void>
   await page.evaluate("document.getAnimations().forEach((it) => it.finish())");
   const violations = async (options: object) =>
     (await page.evaluate(`axe.run(${JSON.stringify(options)})`)).violations;
-  await page.emulateMedia({ colorScheme: "light" });
-  assertEquals(await violations({}), [], `${state}, light`);
+  const isDark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
+  const [own, other] = isDark ? ["dark", "light"] : ["light", "dark"];
+  assertEquals(await violations({}), [], `${state}, ${own}`);
   // Only colours differ.
-  await page.emulateMedia({ colorScheme: "dark" });
-  assertEquals(await violations({ runOnly: ["color-contrast"] }), [], `${state}, dark`);
+  await page.emulateMedia({ colorScheme: other });
+  assertEquals(await violations({ runOnly: ["color-contrast"] }), [], `${state}, ${other}`);
+  await page.emulateMedia({ colorScheme: own });
 }
 
 /** Waits until the element has the focus. */
