@@ -39,6 +39,10 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await press(page, "Open");
 }
 
+/** The key that a tab has for the store at its path. */
+export const keyOfTab = (page: Page): Promise<string | undefined> =>
+  page.evaluate("sessionStorage[`apiKey ${location.pathname}`]");
+
 /** Fills the form of an animal. */
 export async function fill(form: Page, name: string, category: string): Promise<void> {
   await form.getByLabel(/^Category/).fill(category);

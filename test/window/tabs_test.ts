@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
-import { enterKey, linkOf, press, row, tab } from "../support/window_controls.ts";
+import { enterKey, keyOfTab, linkOf, press, row, tab } from "../support/window_controls.ts";
 
 /** In this browser, each tab takes itself for visible. */
 async function setVisible(page: Page, isVisible: boolean): Promise<void> {
@@ -47,7 +47,7 @@ testInBrowser(
     await link.click({ modifiers: ["ControlOrMeta"] });
     const other = await opening;
     await other.getByRole("heading", { name: "Rex" }).waitFor();
-    assertEquals(await other.evaluate("sessionStorage.apiKey"), service.token);
+    assertEquals(await keyOfTab(other), service.token);
     await press(page, "Sign out");
     for (const it of [page, other]) {
       await it.getByLabel("Access key").waitFor();

@@ -8,6 +8,7 @@ import {
   enterKey,
   fill,
   hasFocus,
+  keyOfTab,
   linkOf,
   pickStatus,
   press,
@@ -316,11 +317,11 @@ testInBrowser(
     await elsewhere.evaluate(`location.hash = "key=pets_other"`);
     await tab(elsewhere, "All 0").waitFor();
     await elsewhere.getByRole("alert").filter({ hasText: /takes no key from/ }).waitFor();
-    assertEquals(await elsewhere.evaluate("sessionStorage.apiKey"), service.token);
+    assertEquals(await keyOfTab(elsewhere), service.token);
     const page = await open("/window");
     await enterKey(page, service.token);
     await tab(page, "All 0").waitFor();
-    const key = () => page.evaluate("sessionStorage.apiKey");
+    const key = () => keyOfTab(page);
     const follow = () => page.evaluate(`location.hash = "key=pets_other"`);
     const dialog = page.getByRole("dialog").filter({ hasText: "Use the key in the address?" });
     await follow();
