@@ -1,7 +1,6 @@
 /** Changes and removals of one animal. If somebody else has changed the animal meanwhile, the reader decides. */
 
 import type { Pet } from "../../events/pet.ts";
-import { applyChanges } from "./animals.ts";
 import { ResponseError } from "./api.ts";
 import { undo } from "./change_animals.tsx";
 import { ask } from "./dialog.tsx";
@@ -128,7 +127,6 @@ function showFailure(
 ): void {
   const isRemoved = error instanceof ResponseError && error.status === NOT_FOUND;
   if (isRemoved) {
-    applyChanges([{ pet: shown, isRemoved: true }]);
     problem.value = (
       <>
         <Name of={shown.name} /> was removed by somebody else

@@ -4,7 +4,6 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../events/pet.ts";
 import { AnimalLink } from "./animal_link.tsx";
-import { applyChanges } from "./animals.ts";
 import { ResponseError } from "./api.ts";
 import { animals, animalsWere } from "./count_words.ts";
 import { ask, Dialog, openDialog } from "./dialog.tsx";
@@ -150,9 +149,7 @@ async function outcomeOf(
     return written.kind === "done" ? written : { kind: "failed", why: CHANGED };
   } catch (error) {
     const isRemoved = error instanceof ResponseError && error.status === NOT_FOUND;
-    if (!isRemoved) return { kind: "failed", why: (error as Error).message };
-    applyChanges([{ pet, isRemoved: true }]);
-    return { kind: "failed", why: REMOVED };
+    return { kind: "failed", why: isRemoved ? REMOVED : (error as Error).message };
   }
 }
 
