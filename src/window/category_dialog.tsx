@@ -74,7 +74,7 @@ function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
       onYes={save}
       onClose={cancel}
     >
-      <FormField label="Name of the category" fault={faultOfName}>
+      <FormField label="Name of the category" fault={faultOfName} isLocked={isSaving}>
         {(attributes) => (
           <input
             {...attributes}
@@ -87,7 +87,7 @@ function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
       </FormField>
       {renamed === undefined && (
         <>
-          <FormField label="Id" fault={faultOfId}>
+          <FormField label="Id" fault={faultOfId} isLocked={isSaving}>
             {(attributes) => (
               <input
                 {...attributes}

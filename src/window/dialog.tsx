@@ -97,10 +97,6 @@ export function Dialog(props: DialogProps): JSX.Element {
     event.preventDefault();
     if (!isBusy) onYes?.();
   };
-  const onBeforeInput = (event: Event) => {
-    // What is typed while the dialog sends would be lost.
-    if (isBusy) event.preventDefault();
-  };
   return (
     <dialog
       ref={element}
@@ -115,7 +111,7 @@ export function Dialog(props: DialogProps): JSX.Element {
       }}
       onClose={stayOpen}
     >
-      <form method="dialog" noValidate onSubmit={onSubmit} onBeforeInput={onBeforeInput}>
+      <form method="dialog" noValidate onSubmit={onSubmit}>
         <h2 id={titleId} class="title">{title}</h2>
         {children}
         <p class="fault" role="alert">{fault}</p>

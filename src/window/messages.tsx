@@ -113,6 +113,6 @@ function ToastMessage(): JSX.Element {
 /** In a field and in a dialog, the key undoes what was typed. */
 function isUndoKey({ key, ctrlKey, metaKey, shiftKey, target }: KeyboardEvent): boolean {
   const isKey = key === "z" && (ctrlKey || metaKey) && !shiftKey;
-  const isTyping = (target as Element).matches("input:not([type=checkbox]), select, dialog *");
+  const isTyping = (target as Element).matches("input:not([type=checkbox]), dialog *");
   return isKey && !isTyping;
 }

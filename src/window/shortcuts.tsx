@@ -28,7 +28,7 @@ export function listenToShortcuts(): void {
   addEventListener("keydown", (event) => {
     const { target, key } = event;
     const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
-    const isTyped = target instanceof Element && target.matches("input, select, textarea");
+    const isTyped = target instanceof Element && target.matches("input, textarea");
     const isBusy = document.querySelector("dialog[open]") !== null;
     if (isCombined || isTyped || isBusy || apiKey.value === undefined) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys === key.toLowerCase());

@@ -23,7 +23,8 @@ testInBrowser(
     assertEquals(await button(dialog, "Cancel").isDisabled(), true);
     // What would be typed now would be lost.
     await dialog.getByLabel("Name").press("x");
-    await dialog.getByLabel("Status").selectOption("sold");
+    await dialog.getByLabel("Status").press("ArrowDown");
+    assertEquals(await page.getByRole("listbox").count(), 0);
     assertEquals(await dialog.getByLabel("Name").inputValue(), "Rex");
     for (let count = 0; count < 3; count++) await page.keyboard.press("Escape");
     assertEquals(await dialog.isVisible(), true);
