@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { ResponseError } from "./api.ts";
 import { type EditableField, type Faults, faultsOfError, FIELDS, type Texts } from "./fields.tsx";
+import { openCategoryDialog } from "./category_dialog.tsx";
 import { afterDraw } from "./focus.ts";
 import { FormField } from "./form_field.tsx";
 
@@ -18,6 +19,12 @@ interface AnimalFieldsProps {
 
 export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
   const { fields, texts, faults, isSending, hiddenLabelsOf, onChange } = props;
+  const change = (name: keyof Texts, text: string) => {
+    onChange({ ...texts, [name]: text }, faultsAfter(faults, name, text));
+  };
+  const nameCategory = (name: string) => {
+    openCategoryDialog({ name, onAdded: (id) => change("categoryId", String(id)) });
+  };
   return (
     <>
       {fields.map(({ name, label, Control }) => (
@@ -33,8 +40,8 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
               {...attributes}
               name={name}
               text={texts[name] ?? ""}
-              onText={(text) =>
-                onChange({ ...texts, [name]: text }, faultsAfter(faults, name, text))}
+              onText={(text) => change(name, text)}
+              onNew={name === "categoryId" ? nameCategory : undefined}
             />
           )}
         </FormField>

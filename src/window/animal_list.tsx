@@ -28,7 +28,6 @@ import { EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
 import { EmptyList } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
-import { isFiltered } from "./filter.ts";
 import { FilterWords } from "./filter_words.tsx";
 import { afterDraw, restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
@@ -98,7 +97,9 @@ export function AnimalList(): JSX.Element {
 
 /** How many animals the filters find, in words. */
 function Results(): JSX.Element | null {
-  if (!isFiltered(wanted.value)) return null;
+  const { name, categoryId } = wanted.value;
+  // The tab has the number of its animals.
+  if (name === "" && categoryId === "") return null;
   const isCounted = !isStale.value && !isLoading.value;
   return (
     <p class="results">
@@ -142,9 +143,12 @@ function Rest(): JSX.Element | null {
     );
   }
   if (hasMore.value) {
+    // Scrolling loads more, too. With a selection, the Tab key goes to its buttons.
     return (
       <p class="note">
-        <button type="button" onClick={loadMore}>Load more</button>
+        <button type="button" tabIndex={selectedIds.value.size > 0 ? -1 : 0} onClick={loadMore}>
+          Load more
+        </button>
       </p>
     );
   }
@@ -234,7 +238,9 @@ function IdHeader(): JSX.Element {
         title={isAscending ? "Oldest first" : "Newest first"}
         onClick={() => showList({ order: isAscending ? "" : "asc" })}
       >
-        Id <Icon name="open" />
+        <span class="wide">Id</span>
+        <span class="narrow">{isAscending ? "Oldest first" : "Newest first"}</span>
+        <Icon name="open" />
       </button>
     </span>
   );

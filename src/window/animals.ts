@@ -236,6 +236,8 @@ export function applyChanges(changes: readonly Change[]): void {
     const hasRow = pets.has(id) || leavingAfter.has(id);
     if (isListed) {
       if (!hasRow && isPointerOnRows && !isOwn) waitingAfter.add(id);
+      // The stream may have brought it first.
+      if (isOwn) waitingAfter.delete(id);
       pets.set(id, pet);
       leavingAfter.delete(id);
       continue;

@@ -37,7 +37,6 @@ export function App(): JSX.Element {
       <Dialogs />
       {keyFromAddress.value !== undefined && <KeyQuestion />}
       {isAsking && <SignInDialog />}
-      <Messages />
     </>
   );
 }
@@ -117,7 +116,10 @@ function Store(): JSX.Element {
       )}
       {isCategoriesShown.value && <CategoriesPage />}
       {id !== undefined && <AnimalPage key={id} id={id} />}
-      <SelectionBar />
+      <div class="floating">
+        <SelectionBar />
+        <Messages />
+      </div>
       <ActivityPanel />
     </main>
   );

@@ -6,14 +6,16 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import {
+  categoryWithName,
   findCategories,
   namedCategories,
   type NamedCategory,
   nameOfCategory,
 } from "./category_names.ts";
 import type { ControlProps } from "./control_props.ts";
+import { Icon } from "./icon.tsx";
 import { type Choice, NOWHERE, useListBox } from "./list_box.tsx";
-import { Name } from "./name.tsx";
+import { isBlank, Name } from "./name.tsx";
 
 /** A list that is longer says how many more there are. */
 const CHOICES_SHOWN = 100;
@@ -27,19 +29,22 @@ interface CategoryPickerProps extends ControlProps {
 }
 
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
-  const { text, onText, placeholder, onLeave, ...attributes } = props;
+  const { text, onText, onNew, placeholder, onLeave, ...attributes } = props;
   const [isTyping, setIsTyping] = useState(false);
   const found = findCategories(isTyping ? text : "");
-  const choices = found.slice(0, CHOICES_SHOWN).map(choiceOf);
+  const shown = found.slice(0, CHOICES_SHOWN).map(choiceOf);
+  const isNew = isTyping && isNewName(text) && onNew !== undefined;
+  const choices = isNew ? [...shown, newChoice(text)] : shown;
   const list = useListBox<HTMLInputElement>({
     choices,
     current: isTyping ? undefined : text,
     isLocked: attributes.readOnly === true,
     onPick: (picked) => {
       setIsTyping(false);
-      onText(picked);
+      if (picked === NEW) onNew?.(text.trim());
+      else onText(picked);
     },
-    more: found.length > choices.length && <More count={found.length - choices.length} />,
+    more: found.length > shown.length && <More count={found.length - shown.length} />,
   });
   const type = (typed: string) => {
     setIsTyping(true);
@@ -59,25 +64,28 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   };
   return (
     <>
-      <input
-        inputMode={namedCategories.value.length === 0 ? "numeric" : undefined}
-        autocomplete="off"
-        placeholder={placeholder}
-        {...attributes}
-        {...list.attributes}
-        title={isTyping ? undefined : titleOf(text)}
-        aria-autocomplete="list"
-        value={isTyping ? text : shownText(text)}
-        onInput={({ currentTarget }) => type(currentTarget.value)}
-        onFocus={({ currentTarget }) => currentTarget.select()}
-        onClick={() => list.open()}
-        onKeyDown={onKeyDown}
-        onBlur={() => {
-          setIsTyping(false);
-          list.close();
-          onLeave?.();
-        }}
-      />
+      <span class="combobox">
+        <input
+          inputMode={namedCategories.value.length === 0 ? "numeric" : undefined}
+          autocomplete="off"
+          placeholder={placeholder}
+          {...attributes}
+          {...list.attributes}
+          title={isTyping ? undefined : titleOf(text)}
+          aria-autocomplete="list"
+          value={isTyping ? text : shownText(text)}
+          onInput={({ currentTarget }) => type(currentTarget.value)}
+          onFocus={({ currentTarget }) => currentTarget.select()}
+          onClick={() => list.open()}
+          onKeyDown={onKeyDown}
+          onBlur={() => {
+            setIsTyping(false);
+            list.close();
+            onLeave?.();
+          }}
+        />
+        <Icon name="open" />
+      </span>
       {list.box}
     </>
   );
@@ -87,10 +95,22 @@ function choiceOf({ id, name }: NamedCategory): Choice {
   const drawn = (
     <>
       <Name of={name} />
-      <span class="soft">{String(id)}</span>
+      <span class="soft">({String(id)})</span>
     </>
   );
   return { text: String(id), label: name, drawn, title: `Category ${id}` };
+}
+
+/** No id is written so. */
+const NEW = "new";
+
+function newChoice(text: string): Choice {
+  const label = `Add a category “${text.trim()}”`;
+  return { text: NEW, label };
+}
+
+function isNewName(text: string): boolean {
+  return categoryWithName(text) === undefined && !isBlank(text) && !INTEGER.test(text.trim());
 }
 
 function More({ count }: { count: number }): JSX.Element {

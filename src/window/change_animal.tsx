@@ -55,7 +55,8 @@ export async function askToRemove(pet: Pet): Promise<void> {
         Remove <Name of={pet.name} />?
       </>
     ),
-    text: "For some seconds, you can undo it. Then the animal has a new id, and no history.",
+    text:
+      "You can undo this for some seconds. The animal gets a new id then, and loses its history.",
     no: "Keep",
     yes: "Remove",
   });

@@ -73,7 +73,8 @@ export async function changeStatus(
 export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   const isSure = await ask({
     title: `Remove ${animals(pets.length)}?`,
-    text: "For some seconds, you can undo it. Then the animals have new ids, and no history.",
+    text:
+      "You can undo this for some seconds. The animals get new ids then, and lose their history.",
     no: "Keep",
     yes: "Remove",
   });

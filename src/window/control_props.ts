@@ -15,4 +15,6 @@ export interface ControlAttributes extends Shared {
 export interface ControlProps extends ControlAttributes {
   text: string;
   onText: (text: string) => void;
+  /** Makes a new thing with a typed name, if people choose from things that they can make. */
+  onNew?: (name: string) => void;
 }

@@ -129,7 +129,7 @@ function wordsOf(status: PetStatus | undefined): StatusWords {
 }
 
 /** The texts of a choice of status, each with its label. The text of an absent status is "". */
-export const STATUS_CHOICES: readonly Choice[] = [undefined, ...STATUS_NAMES].map((status) => {
+export const STATUS_CHOICES: readonly Choice[] = [...STATUS_NAMES, undefined].map((status) => {
   const { label } = wordsOf(status);
   const drawn = <span class={`dot ${status ?? "none"}`}>{label}</span>;
   return { text: status ?? "", label, drawn };

@@ -136,13 +136,16 @@ function useListBelow(
   }, [isOpen, length]);
 }
 
+/** Pixels between the list and the edge of the screen. */
+const MARGIN = 8;
+
 /** Puts the list below its control, or above it if there is more room. It is at least as wide. */
 function placeBelow(list: HTMLElement, control: HTMLElement): void {
   const { left, right, top, bottom } = control.getBoundingClientRect();
   list.style.minWidth = `${right - left}px`;
   const { width, height } = list.getBoundingClientRect();
   const isBelow = bottom + height <= innerHeight || top < height;
-  const x = Math.min(left, Math.max(0, innerWidth - width));
-  list.style.left = `${Math.max(0, Math.min(x, right))}px`;
+  const farthest = innerWidth - width - MARGIN;
+  list.style.left = `${Math.max(MARGIN, Math.min(left, farthest))}px`;
   list.style.top = `${isBelow ? bottom : top - height}px`;
 }

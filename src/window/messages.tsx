@@ -52,7 +52,7 @@ export async function attempt(
 
 export function Messages(): JSX.Element {
   return (
-    <div class="messages">
+    <>
       {problem.value && (
         <p class="problem" role="alert">
           <span>{problem}</span>
@@ -67,7 +67,7 @@ export function Messages(): JSX.Element {
         </p>
       )}
       <ToastMessage />
-    </div>
+    </>
   );
 }
 
@@ -102,7 +102,7 @@ function ToastMessage(): JSX.Element {
   }, [shown]);
   return (
     <p ref={element} class="toast" role="status">
-      {shown?.content}
+      {shown !== undefined && <span>{shown.content}</span>}
       {shown?.undo !== undefined && (
         <button type="button" title="Undo (Ctrl+Z)" onClick={undo}>Undo</button>
       )}

@@ -15,6 +15,9 @@ const STORED_KEY = `apiKey ${location.pathname}`;
 const NOT_LOCAL =
   "This page takes no key from its address, because the history of the browser keeps it. Paste the key instead.";
 
+const UNAUTHORIZED = 401;
+const WRONG_KEY = "This access key is not valid. Copy all of it, or ask for another one";
+
 /** How long a new tab waits for the key of another one. */
 const OTHER_TABS_MS = 150;
 
@@ -80,6 +83,14 @@ function takeKeyFromAddress(): string | undefined {
 /** Whether this computer keeps the key when the tabs are closed. */
 export function isKept(): boolean {
   return localStorage[STORED_KEY] !== undefined;
+}
+
+/** The reason if the service refuses a key that the reader has typed, so that the text can be corrected. */
+export async function faultOfKey(text: string): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${cleanKey(text)}` };
+  const response = await fetch("v1/key", { headers }).catch(() => undefined);
+  // While the service is away, the page tries again.
+  return response?.status === UNAUTHORIZED ? WRONG_KEY : undefined;
 }
 
 /** Signs in with a key that the reader has typed, and keeps it on this computer or not. */

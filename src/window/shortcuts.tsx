@@ -19,7 +19,9 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: "?", what: "Show these keys", run: openHelp },
   { keys: "↑ ↓", what: "Go from animal to animal" },
   { keys: "← →", what: "Go to the buttons of an animal" },
+  { keys: "Space", what: "Select an animal, with Shift a range" },
   { keys: "Enter", what: "Open, choose or save" },
+  { keys: "Ctrl+Z", what: "Undo, as long as a message offers it" },
   { keys: "Esc", what: "Close or cancel" },
 ];
 
@@ -47,7 +49,7 @@ function focusSearch(): void {
 
 export function openHelp(): void {
   openDialog((close) => (
-    <Dialog title="Keys" no="Close" onClose={close}>
+    <Dialog title="Keyboard shortcuts" no="Close" onClose={close}>
       <dl class="keys">
         {SHORTCUTS.map(({ keys, what }) => (
           <div key={keys}>

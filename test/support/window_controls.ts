@@ -40,7 +40,7 @@ export const tab = (page: Page, name: string) => page.getByRole("tab", { name, e
 
 export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByLabel("Access key").fill(key);
-  await press(page, "Open");
+  await press(page, "Sign in");
 }
 
 /** The key that a tab has for the store at its path. */

@@ -116,7 +116,7 @@ testInBrowser(
     const { token } = await issueApiKey(service, { label: "next" });
     await revokeApiKey(service, service.keyId);
     await press(form, "Save");
-    const signIn = page.getByRole("dialog").filter({ hasText: "Open the store" });
+    const signIn = page.getByRole("dialog").filter({ hasText: "Sign in" });
     await signIn.getByText(/revoked/).waitFor();
     await page.keyboard.press("Escape");
     await enterKey(signIn, token);

@@ -90,8 +90,8 @@ testInBrowser(
       assertEquals(await menu.count(), 0);
       await press(page, /^Access key/);
       await menu.getByText("till").waitFor();
-      await menu.getByText("May see all, and change nothing").waitFor();
-      await menu.getByText("Ends on Jan 2, 2099").waitFor();
+      await menu.getByText("Can see everything, and change nothing").waitFor();
+      await menu.getByText("Expires on Jan 2, 2099").waitFor();
       assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width);
       const { x, width: ofMenu } = await menu.boundingBox();
       assertEquals([x >= 0, x + ofMenu <= width], [true, true]);
@@ -99,7 +99,7 @@ testInBrowser(
       await page.keyboard.press("Escape");
       await menu.waitFor({ state: "hidden" });
       await press(page, /^Access key/);
-      await press(menu, "Keys of the keyboard");
+      await press(menu, "Keyboard shortcuts");
       await press(page.getByRole("dialog"), "Close");
       if (width < 600) await press(page, /^Access key/);
       await button(page, "Sign out").click();

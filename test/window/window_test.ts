@@ -212,7 +212,7 @@ testInBrowser("the window needs no mouse", async ({ service, open }) => {
   const dialog = page.getByRole("dialog");
   await reach(page.getByLabel("Access key"), "End");
   await page.keyboard.type(service.token);
-  await reach(button(page, "Open"), "Enter");
+  await reach(button(page, "Sign in"), "Enter");
   await reach(button(page, "Add an animal"), "Enter");
   await reach(dialog.getByLabel("Name"), "R");
   await reach(dialog.getByLabel("Category"), "7");

@@ -110,7 +110,7 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
       </label>
       {unused.length > 0 && (
         <p class="soft small">
-          Left out: {unused.map((title, index) => (
+          Columns that are left out: {unused.map((title, index) => (
             <Fragment key={index}>
               {index > 0 && ", "}
               <bdi>{title || "(no title)"}</bdi>
@@ -157,6 +157,8 @@ function Effects({ draft, plan }: { draft: Draft; plan: Plan }): JSX.Element {
   const sample = previewSample(entries);
   return (
     <>
+      {leftOut.length > 0 && <p>{linesAre(leftOut.length)} left out. The reasons are at the end.
+      </p>}
       {unchanged > 0 && <p>{animals(unchanged)} would not change.</p>}
       <Changes changes={sample.filter((it) => it.kind === "change")} />
       <Additions additions={sample.filter((it) => it.kind === "addition")} />
