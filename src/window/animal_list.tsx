@@ -143,10 +143,10 @@ function Rest(): JSX.Element | null {
     );
   }
   if (hasMore.value) {
-    // Scrolling loads more, too. With a selection, the Tab key goes to its buttons.
+    // The Tab key would scroll to it, which loads more: it is gone then, and the focus is lost.
     return (
       <p class="note">
-        <button type="button" tabIndex={selectedIds.value.size > 0 ? -1 : 0} onClick={loadMore}>
+        <button type="button" tabIndex={-1} onClick={loadMore}>
           Load more
         </button>
       </p>
@@ -333,7 +333,8 @@ function useAnchor(ids: readonly number[], rows: { current: HTMLElement | null }
     const anchor = before.current[firstRow];
     before.current = ids;
     if (anchor === undefined || isStale.value) return;
-    const row = ids.findIndex((id) => isAtOrAfter(id, anchor));
+    const found = ids.indexOf(anchor);
+    const row = found >= 0 ? found : ids.findIndex((id) => isAtOrAfter(id, anchor));
     if (row < 0 || row === firstRow) return;
     scrollBy(0, (row - firstRow) * rowHeight);
     measure(rows.current);

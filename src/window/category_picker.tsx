@@ -59,7 +59,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     else if (list.isOpen) list.onListKey(event);
     else if (isArrow) {
       event.preventDefault();
-      list.open();
+      list.open(Math.max(0, choices.findIndex((choice) => choice.text === text)));
     }
   };
   return (

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { connectionProblem } from "./api.ts";
 import { restoreFocus } from "./focus.ts";
 
 interface OpenDialog {
@@ -116,7 +117,7 @@ export function Dialog(props: DialogProps): JSX.Element {
         {children}
         <p class="fault" role="alert">{fault}</p>
         <p class="buttons">
-          <span class="soft" role="status">{busy}</span>
+          <span class="soft" role="status">{isBusy && (connectionProblem.value || busy)}</span>
           {no !== undefined && (
             <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
               {no}
