@@ -64,7 +64,11 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
     if (key in STEPS) move(Math.max(0, Math.min(choices.length - 1, from + STEPS[key])));
     else if (key === "Enter" && from !== NOWHERE) pick();
     else if (key === "Escape") close();
-    else return;
+    else {
+      // The form is sent, and the list does not cover what is wrong with it.
+      if (key === "Enter") close();
+      return;
+    }
     // No form is sent, and neither the list of animals nor a dialog gets the key.
     event.preventDefault();
     event.stopPropagation();
