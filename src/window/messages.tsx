@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
@@ -89,7 +89,8 @@ function ToastMessage(): JSX.Element {
     let timer = setTimeout(hideUnlessHeld, durationMs);
     return () => clearTimeout(timer);
   }, [shown]);
-  useEffect(() => {
+  // The key works as long as the message is there, and not a frame longer.
+  useLayoutEffect(() => {
     if (shown?.undo === undefined) return;
     // Nobody can reach the button with the Tab key in time.
     const onKeyDown = (event: KeyboardEvent) => {

@@ -8,6 +8,7 @@ import { IS_ON_NODE } from "./programs.ts";
 import { openRealStore } from "./real_store.ts";
 import { ServiceProcess } from "./service_process.ts";
 import { TempStore } from "./temp_store.ts";
+import { HANG_LIMIT_MS } from "./until.ts";
 import { openTestService, TEST_STORES, type TestService } from "./test_service.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -61,6 +62,7 @@ export function testInBrowser(name: string, check: (parts: Parts) => Promise<voi
       const viewport = { width, height: 844 };
       const context = beside?.context() ?? await browser.newContext({ ...more, viewport });
       const page = await context.newPage();
+      context.setDefaultTimeout(HANG_LIMIT_MS);
       cleanUp.defer(() => context.close());
       const streams = page.streams = new Set<Page>();
       page.on("request", (request: Page) => {

@@ -68,6 +68,10 @@ export async function expectAccessible(page: Page, state: string): Promise<void>
   assertEquals((await page.evaluate(`${source}; axe.run()`)).violations, [], state);
 }
 
+/** Waits until the element has the focus. */
+export const expectFocus = (target: Page): Promise<boolean> =>
+  until(() => hasFocus(target), `The focus is not on ${target}`);
+
 /** Whether the element has the focus. */
 export const hasFocus = (target: Page): Promise<boolean> =>
   target.evaluate((it: Page) => it.matches(":focus"));

@@ -1,8 +1,8 @@
 /** Axe finds nothing, and nothing is wider than the screen: in each state of the page, light and dark, wide and narrow. */
 
-import { assertEquals } from "@std/assert";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
 import {
   button,
   enterKey,
@@ -24,12 +24,17 @@ for (const width of [390, 1280]) {
         const page = await open("/window", { width, colorScheme });
         const dialog = page.getByRole("dialog");
         const check = async (state: string) => {
-          assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width, state);
+          await expectSoon(
+            () => page.evaluate("document.documentElement.scrollWidth"),
+            width,
+            state,
+          );
           await expectAccessible(page, state);
         };
         await page.getByLabel("Access key").waitFor();
         await check("sign-in");
         await press(page, "Sign in");
+        await page.getByText("The access key is missing").waitFor();
         await check("sign-in with a fault");
         await enterKey(page, service.token);
         await button(page, "Add your first animal").waitFor();
@@ -50,8 +55,10 @@ for (const width of [390, 1280]) {
         await check("filter with a fault");
         await page.getByLabel("Filter by category").fill("");
         await press(page, /^Access key/);
+        await page.getByRole("group", { name: "Your key" }).waitFor();
         await check("menu of the key");
         await press(page.getByRole("group", { name: "Your key" }), "Keyboard shortcuts");
+        await dialog.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
         await check("help");
         await press(dialog, "Close");
         await page.getByRole("link", { name: "Categories" }).click();
@@ -68,10 +75,12 @@ for (const width of [390, 1280]) {
         await check("results");
         await press(page, "Clear");
         await statusOf(page, "Rex").click();
+        await page.getByRole("option", { name: "Sold" }).waitFor();
         await check("list of statuses");
         await page.keyboard.press("Escape");
         for (const state of ["Add an animal", "Import"]) {
           await press(page, state);
+          await dialog.getByRole("heading", { name: state }).waitFor();
           await check(state);
           if (state === "Add an animal") {
             await press(dialog, "Save");
@@ -82,11 +91,13 @@ for (const width of [390, 1280]) {
         }
         for (const name of [LONG_NAME, "Rex"]) {
           await press(page, `Remove ${name}`);
+          await button(dialog, "Keep").waitFor();
           await check("question");
           await press(dialog, "Keep");
           await press(page, `Edit ${name}`);
           await page.getByLabel(`Category of ${name}`).fill("qq");
           await page.keyboard.press("Enter");
+          await page.getByText("Category must be a known name or a whole number").waitFor();
           await check("edit with a fault");
           await page.keyboard.press("Escape");
           await press(dialog, "Discard");
@@ -98,6 +109,7 @@ for (const width of [390, 1280]) {
         await button(dialog, "Keep editing").waitFor();
         await check("conflict");
         await press(dialog, "Keep editing");
+        await dialog.waitFor({ state: "hidden" });
         await service.remove(3);
         await page.getByText("was removed by somebody else").waitFor();
         await check("edit of a removed animal");
@@ -133,6 +145,8 @@ for (const width of [390, 1280]) {
         await check("history of a removed animal");
         if (width === 390) {
           await press(page, /^Activity/);
+          await page.getByRole("region", { name: "Activity" }).getByRole("listitem").first()
+            .waitFor();
           await check("activity");
         }
         const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });

@@ -3,7 +3,9 @@
 import { assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
 import {
+  button,
   expectAccessible,
   happened,
   linkOf,
@@ -38,7 +40,7 @@ testInBrowser(
     await page.getByText("This animal was removed.").waitFor();
     await press(toast(page, "Max was removed"), "Undo");
     await toast(page, "Max was added again. Its new id is 2").waitFor();
-    assertEquals(await page.getByRole("button", { name: "Edit", exact: true }).count(), 0);
+    await button(page, "Edit").waitFor({ state: "hidden" });
   },
 );
 
@@ -56,8 +58,8 @@ testInBrowser(
     const entries = page.locator("ol.history li");
     await entries.nth(1).getByText(/, by you$/).waitFor();
     const code = entries.first().locator("code");
-    assertEquals(await code.innerText(), `…${keyId.slice(-6)}`);
-    assertEquals(await code.getAttribute("title"), keyId);
+    await expectSoon(() => code.innerText(), `…${keyId.slice(-6)}`);
+    await expectSoon(() => code.getAttribute("title"), keyId);
     const facts = page.getByRole("article").locator("dl").first();
     await facts.getByText(/by you/).waitFor();
     await facts.getByText(/by the key/).waitFor();
@@ -83,12 +85,14 @@ testInBrowser(
     await linkOf(page, "Pet 102").click();
     await link("Previous: Pet 103").click();
     await heading("Pet 103").waitFor();
+    await link("Next: Pet 102").waitFor();
     assertEquals(await page.getByRole("link", { name: /^Previous/ }).count(), 0);
     for (let id = 102; id >= 1; id--) {
       if (id === 50) continue;
       await link(`Next: Pet ${id}`).click();
     }
     await heading("Pet 1").waitFor();
+    await link("Previous: Pet 2").waitFor();
     assertEquals(await page.getByRole("link", { name: /^Next/ }).count(), 0);
     await page.goBack();
     await tab(page, "Pending 102").waitFor();
@@ -105,7 +109,7 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     await happened(page, "Gone was removed").waitFor();
     const activity = page.getByRole("region", { name: "Activity" });
-    assertEquals(await activity.getByRole("link").allInnerTexts(), ["Rex", "Rex"]);
+    await expectSoon(() => activity.getByRole("link").allInnerTexts(), ["Rex", "Rex"]);
     await activity.getByRole("link", { name: "Rex" }).first().click();
     await page.getByRole("heading", { name: "Rex" }).waitFor();
   },

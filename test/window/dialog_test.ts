@@ -2,8 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
-import { until } from "../support/until.ts";
 import { button, enterKey, fill, press, row, statusOf, tab } from "../support/window_controls.ts";
 
 testInBrowser(
@@ -20,14 +20,14 @@ testInBrowser(
     await fill(dialog, "Rex", "7");
     await press(dialog, "Save");
     await dialog.getByText("Saving …").waitFor();
-    assertEquals(await button(dialog, "Cancel").isDisabled(), true);
+    await expectSoon(() => button(dialog, "Cancel").isDisabled(), true);
     // What would be typed now would be lost.
     await dialog.getByLabel("Name").press("x");
     await dialog.getByLabel("Status").press("ArrowDown");
     assertEquals(await page.getByRole("listbox").count(), 0);
-    assertEquals(await dialog.getByLabel("Name").inputValue(), "Rex");
+    await expectSoon(() => dialog.getByLabel("Name").inputValue(), "Rex");
     for (let count = 0; count < 3; count++) await page.keyboard.press("Escape");
-    assertEquals(await dialog.isVisible(), true);
+    await expectSoon(() => dialog.isVisible(), true);
     // A phone may close it all the same.
     await page.evaluate("document.querySelector('dialog').close()");
     await dialog.getByText("Saving …").waitFor();
@@ -52,7 +52,7 @@ testInBrowser(
       await press(question, answer);
       await question.waitFor({ state: "hidden" });
       if (answer === "Keep typing") {
-        assertEquals(await form.getByLabel("Name").inputValue(), "Mia");
+        await expectSoon(() => form.getByLabel("Name").inputValue(), "Mia");
       }
     }
     await form.waitFor({ state: "hidden" });
@@ -67,11 +67,11 @@ testInBrowser(
     const leaving = page.close({ runBeforeUnload: true });
     await (await asked).dismiss();
     await leaving;
-    assertEquals(await page.getByLabel("Name of Rex").inputValue(), "Max");
+    await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "Max");
     // Signing out asks, too.
     await press(page, "Sign out");
     await press(page.getByRole("dialog"), "Stay");
-    assertEquals(await page.getByLabel("Name of Rex").inputValue(), "Max");
+    await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "Max");
     await press(page, "Cancel");
     await press(question, "Discard");
     await row(page, "Rex").waitFor();
@@ -99,7 +99,7 @@ testInBrowser(
     const question = page.getByRole("dialog").filter({ hasText: "It is now Zoe" });
     await press(question, "Keep theirs");
     await question.waitFor({ state: "hidden" });
-    assertEquals(await form.getByLabel("Name").inputValue(), "Mia");
+    await expectSoon(() => form.getByLabel("Name").inputValue(), "Mia");
     await press(form, "Save");
     await row(page, "Mia").waitFor();
     await row(page, "Zoe").filter({ hasText: "Available" }).waitFor();
@@ -123,6 +123,6 @@ testInBrowser(
     await signIn.waitFor({ state: "hidden" });
     await row(page, "Mia").waitFor();
     await tab(page, "All 1").waitFor();
-    await until(async () => assertEquals(await page.getByText("Key next").isVisible(), true));
+    await page.getByText("Key next").waitFor();
   },
 );

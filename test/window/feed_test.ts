@@ -1,8 +1,8 @@
 /** The stream of events: renewed when it ends, and safe with events that the page does not know. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
-import { until } from "../support/until.ts";
+import { expectSoon } from "../support/expect_soon.ts";
 import { happened, linkOf, row, tab } from "../support/window_controls.ts";
 
 testInBrowser("a stream that the server ends is renewed", async ({ service, network, open }) => {
@@ -28,7 +28,7 @@ testInBrowser("a stream that the server ends is renewed", async ({ service, netw
   };
   const page = await open(`/window#key=${service.token}`);
   for (const [count, name] of ["Rex", "Mia", "Zoe"].entries()) {
-    await until(() => assertEquals(streams, count + 1));
+    await expectSoon(() => streams, count + 1);
     await service.add({ name, categoryId: 7 });
     await row(page, name).waitFor();
     end();

@@ -1,11 +1,13 @@
 /** How people find an animal in the window, reach it by keys, and see what happened to it. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
 import {
   button,
-  hasFocus,
+  expectFocus,
+  happened,
   linkOf,
   pickStatus,
   press,
@@ -29,7 +31,8 @@ testInBrowser(
     const gate = Promise.withResolvers<void>();
     let searches = 0;
     network.fetch = async (request) => {
-      const isFirst = request.url.includes("name=") && searches++ === 0;
+      // If the machine is busy, a pause in the typing is long enough for other searches.
+      const isFirst = request.url.endsWith("name=rEx") && searches++ === 0;
       if (!isFirst) return await service.fetch(request);
       await gate.promise;
       const link = `<https://shop.example/v1/pets?limit=100&name=rex>; rel="next"`;
@@ -42,15 +45,12 @@ testInBrowser(
     // Typed text stays while events come.
     await service.add({ name: "Zoe", categoryId: 7 });
     await tab(page, "All 5").waitFor();
-    assertEquals(await search.inputValue(), "rEx");
+    await expectSoon(() => search.inputValue(), "rEx");
     gate.resolve();
     await row(page, "Rex").waitFor();
     // The old rows stay until the new ones come.
-    await until(async () => {
-      const names = await page.locator(`${ROWS} bdi`).allTextContents();
-      assertEquals(names, ["T-rex", "Rex"]);
-    });
-    assertEquals(page.url(), `${address}/window?name=rEx`);
+    await expectSoon(() => page.locator(`${ROWS} bdi`).allTextContents(), ["T-rex", "Rex"]);
+    await expectSoon(() => page.url(), `${address}/window?name=rEx`);
     await service.change(5, { name: "Rexona" });
     await row(page, "Rexona").waitFor();
     await service.change(1, { name: "Max" });
@@ -61,7 +61,8 @@ testInBrowser(
     await page.getByText("No such animals.").waitFor();
     await press(page, "Show all animals");
     await row(page, "Mia").waitFor();
-    assertEquals([await search.inputValue(), page.url()], ["", `${address}/window`]);
+    await expectSoon(() => search.inputValue(), "");
+    await expectSoon(() => page.url(), `${address}/window`);
   },
 );
 
@@ -74,7 +75,7 @@ testInBrowser(
     await tab(page, "No status 1").click();
     await row(page, "Rex").waitFor();
     await row(page, "Mia").waitFor({ state: "hidden" });
-    assertEquals(page.url(), `${address}/window?status=none`);
+    await expectSoon(() => page.url(), `${address}/window?status=none`);
     // The list follows who gets a status, and who loses it.
     await service.change(2, { status: null });
     await row(page, "Mia").waitFor();
@@ -83,11 +84,11 @@ testInBrowser(
     await tab(page, "All 2").click();
     await page.getByLabel("Filter by category").fill("7");
     await row(page, "Mia").waitFor({ state: "hidden" });
-    await until(() => assertEquals(page.url(), `${address}/window?categoryId=7`));
+    await expectSoon(() => page.url(), `${address}/window?categoryId=7`);
     await page.reload();
     await row(page, "Rex").waitFor();
-    assertEquals(await page.locator(ROWS).count(), 1);
-    assertEquals(await page.getByLabel("Filter by category").inputValue(), "7");
+    await expectSoon(() => page.locator(ROWS).count(), 1);
+    await expectSoon(() => page.getByLabel("Filter by category").inputValue(), "7");
     await page.goBack();
     await tab(page, "No status 1").and(page.locator("[aria-selected=true]")).waitFor();
     await row(page, "Mia").waitFor();
@@ -109,24 +110,24 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     await tab(page, "Pending 1").click();
     await linkOf(page, "Max").click();
-    assertEquals(page.url(), `${address}/window?status=pending&animal=1`);
+    await expectSoon(() => page.url(), `${address}/window?status=pending&animal=1`);
     const changes = page.locator(".history li");
     const first = changes.first();
     await first.filter({ hasText: "Changed" }).filter({ hasText: "by you" }).waitFor();
     for (const [label, was, is] of [["Name", "Rex", "Max"], ["Status", "Available", "Pending"]]) {
       const difference = first.locator("dl div").filter({ hasText: label });
-      assertEquals(await difference.locator("del").textContent(), was);
-      assertEquals(await difference.locator("ins").textContent(), is);
+      await expectSoon(() => difference.locator("del").textContent(), was);
+      await expectSoon(() => difference.locator("ins").textContent(), is);
     }
-    assertEquals(await changes.count(), 100);
+    await expectSoon(() => changes.count(), 100);
     await press(page, "Show older changes");
-    await until(async () => assertEquals(await changes.count(), 112));
+    await expectSoon(() => changes.count(), 112);
     await changes.last().filter({ hasText: "Added" }).filter({ hasText: "by you" }).waitFor();
-    assertEquals(await button(page, "Show older changes").count(), 0);
+    await button(page, "Show older changes").waitFor({ state: "hidden" });
     // Selling is one control, and the history follows.
     await pickStatus(page, "Max", "Sold");
     await first.filter({ hasText: "Sold" }).filter({ hasText: "by you" }).waitFor();
-    assertEquals(await changes.count(), 113);
+    await expectSoon(() => changes.count(), 113);
     await page.reload();
     await page.getByRole("heading", { name: "Max" }).waitFor();
     await page.goBack();
@@ -135,7 +136,7 @@ testInBrowser(
     await page.getByRole("heading", { name: "Max" }).waitFor();
     await service.remove(1);
     await page.getByText("This animal was removed.").waitFor();
-    assertEquals(await statusOf(page, "Max").count(), 0);
+    await statusOf(page, "Max").waitFor({ state: "hidden" });
     await page.reload();
     await page.getByText("There is no such animal").waitFor();
   },
@@ -158,8 +159,9 @@ testInBrowser(
     await until(() => assertEquals(gates.length, 1));
     await page.goBack();
     await until(() => assertEquals(gates.length, 0));
+    const older = page.waitForEvent("requestfinished");
     first.resolve();
-    await page.waitForTimeout(200);
+    await older;
     second.resolve();
     await row(page, "Rex").waitFor();
     await service.add({ name: "Max", categoryId: 7 });
@@ -184,7 +186,7 @@ testInBrowser(
     await page.getByText("This animal was removed.").waitFor();
     gate.resolve();
     await page.getByText("Loading …").waitFor({ state: "hidden" });
-    assertEquals(await page.getByText("This animal was removed.").count(), 1);
+    await expectSoon(() => page.getByText("This animal was removed.").count(), 1);
   },
 );
 
@@ -196,12 +198,13 @@ testInBrowser("the list is where it was after the page of an animal", async ({ s
   const link = linkOf(page, "Pet 50");
   await link.click();
   await page.getByRole("heading", { name: "Pet 50" }).waitFor();
-  assert(await hasFocus(page.getByRole("heading", { name: "Pet 50" })));
+  await expectFocus(page.getByRole("heading", { name: "Pet 50" }));
   await service.add({ name: "Rex", categoryId: 7 });
+  await happened(page, "91 animals were added").waitFor();
   await page.getByRole("link", { name: "All animals" }).click();
   await link.waitFor();
-  assertEquals(await page.evaluate("scrollY"), 1500);
-  assert(await hasFocus(link));
+  await expectSoon(() => page.evaluate("scrollY"), 1500);
+  await expectFocus(link);
 });
 
 testInBrowser(
@@ -218,32 +221,32 @@ testInBrowser(
     await row(page, "Rex").waitFor();
     await page.keyboard.press("Tab");
     const skip = page.getByRole("link", { name: "Skip to the animals" });
-    assert(await hasFocus(skip));
-    assert((await skip.boundingBox()).y >= 0);
+    await expectFocus(skip);
+    await until(async () => (await skip.boundingBox()).y >= 0);
     await press("Enter");
-    assert(await hasFocus(link("Zoe")));
+    await expectFocus(link("Zoe"));
     await press("ArrowDown");
-    assert(await hasFocus(link("Mia")));
+    await expectFocus(link("Mia"));
     const controls = [statusOf(page, "Mia"), button(page, "Edit Mia"), button(page, "Remove Mia")];
     for (const control of controls) {
       await press("ArrowRight");
-      assert(await hasFocus(control));
+      await expectFocus(control);
     }
     await press("ArrowRight");
-    assert(await hasFocus(button(page, "Remove Mia")));
+    await expectFocus(button(page, "Remove Mia"));
     await press("ArrowDown");
-    await until(() => hasFocus(button(page, "Remove Rex")));
+    await expectFocus(button(page, "Remove Rex"));
     await press("ArrowLeft", "ArrowLeft", "ArrowLeft");
-    assert(await hasFocus(link("Rex")));
+    await expectFocus(link("Rex"));
     await press("Home");
-    await until(() => hasFocus(link("Zoe")));
+    await expectFocus(link("Zoe"));
     await press("End");
-    await until(() => hasFocus(link("Rex")));
+    await expectFocus(link("Rex"));
     // Tab leaves the list, and comes back to the same row.
     await press("Tab");
-    assert(await hasFocus(page.getByRole("region", { name: "Activity" })));
+    await expectFocus(page.getByRole("region", { name: "Activity" }));
     await press("Shift+Tab");
-    assert(await hasFocus(link("Rex")));
+    await expectFocus(link("Rex"));
     // The arrow keys changed no status.
     assertEquals((await (await service.send("/v1/events")).json()).length, 3);
   },

@@ -2,6 +2,8 @@
 
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
+import { until } from "../support/until.ts";
 import {
   button,
   fill,
@@ -29,8 +31,8 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`, { width: 390 });
     await row(page, "Rex").waitFor();
     const fold = button(page, /^Activity/);
-    assertEquals(await fold.getAttribute("aria-expanded"), "false");
-    assertLess((await box(row(page, "Rex"))).y, (await box(fold)).y);
+    await expectSoon(() => fold.getAttribute("aria-expanded"), "false");
+    await until(async () => (await box(row(page, "Rex"))).y < (await box(fold)).y);
     assertEquals(await happened(page, "Rex was added").isVisible(), false);
     await fold.click();
     await happened(page, "Rex was added").waitFor();
@@ -42,18 +44,18 @@ testInBrowser("the size of the text is the reader's, also at 200 %", async ({ se
   for (const width of [390, 768, 1280]) {
     const page = await open(`/window#key=${service.token}`, { width });
     await row(page, "Rex").waitFor();
-    assertEquals(
-      await style(page.getByRole("heading", { name: "Animal Store" }), "fontSize"),
+    await expectSoon(
+      () => style(page.getByRole("heading", { name: "Animal Store" }), "fontSize"),
       "20px",
     );
-    assertEquals(await style(row(page, "Rex"), "fontSize"), "14.4px");
+    await expectSoon(() => style(row(page, "Rex"), "fontSize"), "14.4px");
     const session = await page.context().newCDPSession(page);
     await session.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
     await page.reload();
     await row(page, "Rex").waitFor();
     const isNarrow = width < 2 * 600;
-    assertEquals((await box(row(page, "Rex"))).height, isNarrow ? 144 : 88);
-    assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width);
+    await expectSoon(async () => (await box(row(page, "Rex"))).height, isNarrow ? 144 : 88);
+    await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), width);
   }
 });
 
@@ -70,10 +72,10 @@ testInBrowser(
     await pickStatus(page, "Rex", "Sold");
     const pill = statusOf(page, "Rex").filter({ hasText: "Sold" });
     await pill.waitFor();
-    assertEquals(await pill.getAttribute("aria-busy"), "true");
+    await expectSoon(() => pill.getAttribute("aria-busy"), "true");
     gate.resolve();
     await toast(page, "Rex was sold").waitFor();
-    assertEquals(await pill.getAttribute("aria-busy"), "false");
+    await expectSoon(() => pill.getAttribute("aria-busy"), "false");
   },
 );
 
@@ -87,14 +89,11 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     const lines = page.locator("ol.events li");
     await happened(page, "20 animals were added").waitFor();
-    const sentences = await lines.locator(".sentence").allTextContents();
-    assertEquals(sentences.slice(1).map((text: string) => text.trim()), [
-      "3 animals were sold",
-      "Pet 3 was removed",
-      "20 animals were added",
-    ]);
-    const times = await lines.locator("time").allTextContents();
-    assertEquals(times, Array(4).fill("just now"));
+    await expectSoon(async () => {
+      const sentences = await lines.locator(".sentence").allTextContents();
+      return sentences.slice(1).map((text: string) => text.trim());
+    }, ["3 animals were sold", "Pet 3 was removed", "20 animals were added"]);
+    await expectSoon(() => lines.locator("time").allTextContents(), Array(4).fill("just now"));
     const colours = new Set<string>();
     for (let line = 0; line < 4; line++) {
       const dot = (it: Page) =>
@@ -121,6 +120,6 @@ testInBrowser(
     await toast(page, "Rex was added").waitFor();
     await toast(page, "Rex was added").waitFor({ state: "hidden" });
     assertGreater(performance.now() - started, 3_900);
-    assertEquals(await page.locator(ROWS).count(), 1);
+    await expectSoon(() => page.locator(ROWS).count(), 1);
   },
 );

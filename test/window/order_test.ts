@@ -1,13 +1,14 @@
 /** The order of the list, what its filters find, and the keys that work everywhere. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
 import {
   button,
   expectAccessible,
-  hasFocus,
+  expectFocus,
   linkOf,
   press,
   row,
@@ -28,25 +29,24 @@ testInBrowser(
     for (const width of [1280, 390]) {
       const page = await open(`/window#key=${service.token}`, { width });
       await row(page, "Pet 130").waitFor();
-      assertEquals(await header(page).getAttribute("aria-sort"), "descending");
+      await expectSoon(() => header(page).getAttribute("aria-sort"), "descending");
       await header(page).getByRole("button").click();
       await row(page, "Pet 1").waitFor();
-      assertEquals(await header(page).getAttribute("aria-sort"), "ascending");
-      assertEquals(page.url(), `${address}/window?order=asc`);
-      const names = await page.locator(`${ROWS} .name`).first().innerText();
-      assertEquals(names, "Pet 1");
+      await expectSoon(() => header(page).getAttribute("aria-sort"), "ascending");
+      await expectSoon(() => page.url(), `${address}/window?order=asc`);
+      await expectSoon(() => page.locator(`${ROWS} .name`).first().innerText(), "Pet 1");
       await page.reload();
       await row(page, "Pet 2").waitFor();
       await scrollTo(page, row(page, "Pet 130"), 400);
       await header(page).getByRole("button").click();
       await row(page, "Pet 130").waitFor();
-      assertEquals(page.url(), `${address}/window`);
+      await expectSoon(() => page.url(), `${address}/window`);
     }
     // A new animal comes at the end, as soon as the end is loaded.
     const page = await open(`/window?order=asc&name=Pet%2013#key=${service.token}`);
-    await until(async () => assertEquals(await namesOf(page), ["Pet 13", "Pet 130"]));
+    await expectSoon(() => namesOf(page), ["Pet 13", "Pet 130"]);
     await service.add({ name: "Pet 131", categoryId: 7 });
-    await until(async () => assertEquals(await namesOf(page), ["Pet 13", "Pet 130", "Pet 131"]));
+    await expectSoon(() => namesOf(page), ["Pet 13", "Pet 130", "Pet 131"]);
   },
 );
 
@@ -66,23 +66,19 @@ testInBrowser(
     await tab(page, "Sold 105").click();
     assertEquals(await results.count(), 0);
     await page.getByLabel("Search by name or id").fill("pet");
-    await until(async () =>
-      assertEquals(await words(), "More than 100 animals sold, with “pet” in the name")
-    );
+    await expectSoon(words, "More than 100 animals sold, with “pet” in the name");
     await page.getByLabel("Search by name or id").fill("");
     await page.getByLabel("Filter by category").fill("dogs");
-    await until(async () => assertEquals(await words(), "3 animals sold, in category Dogs (7)"));
+    await expectSoon(words, "3 animals sold, in category Dogs (7)");
     await page.getByLabel("Search by name or id").fill("Pet 2");
-    await until(async () =>
-      assertEquals(await words(), "1 animal sold, in category Dogs (7), with “Pet 2” in the name")
-    );
+    await expectSoon(words, "1 animal sold, in category Dogs (7), with “Pet 2” in the name");
     await service.add({ name: "Pet 200", categoryId: 7, status: "sold" });
-    await until(async () => assert((await words()).startsWith("2 animals sold")));
+    await until(async () => (await words()).startsWith("2 animals sold"));
     await expectAccessible(page, "results");
     await press(results, "Clear");
     await row(page, "Pet 105").waitFor();
-    assertEquals(await results.count(), 0);
-    assertEquals(await page.getByLabel("Filter by category").inputValue(), "");
+    await results.waitFor({ state: "hidden" });
+    await expectSoon(() => page.getByLabel("Filter by category").inputValue(), "");
   },
 );
 
@@ -100,12 +96,12 @@ testInBrowser(
     };
     const page = await open(`/window?name=12#key=${service.token}`);
     const own = "Pet xxxxxxxxxxxx";
-    await until(async () => assertEquals(await namesOf(page), [own, "Agent 12"]));
+    await expectSoon(() => namesOf(page), [own, "Agent 12"]);
     assertEquals(searches, 1);
     await page.getByText("2 animals", { exact: true }).waitFor();
     const search = page.getByLabel("Search by name or id");
     await search.fill("#12");
-    await until(async () => assertEquals(await namesOf(page), [own]));
+    await expectSoon(() => namesOf(page), [own]);
     await tab(page, "No status 11").click();
     await page.getByText("No such animals.").waitFor();
     // It follows the store, too.
@@ -133,14 +129,14 @@ testInBrowser(
     const name = dialog.getByLabel("Name");
     await press(page, "Add an animal");
     for (const it of ["Rex", "Rex", "Mia"]) {
-      assertEquals(await dialog.getByLabel("Status").innerText(), "Available");
+      await expectSoon(() => dialog.getByLabel("Status").innerText(), "Available");
       await name.fill(it);
       if (it === "Rex") await dialog.getByLabel("Category").fill("dogs");
       await press(dialog, "Add and next");
-      await until(async () => assertEquals(await name.inputValue(), ""));
-      await until(async () => assert(await hasFocus(name)));
+      await expectSoon(() => name.inputValue(), "");
+      await expectFocus(name);
     }
-    assertEquals(await dialog.getByLabel("Category").inputValue(), "dogs");
+    await expectSoon(() => dialog.getByLabel("Category").inputValue(), "dogs");
     // Nobody has typed what stays, so it is no loss.
     await press(dialog, "Cancel");
     await dialog.waitFor({ state: "hidden" });
@@ -162,9 +158,10 @@ testInBrowser(
     const search = page.getByLabel("Search by name or id");
     await row(page, "Rex").waitFor();
     await page.keyboard.press("/");
-    assert(await hasFocus(search));
+    await expectFocus(search);
     await page.keyboard.type("n?/");
-    assertEquals([await search.inputValue(), await dialog.count()], ["n?/", 0]);
+    await expectSoon(() => search.inputValue(), "n?/");
+    assertEquals(await dialog.count(), 0);
     await search.fill("");
     await row(page, "Rex").waitFor();
     await linkOf(page, "Rex").focus();
@@ -172,12 +169,12 @@ testInBrowser(
     await dialog.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     await expectAccessible(page, "help");
     await page.keyboard.press("n");
-    assertEquals(await dialog.count(), 1);
+    await expectSoon(() => dialog.count(), 1);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
     await page.keyboard.press("n");
     await dialog.getByRole("heading", { name: "Add an animal" }).waitFor();
-    assert(await hasFocus(dialog.getByLabel("Name")));
+    await expectFocus(dialog.getByLabel("Name"));
     await press(dialog, "Cancel");
     const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
     const reader = await open(`/window#key=${token}`);
@@ -186,7 +183,7 @@ testInBrowser(
     await reader.keyboard.press("n");
     await reader.keyboard.press("?");
     await reader.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
-    assertEquals(await reader.getByRole("dialog").count(), 1);
+    await expectSoon(() => reader.getByRole("dialog").count(), 1);
     assertEquals(await button(reader, "Add an animal").count(), 0);
   },
 );

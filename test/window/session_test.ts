@@ -3,6 +3,8 @@
 import { assertEquals } from "@std/assert";
 import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
+import { until } from "../support/until.ts";
 import { button, enterKey, expectAccessible, press, row } from "../support/window_controls.ts";
 
 const key = (page: Page) => page.getByLabel("Access key");
@@ -24,11 +26,11 @@ testInBrowser(
     await service.add({ name: "Rex", categoryId: 7 });
     const first = await open("/window");
     await key(first).waitFor();
-    assertEquals(await stay(first).isChecked(), false);
+    await expectSoon(() => stay(first).isChecked(), false);
     await expectAccessible(first, "sign in");
     await enterKey(first, service.token);
     await row(first, "Rex").waitFor();
-    assertEquals(await first.evaluate("localStorage.length"), 0);
+    await expectSoon(() => first.evaluate("localStorage.length"), 0);
     const second = await reopen(first, open);
     await key(second).waitFor();
     await stay(second).check();
@@ -41,7 +43,7 @@ testInBrowser(
     await press(third, "Sign out");
     for (const page of [third, fourth]) {
       await key(page).waitFor();
-      assertEquals(await page.evaluate("localStorage.length + sessionStorage.length"), 0);
+      await expectSoon(() => page.evaluate("localStorage.length + sessionStorage.length"), 0);
     }
     await key(await open("/window", { beside: third })).waitFor();
   },
@@ -57,10 +59,10 @@ testInBrowser("a key that is refused is not kept", async ({ service, open }) => 
   await page.reload();
   // The service calls it an API key.
   await page.getByText(/access key is .*revoked/).waitFor();
-  assertEquals(await page.evaluate("localStorage.length"), 0);
+  await expectSoon(() => page.evaluate("localStorage.length"), 0);
   await enterKey(page, service.token);
   await page.getByText("No animals yet").waitFor();
-  assertEquals(await page.evaluate("localStorage.length"), 0);
+  await expectSoon(() => page.evaluate("localStorage.length"), 0);
 });
 
 testInBrowser("a password manager can fill the key", async ({ open }) => {
@@ -68,12 +70,12 @@ testInBrowser("a password manager can fill the key", async ({ open }) => {
   await key(page).waitFor();
   const form = page.locator("form");
   const field = (name: string) => form.locator(`[autocomplete="${name}"]`);
-  assertEquals(await field("current-password").getAttribute("type"), "password");
-  assertEquals(await field("username").inputValue(), "Animal Store");
+  await expectSoon(() => field("current-password").getAttribute("type"), "password");
+  await expectSoon(() => field("username").inputValue(), "Animal Store");
   // The reader does not meet the name.
   await key(page).focus();
   await page.keyboard.press("Shift+Tab");
-  assertEquals(await page.evaluate("document.activeElement.name ?? ''"), "");
+  await expectSoon(() => page.evaluate("document.activeElement.name ?? ''"), "");
   await page.getByText("Ask the person who runs the store for a key.").waitFor();
 });
 
@@ -92,9 +94,11 @@ testInBrowser(
       await menu.getByText("till").waitFor();
       await menu.getByText("Can see everything, and change nothing").waitFor();
       await menu.getByText("Expires on Jan 2, 2099").waitFor();
-      assertEquals(await page.evaluate("document.documentElement.scrollWidth"), width);
-      const { x, width: ofMenu } = await menu.boundingBox();
-      assertEquals([x >= 0, x + ofMenu <= width], [true, true]);
+      await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), width);
+      await until(async () => {
+        const { x, width: ofMenu } = await menu.boundingBox();
+        return x >= 0 && x + ofMenu <= width;
+      });
       await expectAccessible(page, "menu");
       await page.keyboard.press("Escape");
       await menu.waitFor({ state: "hidden" });

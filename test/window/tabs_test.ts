@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
-import { until } from "../support/until.ts";
+import { expectSoon } from "../support/expect_soon.ts";
 import { enterKey, keyOfTab, linkOf, press, row, tab } from "../support/window_controls.ts";
 
 /** In this browser, each tab takes itself for visible. */
@@ -21,9 +21,9 @@ testInBrowser("seven tabs and more work, because hidden ones pause", async ({ se
   const pages = [first];
   while (pages.length < 9) {
     const last = pages.at(-1);
-    await until(() => assertEquals(last.streams.size, 1));
+    await expectSoon(() => last.streams.size, 1);
     await setVisible(last, false);
-    await until(() => assertEquals(last.streams.size, 0));
+    await expectSoon(() => last.streams.size, 0);
     const page = await open("/window", { beside: first });
     // A tab that was opened beside another one is signed in as it is.
     await row(page, "Rex").waitFor();
@@ -47,11 +47,11 @@ testInBrowser(
     await link.click({ modifiers: ["ControlOrMeta"] });
     const other = await opening;
     await other.getByRole("heading", { name: "Rex" }).waitFor();
-    assertEquals(await keyOfTab(other), service.token);
+    await expectSoon(() => keyOfTab(other), service.token);
     await press(page, "Sign out");
     for (const it of [page, other]) {
       await it.getByLabel("Access key").waitFor();
-      assertEquals(await it.evaluate("sessionStorage.length"), 0);
+      await expectSoon(() => it.evaluate("sessionStorage.length"), 0);
     }
     // Nobody has the key any more.
     const third = await open("/window", { beside: page });

@@ -1,5 +1,7 @@
-import { assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Page, testInBrowser } from "../../support/chromium.ts";
+import { expectSoon } from "../../support/expect_soon.ts";
+import { until } from "../../support/until.ts";
 
 testInBrowser(
   "the reference lists, adds, reads and changes an animal",
@@ -31,17 +33,16 @@ testInBrowser("the reference keeps the key for the session only", async (parts) 
   const page = await open("/docs");
   for (const text of [`  Bearer ${token}\n`, `Authorization: bearer ${token}`, token]) {
     await keyField(page).fill(text);
-    assertEquals(await keyField(page).inputValue(), token);
+    await expectSoon(() => keyField(page).inputValue(), token);
   }
   // Scalar writes it a moment after the input.
-  for (let tries = 0; !await page.evaluate(holds("sessionStorage", token)); tries++) {
-    assertLess(tries, 600);
-    await page.waitForTimeout(50);
-  }
+  await expectSoon(() => page.evaluate(holds("sessionStorage", token)), true);
   await page.reload();
   await keyField(page).waitFor();
-  assertEquals(await keyField(page).inputValue(), token);
-  assertEquals(await keyField(await open("/docs")).inputValue(), "");
+  await expectSoon(() => keyField(page).inputValue(), token);
+  const other = await open("/docs");
+  await keyField(other).waitFor();
+  assertEquals(await keyField(other).inputValue(), "");
   // Only the reference replaces localStorage, so this is the browser's own.
   await page.goto(`${address}/docs/reference.js`);
   assertEquals(await page.evaluate(holds("localStorage", token)), false);
@@ -54,9 +55,9 @@ testInBrowser("the reference fits a phone and follows the colour mode", async ({
   for (const name of ["Paging", "Limits", "Errors"]) {
     await page.locator("main").getByRole("heading", { name }).first().waitFor();
   }
-  assertEquals(await page.evaluate("document.documentElement.scrollWidth"), 390);
+  await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), 390);
   const colour = "getComputedStyle(document.querySelector('main')).color";
-  assertGreater(Number(/\d+/.exec(await page.evaluate(colour))), 191);
+  await until(async () => Number(/\d+/.exec(await page.evaluate(colour))) > 191);
 });
 
 testInBrowser(
@@ -67,8 +68,7 @@ testInBrowser(
       const operation = section(page, `${path}/GET/${path}`);
       // Scalar draws a section only when it is near.
       await operation.scrollIntoViewIfNeeded();
-      const sample = await operation.locator("pre code").first().textContent();
-      assertStringIncludes(sample!, `${address}/v1/${path}`);
+      await operation.locator("pre code").filter({ hasText: `${address}/v1/${path}` }).waitFor();
     }
   },
 );
