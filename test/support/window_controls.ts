@@ -27,17 +27,25 @@ export const toast = (page: Page, text: string | RegExp) =>
 export const statusOf = (page: Page, name: string) => page.getByLabel(`Status of ${name}`);
 
 /** Chooses another status of an animal. */
-export async function pickStatus(page: Page, name: string, status: string): Promise<void> {
-  await statusOf(page, name).click();
-  await page.getByRole("option", { name: status, exact: true }).click();
+export const pickStatus = (page: Page, name: string, status: string): Promise<void> =>
+  pickFrom(page, `Status of ${name}`, status);
+
+/** Chooses from the list of a control. */
+export async function pickFrom(parent: Page, label: string, choice: string): Promise<void> {
+  await parent.getByRole("combobox", { name: label, exact: true }).click();
+  await parent.getByRole("option", { name: choice, exact: true }).click();
 }
 
 export const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
 
 export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByLabel("Access key").fill(key);
-  await press(page, "Open");
+  await press(page, "Sign in");
 }
+
+/** The key that a tab has for the store at its path. */
+export const keyOfTab = (page: Page): Promise<string | undefined> =>
+  page.evaluate("sessionStorage[`apiKey ${location.pathname}`]");
 
 /** Fills the form of an animal. */
 export async function fill(form: Page, name: string, category: string): Promise<void> {
