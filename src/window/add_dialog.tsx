@@ -3,12 +3,12 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
+import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
 import { applyChanges } from "./animals.ts";
 import { newIdempotencyKey, ResponseError, write } from "./api.ts";
 import { askToDiscard, Dialog, openDialog } from "./dialog.tsx";
 import { afterDraw } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
-import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
 import { attempt, showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
@@ -91,24 +91,17 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
       onClose={cancel}
     >
       <div ref={form}>
-        {EDITABLE_FIELDS.map((field) => (
-          <FormField key={field.name} label={field.label} fault={faults[field.name]}>
-            {(attributes) => (
-              <field.Control
-                {...attributes}
-                name={field.name}
-                text={texts[field.name] ?? ""}
-                onText={(text) => {
-                  // It is being sent without this choice.
-                  if (isSaving) return;
-                  setTexts({ ...texts, [field.name]: text });
-                  setFaults(faultsAfter(faults, field.name, text));
-                  setProblem(undefined);
-                }}
-              />
-            )}
-          </FormField>
-        ))}
+        <AnimalFields
+          fields={EDITABLE_FIELDS}
+          texts={texts}
+          faults={faults}
+          isSending={isSaving}
+          onChange={(changed, found) => {
+            setTexts(changed);
+            setFaults(found);
+            setProblem(undefined);
+          }}
+        />
       </div>
     </Dialog>
   );

@@ -28,7 +28,6 @@ import { EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
 import { EmptyList } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
-import { isFiltered } from "./filter.ts";
 import { FilterWords } from "./filter_words.tsx";
 import { afterDraw, restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
@@ -98,7 +97,9 @@ export function AnimalList(): JSX.Element {
 
 /** How many animals the filters find, in words. */
 function Results(): JSX.Element | null {
-  if (!isFiltered(wanted.value)) return null;
+  const { name, categoryId } = wanted.value;
+  // The tab has the number of its animals.
+  if (name === "" && categoryId === "") return null;
   const isCounted = !isStale.value && !isLoading.value;
   return (
     <p class="results">
@@ -142,9 +143,12 @@ function Rest(): JSX.Element | null {
     );
   }
   if (hasMore.value) {
+    // The Tab key would scroll to it, which loads more: it is gone then, and the focus is lost.
     return (
       <p class="note">
-        <button type="button" onClick={loadMore}>Load more</button>
+        <button type="button" tabIndex={-1} onClick={loadMore}>
+          Load more
+        </button>
       </p>
     );
   }
@@ -234,7 +238,9 @@ function IdHeader(): JSX.Element {
         title={isAscending ? "Oldest first" : "Newest first"}
         onClick={() => showList({ order: isAscending ? "" : "asc" })}
       >
-        Id <Icon name="open" />
+        <span class="wide">Id</span>
+        <span class="narrow">{isAscending ? "Oldest first" : "Newest first"}</span>
+        <Icon name="open" />
       </button>
     </span>
   );
@@ -327,7 +333,8 @@ function useAnchor(ids: readonly number[], rows: { current: HTMLElement | null }
     const anchor = before.current[firstRow];
     before.current = ids;
     if (anchor === undefined || isStale.value) return;
-    const row = ids.findIndex((id) => isAtOrAfter(id, anchor));
+    const found = ids.indexOf(anchor);
+    const row = found >= 0 ? found : ids.findIndex((id) => isAtOrAfter(id, anchor));
     if (row < 0 || row === firstRow) return;
     scrollBy(0, (row - firstRow) * rowHeight);
     measure(rows.current);

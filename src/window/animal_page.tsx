@@ -19,7 +19,7 @@ import { attempt, showProblem } from "./messages.tsx";
 import { Name, spokenName } from "./name.tsx";
 import { addressOf, onFollow, showListAgain, showOtherAnimal } from "./navigation.ts";
 import { ExactTime, RelativeTime } from "./relative_time.tsx";
-import { changing, isSame, lastDone } from "./write_animal.ts";
+import { changing, isSame, lastSeen } from "./write_animal.ts";
 
 const PAGE_LENGTH = 100;
 const NOT_FOUND = 404;
@@ -317,17 +317,17 @@ function useHistory(id: number) {
       if (last.type !== "PetRemoved") attempt(loadNewest, showFailure);
     });
   }, []);
-  const doneBefore = useRef(lastDone.peek());
+  const seenBefore = useRef(lastSeen.peek());
   useSignalEffect(() => {
-    const done = lastDone.value;
-    if (done === doneBefore.current) return;
+    const seen = lastSeen.value;
+    if (seen === seenBefore.current) return;
     const { pet } = state.peek();
     // If the page has another pet by now, the stream has brought this change or a later one.
-    const isPageOlder = done !== undefined && done.before.id === id && pet !== undefined &&
-      isSame(pet, done.before);
+    const isPageOlder = seen !== undefined && seen.before.id === id && pet !== undefined &&
+      isSame(pet, seen.before);
     if (!isPageOlder) return;
-    if (done.after === undefined) change({ isRemoved: true });
-    else change({ pet: done.after });
+    if (seen.after === undefined) change({ isRemoved: true });
+    else change({ pet: seen.after });
   });
   const loadOlder = () => load(() => loadEvents(state.value.nextPage!));
   return { history: state.value, loadOlder };

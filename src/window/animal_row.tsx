@@ -42,13 +42,13 @@ export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.El
         >
           <Name of={name} />
         </a>
+        {why !== undefined && <span class="soft small">{WHY_LEAVING[why]}</span>}
       </span>
       <span role="gridcell" class="number id">{id}</span>
       {FIELDS.filter((field) => field.name !== "name").map((field) => (
         <Cell key={field.name} field={field} pet={pet} patch={patch} mayChange={mayChange} />
       ))}
       <span role="gridcell" class="actions">
-        {why !== undefined && <span class="soft small">{WHY_LEAVING[why]}</span>}
         {mayChange && <Actions pet={pet} />}
       </span>
     </>
@@ -90,7 +90,7 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
       class={field.name}
       title={field.isNumber ? field.inWords(value) : undefined}
     >
-      {isPicker ? <Status pet={pet} patch={patch} tabIndex={-1} /> : field.show(value)}
+      {isPicker ? <Status pet={pet} patch={patch} isInGrid /> : field.show(value)}
     </span>
   );
 }
@@ -98,18 +98,18 @@ function Cell({ field, pet, patch, mayChange }: CellProps): JSX.Element {
 interface StatusProps {
   pet: Pet;
   patch: Patch | undefined;
-  tabIndex?: number;
+  isInGrid?: boolean;
 }
 
 /** The status, which people can change at once. The pill has the new status while that is being written. */
-export function Status({ pet, patch, tabIndex }: StatusProps): JSX.Element {
+export function Status({ pet, patch, isInGrid }: StatusProps): JSX.Element {
   const shown = patch?.status === undefined ? pet.status : patch.status ?? undefined;
   return (
     <StatusPicker
       status={shown}
       label={`Status of ${spokenName(pet.name)}`}
       isBusy={patch !== undefined}
-      tabIndex={tabIndex}
+      isInGrid={isInGrid}
       onPick={(status) => changeOrAsk(pet, { status: status ?? null })}
     />
   );

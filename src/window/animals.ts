@@ -75,7 +75,10 @@ const isAscending = computed(() => loaded.value.filter.order === "asc");
 export const order = computed(() => {
   const ids = [...loaded.value.pets.keys()].filter((id) => !waiting.value.has(id));
   const all = [...ids, ...leaving.value.keys()].sort((a, b) => b - a);
-  return isAscending.value ? all.reverse() : all;
+  if (isAscending.value) all.reverse();
+  // The animal with the id that the reader has typed is not after all that have it in their names.
+  const searched = searchedId(loaded.value.filter.name);
+  return all.sort((a, b) => Number(b === searched) - Number(a === searched));
 });
 
 /** Whether the row of an id is that of another one, or comes after it. */
@@ -236,6 +239,8 @@ export function applyChanges(changes: readonly Change[]): void {
     const hasRow = pets.has(id) || leavingAfter.has(id);
     if (isListed) {
       if (!hasRow && isPointerOnRows && !isOwn) waitingAfter.add(id);
+      // The stream may have brought it first.
+      if (isOwn) waitingAfter.delete(id);
       pets.set(id, pet);
       leavingAfter.delete(id);
       continue;

@@ -22,6 +22,7 @@ import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./ses
 import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { hasUnsaved } from "./unsaved.ts";
+import { changing } from "./write_animal.ts";
 
 export function App(): JSX.Element {
   const hasKey = apiKey.value !== undefined;
@@ -37,7 +38,6 @@ export function App(): JSX.Element {
       <Dialogs />
       {keyFromAddress.value !== undefined && <KeyQuestion />}
       {isAsking && <SignInDialog />}
-      <Messages />
     </>
   );
 }
@@ -102,7 +102,14 @@ function Connection(): JSX.Element {
       </p>
     );
   }
-  return <p class="connection away" role="status">{connectionProblem.value ?? "Connecting …"}</p>;
+  const waiting = changing.value.size;
+  return (
+    <p class="connection away" role="status">
+      {connectionProblem.value ?? "Connecting …"}
+      {waiting > 0 &&
+        ` ${waiting === 1 ? "1 change waits" : `${waiting} changes wait`} to be saved.`}
+    </p>
+  );
 }
 
 function Store(): JSX.Element {
@@ -117,7 +124,10 @@ function Store(): JSX.Element {
       )}
       {isCategoriesShown.value && <CategoriesPage />}
       {id !== undefined && <AnimalPage key={id} id={id} />}
-      <SelectionBar />
+      <div class="floating">
+        <SelectionBar />
+        <Messages />
+      </div>
       <ActivityPanel />
     </main>
   );

@@ -1,12 +1,7 @@
 /** Reads the names of categories, follows them, and changes them. */
 
 import { parseJson, request, ResponseError, send, writeOptions } from "./api.ts";
-import {
-  changeCategoryNames,
-  type NamedCategory,
-  nameOfCategory,
-  setCategoryNames,
-} from "./category_names.ts";
+import { changeCategoryNames, type NamedCategory, setCategoryNames } from "./category_names.ts";
 import { categoryIdOf, type StoreEvent } from "./events.ts";
 import { eventsAfter } from "./feed.ts";
 
@@ -56,19 +51,17 @@ export function updateCategories(events: readonly StoreEvent[]): void {
 
 /** Names a category that has no name. Rejects if somebody has named it meanwhile. */
 export async function addCategory({ id, name }: NamedCategory): Promise<void> {
-  const other = nameOfCategory(id);
-  if (other !== undefined) throw new Error(`Category ${id} has the name ${other} already`);
-  await putName(id, name, {});
+  await unlessChanged(id, undefined, (condition) => putName(id, name, condition));
 }
 
 /** Renames a category, unless somebody else has renamed it meanwhile. */
 export async function renameCategory(shown: NamedCategory, name: string): Promise<void> {
-  await unlessChanged(shown, (condition) => putName(shown.id, name, condition));
+  await unlessChanged(shown.id, shown.name, (condition) => putName(shown.id, name, condition));
 }
 
 /** Removes the name of a category, unless somebody else has changed it meanwhile. No animal changes. */
 export async function removeCategory(shown: NamedCategory): Promise<void> {
-  await unlessChanged(shown, async (condition) => {
+  await unlessChanged(shown.id, shown.name, async (condition) => {
     await request(`categories/${shown.id}`, writeOptions("DELETE", undefined, condition));
     changeCategoryNames(new Map([[shown.id, undefined]]));
   });
@@ -80,24 +73,40 @@ async function putName(id: bigint, name: string, condition: Record<string, strin
   changeCategoryNames(new Map([[id, name]]));
 }
 
+/** Changes the name of a category, unless somebody else has changed it. It was `shown`; `undefined` if it had none. */
 async function unlessChanged(
-  { id, name }: NamedCategory,
+  id: bigint,
+  shown: string | undefined,
   action: (condition: Record<string, string>) => Promise<void>,
 ): Promise<void> {
+  const { name, etag } = await readName(id);
+  if (name !== shown) throw new Error(otherNameWords(id, shown, name));
+  if (name !== undefined && etag === null) {
+    throw new Error("Nothing was changed, because a proxy removes ETags");
+  }
   try {
-    const { body, headers } = await request<{ name: string }>(`categories/${id}`);
-    if (body.name !== name) throw new Error(`Somebody else has renamed it ${body.name}`);
-    const etag = headers.get("etag");
-    if (etag === null) throw new Error("Nothing was changed, because a proxy removes ETags");
-    await action({ "if-match": etag });
+    await action(etag === null ? {} : { "if-match": etag });
   } catch (error) {
-    throw inWords(error);
+    const isChanged = error instanceof ResponseError &&
+      [NOT_FOUND, PRECONDITION_FAILED].includes(error.status);
+    throw isChanged ? new Error("Somebody else has just changed this name. Try again") : error;
   }
 }
 
-function inWords(error: unknown): unknown {
-  if (!(error instanceof ResponseError)) return error;
-  if (error.status === NOT_FOUND) return new Error("Somebody else has removed this name");
-  const isChanged = error.status === PRECONDITION_FAILED;
-  return isChanged ? new Error("Somebody else has just changed this name. Try again") : error;
+/** Resolves to the name that a category has now; to no name if it has none. */
+async function readName(id: bigint): Promise<{ name?: string; etag: string | null }> {
+  try {
+    const { body, headers } = await request<{ name: string }>(`categories/${id}`);
+    return { name: body.name, etag: headers.get("etag") };
+  } catch (error) {
+    const isUnnamed = error instanceof ResponseError && error.status === NOT_FOUND;
+    if (!isUnnamed) throw error;
+    return { etag: null };
+  }
+}
+
+function otherNameWords(id: bigint, shown: string | undefined, name: string | undefined): string {
+  if (name === undefined) return "Somebody else has removed this name";
+  if (shown === undefined) return `Category ${id} has the name ${name} already`;
+  return `Somebody else has renamed it ${name}`;
 }

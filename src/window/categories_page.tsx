@@ -32,12 +32,12 @@ export function CategoriesPage(): JSX.Element {
             class="primary"
             onClick={() => openCategoryDialog()}
           >
-            Name a category
+            Add a category
           </button>
         )}
       </div>
       {all.length === 0
-        ? <p class="soft">No category has a name yet, so the page shows their numbers.</p>
+        ? <p class="soft">No category has a name yet. Animals can have one by its number, too.</p>
         : <Table all={all} />}
     </article>
   );
@@ -96,7 +96,7 @@ function Actions({ category }: { category: NamedCategory }): JSX.Element {
         type="button"
         class="quiet"
         aria-label={`Rename ${name}`}
-        onClick={() => openCategoryDialog(category)}
+        onClick={() => openCategoryDialog({ renamed: category })}
       >
         Rename
       </button>

@@ -14,20 +14,27 @@ import { useUnsaved } from "./unsaved.ts";
 /** The limit of the interface, in Unicode code points. */
 const NAME_MAX_LENGTH = 100;
 
-/** Names a category, or renames the one that is given. */
-export function openCategoryDialog(renamed?: NamedCategory): void {
-  openDialog((close) => <CategoryDialog renamed={renamed} close={close} />);
+interface CategoryDialogOptions {
+  /** The category that gets another name; `undefined` to name one that has none. */
+  renamed?: NamedCategory;
+  /** The name that the reader has typed already. */
+  name?: string;
+  onAdded?: (id: bigint) => void;
 }
 
-interface CategoryDialogProps {
-  renamed: NamedCategory | undefined;
+export function openCategoryDialog(options: CategoryDialogOptions = {}): void {
+  openDialog((close) => <CategoryDialog {...options} close={close} />);
+}
+
+interface CategoryDialogProps extends CategoryDialogOptions {
   close: () => void;
 }
 
-function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
+function CategoryDialog(props: CategoryDialogProps): JSX.Element {
+  const { renamed, name: given = "", onAdded, close } = props;
   const [before] = useState({
     id: renamed === undefined ? firstFreeId() : String(renamed.id),
-    name: renamed?.name ?? "",
+    name: renamed?.name ?? given,
   });
   const [{ id, name }, setTexts] = useState(before);
   const [fault, setFault] = useState<string | undefined>(undefined);
@@ -58,7 +65,9 @@ function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
       );
     }, (error) => setFault((error as Error).message));
     setIsSaving(false);
-    if (isSaved) close();
+    if (!isSaved) return;
+    close();
+    if (renamed === undefined) onAdded?.(BigInt(id.trim()));
   };
   const cancel = async () => {
     const isSure = !isTyped || await askToDiscard("Discard this name?");
@@ -66,7 +75,7 @@ function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
   };
   return (
     <Dialog
-      title={renamed === undefined ? "Name a category" : <Renaming name={renamed.name} />}
+      title={renamed === undefined ? "Add a category" : <Renaming name={renamed.name} />}
       no="Cancel"
       yes="Save"
       busy={isSaving ? "Saving …" : undefined}
@@ -74,7 +83,7 @@ function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
       onYes={save}
       onClose={cancel}
     >
-      <FormField label="Name of the category" fault={faultOfName}>
+      <FormField label="Name" fault={faultOfName} isLocked={isSaving}>
         {(attributes) => (
           <input
             {...attributes}
@@ -87,7 +96,7 @@ function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
       </FormField>
       {renamed === undefined && (
         <>
-          <FormField label="Id" fault={faultOfId}>
+          <FormField label="Id" fault={faultOfId} isLocked={isSaving}>
             {(attributes) => (
               <input
                 {...attributes}
@@ -98,7 +107,7 @@ function CategoryDialog({ renamed, close }: CategoryDialogProps): JSX.Element {
               />
             )}
           </FormField>
-          <p class="soft small">If animals have a category without a name, this is its number.</p>
+          <p class="soft small">Change it only to name a number that animals have already.</p>
         </>
       )}
     </Dialog>

@@ -1,4 +1,4 @@
-/** A category as the page shows it: its name with the id beside it, or the id alone. */
+/** A category as the page shows it: its name with the id beside it, or "Category" and the id. */
 
 import type { JSX } from "preact";
 import { nameOfCategory } from "./category_names.ts";
@@ -6,10 +6,10 @@ import { Name } from "./name.tsx";
 
 export function CategoryName({ id }: { id: bigint }): JSX.Element {
   const name = nameOfCategory(id);
-  if (name === undefined) return <>{String(id)}</>;
+  if (name === undefined) return <>Category {String(id)}</>;
   return (
     <>
-      <Name of={name} /> <span class="soft beside">{String(id)}</span>
+      <Name of={name} /> <span class="soft beside">({String(id)})</span>
     </>
   );
 }

@@ -4,23 +4,23 @@
  */
 
 import type { JSX } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import {
+  categoryWithName,
   findCategories,
   namedCategories,
   type NamedCategory,
   nameOfCategory,
 } from "./category_names.ts";
 import type { ControlProps } from "./control_props.ts";
-import { useListBelow } from "./list_below.ts";
-import { Name } from "./name.tsx";
+import { Icon } from "./icon.tsx";
+import { type Choice, NOWHERE, useListBox } from "./list_box.tsx";
+import { isBlank, Name } from "./name.tsx";
 
 /** A list that is longer says how many more there are. */
 const CHOICES_SHOWN = 100;
 
 const INTEGER = /^-?\d+$/;
-
-const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
 
 interface CategoryPickerProps extends ControlProps {
   placeholder?: string;
@@ -29,128 +29,95 @@ interface CategoryPickerProps extends ControlProps {
 }
 
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
-  const { text, onText, placeholder, onLeave, ...attributes } = props;
+  const { text, onText, onNew, placeholder, onLeave, ...attributes } = props;
   const [isTyping, setIsTyping] = useState(false);
-  const [isOpened, setIsOpened] = useState(false);
-  /** The place of the choice on which the keys are; -1 while they are in the text. */
-  const [place, setPlace] = useState(-1);
-  const listId = useId();
-  const input = useRef<HTMLInputElement>(null);
-  const list = useRef<HTMLUListElement>(null);
   const found = findCategories(isTyping ? text : "");
-  const choices = found.slice(0, CHOICES_SHOWN);
-  const isOpen = isOpened && choices.length > 0;
-  useListBelow(isOpen, list, input, choices.length);
-
-  const close = () => {
-    setIsOpened(false);
-    setPlace(-1);
-  };
-  const open = () => {
-    setIsOpened(true);
-    setPlace(isTyping ? -1 : choices.findIndex(({ id }) => String(id) === text));
-  };
-  const move = (to: number) => {
-    setPlace(to);
-    // The list is drawn first if it was closed.
-    requestAnimationFrame(() => {
-      list.current?.querySelector(".active")?.scrollIntoView({ block: "nearest" });
-    });
-  };
+  const shown = found.slice(0, CHOICES_SHOWN).map(choiceOf);
+  const isNew = isTyping && isNewName(text) && onNew !== undefined;
+  const choices = isNew ? [...shown, newChoice(text)] : shown;
+  const list = useListBox<HTMLInputElement>({
+    choices,
+    current: isTyping ? undefined : text,
+    isLocked: attributes.readOnly === true,
+    onPick: (picked) => {
+      setIsTyping(false);
+      if (picked === NEW) onNew?.(text.trim());
+      else onText(picked);
+    },
+    more: found.length > shown.length && <More count={found.length - shown.length} />,
+  });
   const type = (typed: string) => {
     setIsTyping(true);
-    setIsOpened(true);
     const first = findCategories(typed)[0];
-    setPlace(first !== undefined && isMeant(typed, first) ? 0 : -1);
+    list.open(first !== undefined && isMeant(typed, first) ? 0 : NOWHERE);
     onText(typed);
-  };
-  const pick = ({ id }: NamedCategory) => {
-    setIsTyping(false);
-    close();
-    onText(String(id));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event;
-    if (key in STEPS) {
+    const isArrow = key === "ArrowDown" || key === "ArrowUp";
+    if (list.isOpen && key === "Tab" && isTyping && list.place !== NOWHERE) list.pick();
+    else if (list.isOpen) list.onListKey(event);
+    else if (isArrow) {
       event.preventDefault();
-      if (isOpen) move(Math.max(0, Math.min(choices.length - 1, place + STEPS[key])));
-      else open();
-      return;
-    }
-    if (!isOpen) return;
-    if (key === "Tab" && isTyping && place >= 0) pick(choices[place]);
-    if (key === "Enter" && place >= 0) {
-      // The form is not sent.
-      event.preventDefault();
-      pick(choices[place]);
-    }
-    if (key === "Escape") {
-      // The dialog or the edit stays open.
-      event.preventDefault();
-      event.stopPropagation();
-      close();
+      list.open(Math.max(0, choices.findIndex((choice) => choice.text === text)));
     }
   };
   return (
     <>
-      <input
-        inputMode={namedCategories.value.length === 0 ? "numeric" : undefined}
-        autocomplete="off"
-        placeholder={placeholder}
-        {...attributes}
-        ref={input}
-        role="combobox"
-        title={isTyping ? undefined : titleOf(text)}
-        aria-autocomplete="list"
-        aria-haspopup="listbox"
-        aria-expanded={isOpen}
-        aria-controls={listId}
-        aria-activedescendant={isOpen && place >= 0 ? `${listId}-${place}` : undefined}
-        value={isTyping ? text : shownText(text)}
-        onInput={({ currentTarget }) => type(currentTarget.value)}
-        onFocus={({ currentTarget }) => currentTarget.select()}
-        onClick={open}
-        onKeyDown={onKeyDown}
-        onBlur={() => {
-          setIsTyping(false);
-          close();
-          onLeave?.();
-        }}
-      />
-      {isOpen && (
-        <ul
-          ref={list}
-          id={listId}
-          role="listbox"
-          aria-label="Choices"
-          class="choices many"
-          popover="manual"
-          // The text keeps the focus.
-          onMouseDown={(event) => event.preventDefault()}
-        >
-          {choices.map((choice, index) => (
-            <li
-              key={choice.id}
-              id={`${listId}-${index}`}
-              role="option"
-              class={index === place ? "active" : ""}
-              title={`Category ${choice.id}`}
-              aria-selected={String(choice.id) === text}
-              onPointerMove={() => setPlace(index)}
-              onClick={() => pick(choice)}
-            >
-              <Name of={choice.name} />
-              <span class="soft">{String(choice.id)}</span>
-            </li>
-          ))}
-          {found.length > choices.length && (
-            <li role="presentation" class="soft small">
-              {(found.length - choices.length).toLocaleString("en")} more. Type to find them
-            </li>
-          )}
-        </ul>
-      )}
+      <span class="combobox">
+        <input
+          inputMode={namedCategories.value.length === 0 ? "numeric" : undefined}
+          autocomplete="off"
+          placeholder={placeholder}
+          {...attributes}
+          {...list.attributes}
+          title={isTyping ? undefined : titleOf(text)}
+          aria-autocomplete="list"
+          value={isTyping ? text : shownText(text)}
+          onInput={({ currentTarget }) => type(currentTarget.value)}
+          onFocus={({ currentTarget }) => currentTarget.select()}
+          onClick={() => list.open()}
+          onKeyDown={onKeyDown}
+          onBlur={() => {
+            setIsTyping(false);
+            list.close();
+            onLeave?.();
+          }}
+        />
+        <Icon name="open" />
+      </span>
+      {list.box}
     </>
+  );
+}
+
+function choiceOf({ id, name }: NamedCategory): Choice {
+  const drawn = (
+    <>
+      <Name of={name} />
+      <span class="soft">({String(id)})</span>
+    </>
+  );
+  return { text: String(id), label: name, drawn, title: `Category ${id}` };
+}
+
+/** No id is written so. */
+const NEW = "new";
+
+function newChoice(text: string): Choice {
+  const label = `Add a category “${text.trim()}”`;
+  return { text: NEW, label };
+}
+
+function isNewName(text: string): boolean {
+  return categoryWithName(text) === undefined && !isBlank(text) && !INTEGER.test(text.trim());
+}
+
+function More({ count }: { count: number }): JSX.Element {
+  return (
+    <li role="presentation" class="soft small">
+      {count.toLocaleString("en")} more. Type to find them
+    </li>
   );
 }
 

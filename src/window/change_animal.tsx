@@ -1,7 +1,6 @@
 /** Changes and removals of one animal. If somebody else has changed the animal meanwhile, the reader decides. */
 
 import type { Pet } from "../../events/pet.ts";
-import { applyChanges } from "./animals.ts";
 import { ResponseError } from "./api.ts";
 import { undo } from "./change_animals.tsx";
 import { ask } from "./dialog.tsx";
@@ -56,7 +55,8 @@ export async function askToRemove(pet: Pet): Promise<void> {
         Remove <Name of={pet.name} />?
       </>
     ),
-    text: "For some seconds, you can undo it. Then the animal has a new id, and no history.",
+    text:
+      "You can undo this for some seconds. The animal gets a new id then, and loses its history.",
     no: "Keep",
     yes: "Remove",
   });
@@ -128,7 +128,6 @@ function showFailure(
 ): void {
   const isRemoved = error instanceof ResponseError && error.status === NOT_FOUND;
   if (isRemoved) {
-    applyChanges([{ pet: shown, isRemoved: true }]);
     problem.value = (
       <>
         <Name of={shown.name} /> was removed by somebody else

@@ -4,7 +4,6 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../events/pet.ts";
 import { AnimalLink } from "./animal_link.tsx";
-import { applyChanges } from "./animals.ts";
 import { ResponseError } from "./api.ts";
 import { animals, animalsWere } from "./count_words.ts";
 import { ask, Dialog, openDialog } from "./dialog.tsx";
@@ -74,7 +73,8 @@ export async function changeStatus(
 export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   const isSure = await ask({
     title: `Remove ${animals(pets.length)}?`,
-    text: "For some seconds, you can undo it. Then the animals have new ids, and no history.",
+    text:
+      "You can undo this for some seconds. The animals get new ids then, and lose their history.",
     no: "Keep",
     yes: "Remove",
   });
@@ -150,9 +150,7 @@ async function outcomeOf(
     return written.kind === "done" ? written : { kind: "failed", why: CHANGED };
   } catch (error) {
     const isRemoved = error instanceof ResponseError && error.status === NOT_FOUND;
-    if (!isRemoved) return { kind: "failed", why: (error as Error).message };
-    applyChanges([{ pet, isRemoved: true }]);
-    return { kind: "failed", why: REMOVED };
+    return { kind: "failed", why: isRemoved ? REMOVED : (error as Error).message };
   }
 }
 

@@ -1,13 +1,20 @@
 import type { HTMLAttributes } from "preact";
 
-/** Attributes that a form gives to a control, such as its label. */
-export type ControlAttributes = Pick<
+type Shared = Pick<
   HTMLAttributes,
-  "id" | "class" | "inputMode" | "aria-label" | "aria-invalid" | "aria-describedby"
+  "id" | "class" | "inputMode" | "aria-label" | "aria-busy" | "aria-invalid" | "aria-describedby"
 >;
 
+/** Attributes that a form gives to a control, such as its label. */
+export interface ControlAttributes extends Shared {
+  name?: string;
+  /** Whether nobody can change the text at the moment. */
+  readOnly?: boolean;
+}
+
 export interface ControlProps extends ControlAttributes {
-  name: string;
   text: string;
   onText: (text: string) => void;
+  /** Makes a new thing with a typed name, if people choose from things that they can make. */
+  onNew?: (name: string) => void;
 }

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { connectionProblem } from "./api.ts";
 import { restoreFocus } from "./focus.ts";
 
 interface OpenDialog {
@@ -97,10 +98,6 @@ export function Dialog(props: DialogProps): JSX.Element {
     event.preventDefault();
     if (!isBusy) onYes?.();
   };
-  const onBeforeInput = (event: Event) => {
-    // Text that is typed while the dialog sends would be lost.
-    if (isBusy) event.preventDefault();
-  };
   return (
     <dialog
       ref={element}
@@ -115,12 +112,12 @@ export function Dialog(props: DialogProps): JSX.Element {
       }}
       onClose={stayOpen}
     >
-      <form method="dialog" noValidate onSubmit={onSubmit} onBeforeInput={onBeforeInput}>
+      <form method="dialog" noValidate onSubmit={onSubmit}>
         <h2 id={titleId} class="title">{title}</h2>
         {children}
         <p class="fault" role="alert">{fault}</p>
         <p class="buttons">
-          <span class="soft" role="status">{busy}</span>
+          <span class="soft" role="status">{isBusy && (connectionProblem.value || busy)}</span>
           {no !== undefined && (
             <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
               {no}

@@ -3,13 +3,13 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
+import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
 import { dropLeaving, type Leaving, WHY_LEAVING } from "./animals.ts";
 import { changeAnimal, ItIsNow } from "./change_animal.tsx";
 import { ask, askToDiscard } from "./dialog.tsx";
 import { changeEdit, type Edit, removeEdit, setEdit } from "./edits.ts";
 import { afterDraw, restoreFocus } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parseChange, textsOf } from "./fields.tsx";
-import { faultsAfter, faultsIn, focusFault, FormField } from "./form_field.tsx";
 import { showProblem } from "./messages.tsx";
 import { Name, spokenName } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
@@ -79,39 +79,19 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
       noValidate
       aria-busy={isSaving}
       onKeyDown={onKeyDown}
-      onBeforeInput={(event) => {
-        // Text that is typed while the form sends would be lost.
-        if (isSaving) event.preventDefault();
-      }}
       onSubmit={(event) => {
         event.preventDefault();
         if (why !== "removed" && !isSaving) save(edit, showFaults);
       }}
     >
-      {EDITED.map((field) => (
-        <FormField
-          key={field.name}
-          label={hasLabels ? field.label : `${field.label} of ${spokenName(name)}`}
-          isLabelHidden={!hasLabels}
-          fault={faults[field.name]}
-        >
-          {(attributes) => (
-            <field.Control
-              {...attributes}
-              name={field.name}
-              text={texts[field.name] ?? ""}
-              onText={(text) => {
-                // It is being sent without this choice.
-                if (isSaving) return;
-                changeEdit(id, {
-                  texts: { ...texts, [field.name]: text },
-                  faults: faultsAfter(faults, field.name, text),
-                });
-              }}
-            />
-          )}
-        </FormField>
-      ))}
+      <AnimalFields
+        fields={EDITED}
+        texts={texts}
+        faults={faults}
+        isSending={isSaving}
+        hiddenLabelsOf={hasLabels ? undefined : spokenName(name)}
+        onChange={(changed, found) => changeEdit(id, { texts: changed, faults: found })}
+      />
       <span class="buttons">
         <button type="button" disabled={isSaving} onClick={close}>
           {why === "removed" ? "Close" : "Cancel"}

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { openAddDialog } from "./add_dialog.tsx";
 import { wanted } from "./animals.ts";
 import { isFiltered } from "./filter.ts";
+import { openImportDialog } from "./import/import_dialog.tsx";
 import { mayWrite } from "./key_info.ts";
 import { showAllAnimals } from "./navigation.ts";
 
@@ -28,26 +29,13 @@ function EmptyStore(): JSX.Element {
       <h2 class="title">No animals yet</h2>
       {mayWrite.value && (
         <>
-          <p>
-            <button type="button" class="primary" onClick={openAddDialog}>
-              Add your first animal
-            </button>
+          <p>Add one after the other, or all from a file of a spreadsheet (CSV).</p>
+          <p class="buttons">
+            <button type="button" onClick={openAddDialog}>Add your first animal</button>
+            <button type="button" onClick={openImportDialog}>Import a file</button>
           </p>
-          <p class="soft small">
-            Or let a program add it, with your key in <code>KEY</code>:
-          </p>
-          <pre tabIndex={0}>{curlLine()}</pre>
         </>
       )}
     </div>
   );
-}
-
-function curlLine(): string {
-  const { href } = new URL("v1/pets", document.baseURI);
-  return [
-    `curl ${href} -H "Authorization: Bearer $KEY" \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d '{"name":"Rex","categoryId":7,"status":"available"}'`,
-  ].join("\n");
 }

@@ -47,8 +47,10 @@ export function RunSentence({ run, hasLinks = false }: RunProps): JSX.Element {
   if (run.length === 1) return <Sentence event={event} hasLinks={hasLinks} />;
   const animals = new Set(run.map(petIdOf)).size;
   const number = (animals === 1 ? run.length : animals).toLocaleString("en");
+  const { length, [length - 1]: oldest } = events.value;
   // The page has forgotten what was before.
-  const count = run.length === EVENTS_KEPT ? `At least ${number}` : number;
+  const isCut = length === EVENTS_KEPT && run.at(-1) === oldest;
+  const count = isCut ? `At least ${number}` : number;
   if (animals > 1) return <>{count} animals {verbOf(event)}</>;
   return <>{subjectOf(event, hasLinks)} was changed {count} times</>;
 }

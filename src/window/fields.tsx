@@ -15,17 +15,14 @@ import {
 import { CategoryPicker } from "./category_picker.tsx";
 import type { ControlProps } from "./control_props.ts";
 import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
+import type { Choice } from "./list_box.tsx";
 import { isBlank, Name } from "./name.tsx";
+import { Select } from "./select.tsx";
 
 export type FieldName = Exclude<keyof Pet, "id">;
 
 /** The outcome of reading a typed text: a value, which is `undefined` for an absent one, or a fault in words. */
 export type Parsed<Value> = { isSound: true; value: Value } | { isSound: false; fault: string };
-
-export interface Choice {
-  text: string;
-  label: string;
-}
 
 export interface Field<Value> extends Entry<Value> {
   readonly isRequired: boolean;
@@ -132,10 +129,16 @@ function wordsOf(status: PetStatus | undefined): StatusWords {
 }
 
 /** The texts of a choice of status, each with its label. The text of an absent status is "". */
-export const STATUS_CHOICES: readonly Choice[] = [
-  { text: "", label: NO_STATUS.label },
-  ...STATUS_NAMES.map((status) => ({ text: status, label: STATUSES[status].label })),
-];
+export const STATUS_CHOICES: readonly Choice[] = [...STATUS_NAMES, undefined].map((status) => {
+  const { label } = wordsOf(status);
+  const drawn = <span class={`dot ${status ?? "none"}`}>{label}</span>;
+  return { text: status ?? "", label, drawn };
+});
+
+/** The status that the text of a choice stands for. */
+export function statusOf(text: string): PetStatus | undefined {
+  return STATUS_NAMES.find((status) => status === text);
+}
 
 const name = fieldOf<string>({
   name: "name",
@@ -219,15 +222,7 @@ const status = fieldOf<PetStatus | undefined>({
     if (found !== undefined) return sound(found);
     return faulty(`Status must be one of ${STATUS_NAMES.join(", ")}`);
   },
-  Control: ({ text, onText, ...attributes }) => (
-    <select
-      {...attributes}
-      value={text}
-      onChange={({ currentTarget }) => onText(currentTarget.value)}
-    >
-      {STATUS_CHOICES.map((it) => <option key={it.text} value={it.text}>{it.label}</option>)}
-    </select>
-  ),
+  Control: (props) => <Select {...props} choices={STATUS_CHOICES} />,
   sentence: (value) => wordsOf(value).sentence,
   sentenceOfSeveral: (value) => wordsOf(value).sentenceOfSeveral,
   inWords: (value) => statusLabel(value).toLowerCase(),

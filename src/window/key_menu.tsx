@@ -32,12 +32,14 @@ export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element |
           </b>
         </p>
         <p class="soft small">
-          {readOnly ? "May see all, and change nothing" : "May see and change all"}
+          {readOnly ? "Can see everything, and change nothing" : "Can see and change everything"}
         </p>
         <p class="soft small">
-          {expiresAt === undefined ? "Does not end" : `Ends on ${formatDate(new Date(expiresAt))}`}
+          {expiresAt === undefined
+            ? "Never expires"
+            : `Expires on ${formatDate(new Date(expiresAt))}`}
         </p>
-        <button type="button" class="quiet" onClick={act(openHelp)}>Keys of the keyboard</button>
+        <button type="button" class="quiet" onClick={act(openHelp)}>Keyboard shortcuts</button>
         <a href="docs">For programs: the API reference</a>
         <button type="button" class="quiet narrow" onClick={act(onSignOut)}>Sign out</button>
       </div>

@@ -52,7 +52,7 @@ export async function attempt(
 
 export function Messages(): JSX.Element {
   return (
-    <div class="messages">
+    <>
       {problem.value && (
         <p class="problem" role="alert">
           <span>{problem}</span>
@@ -67,7 +67,7 @@ export function Messages(): JSX.Element {
         </p>
       )}
       <ToastMessage />
-    </div>
+    </>
   );
 }
 
@@ -103,7 +103,7 @@ function ToastMessage(): JSX.Element {
   }, [shown]);
   return (
     <p ref={element} class="toast" role="status">
-      {shown?.content}
+      {shown !== undefined && <span>{shown.content}</span>}
       {shown?.undo !== undefined && (
         <button type="button" title="Undo (Ctrl+Z)" onClick={undo}>Undo</button>
       )}
@@ -114,6 +114,6 @@ function ToastMessage(): JSX.Element {
 /** In a field and in a dialog, the key undoes what was typed. */
 function isUndoKey({ key, ctrlKey, metaKey, shiftKey, target }: KeyboardEvent): boolean {
   const isKey = key === "z" && (ctrlKey || metaKey) && !shiftKey;
-  const isTyping = (target as Element).matches("input:not([type=checkbox]), select, dialog *");
+  const isTyping = (target as Element).matches("input:not([type=checkbox]), dialog *");
   return isKey && !isTyping;
 }

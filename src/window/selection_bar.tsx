@@ -5,9 +5,11 @@ import { useEffect } from "preact/hooks";
 import { hasMore } from "./animals.ts";
 import { askToRemoveAll, changeStatus, progress, stop } from "./change_animals.tsx";
 import { exportSelected } from "./export_animals.ts";
+import { STATUS_CHOICES, statusOf } from "./fields.tsx";
 import { restoreFocus } from "./focus.ts";
 import { mayWrite } from "./key_info.ts";
 import { animalId } from "./navigation.ts";
+import { Select } from "./select.tsx";
 import {
   clearSelection,
   isAllSelected,
@@ -16,7 +18,6 @@ import {
   selectedIds,
   selectedPets,
 } from "./selection.ts";
-import { StatusPicker } from "./status_picker.tsx";
 
 export function SelectionBar(): JSX.Element | null {
   if (progress.value !== undefined) return <Progress />;
@@ -41,13 +42,14 @@ function Actions(): JSX.Element {
       )}
       {mayWrite.value && (
         <>
-          <StatusPicker
-            text="Mark as"
-            label="Mark as"
-            status={undefined}
-            isBusy={false}
-            onPick={(status) => changeStatus(selectedPets(), status)}
-          />
+          <Select
+            aria-label="Mark as"
+            choices={STATUS_CHOICES}
+            text={undefined}
+            onText={(text) => changeStatus(selectedPets(), statusOf(text))}
+          >
+            Mark as
+          </Select>
           <button type="button" onClick={() => askToRemoveAll(selectedPets())}>Remove</button>
         </>
       )}

@@ -1,6 +1,6 @@
 /**
- * The API key of this tab, which is `sessionStorage.apiKey`. Tabs of one browser share it: a new tab takes the key of the
- * tab that was used last, and signing out in one of them ends all. If the reader stays signed in on this computer,
+ * The API key of this tab, which `sessionStorage` has. Tabs of one browser share it: a new tab takes the key of the tab
+ * that was used last, and signing out in one of them ends all. If the reader stays signed in on this computer,
  * `localStorage` has the key, too, until somebody signs out.
  */
 
@@ -9,11 +9,14 @@ import { signal } from "@preact/signals";
 /** A key in an address stays in the history of the browser, so it is only for development. */
 const LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
-/** The name of a key that stays on this computer. Stores at other paths of this host have names of their own. */
-const KEPT_KEY = `apiKey ${location.pathname}`;
+/** The name of the key in both storages. Stores at other paths of this host have names of their own. */
+const STORED_KEY = `apiKey ${location.pathname}`;
 
 const NOT_LOCAL =
   "This page takes no key from its address, because the history of the browser keeps it. Paste the key instead.";
+
+const UNAUTHORIZED = 401;
+const WRONG_KEY = "This access key is not valid. Copy all of it, or ask for another one";
 
 /** How long a new tab waits for the key of another one. */
 const OTHER_TABS_MS = 150;
@@ -57,8 +60,7 @@ export async function beginSession(): Promise<void> {
     addEventListener(type, () => usedAt = Date.now(), { capture: true });
   }
   const linked = takeKeyFromAddress();
-  const kept: string | undefined = sessionStorage.apiKey;
-  let own: string | undefined = kept ?? localStorage[KEPT_KEY];
+  let own: string | undefined = sessionStorage[STORED_KEY] ?? localStorage[STORED_KEY];
   // A key in the address needs no other tab.
   if (own === undefined && linked === undefined) own = await keyOfOtherTabs();
   isAskingTabs.value = false;
@@ -83,20 +85,28 @@ function takeKeyFromAddress(): string | undefined {
 
 /** Whether this computer keeps the key when the tabs are closed. */
 export function isKept(): boolean {
-  return localStorage[KEPT_KEY] !== undefined;
+  return localStorage[STORED_KEY] !== undefined;
+}
+
+/** The reason if the service refuses a key that the reader has typed, so that the text can be corrected. */
+export async function faultOfKey(text: string): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${cleanKey(text)}` };
+  const response = await fetch("v1/key", { headers }).catch(() => undefined);
+  // While the service is away, the page tries again.
+  return response?.status === UNAUTHORIZED ? WRONG_KEY : undefined;
 }
 
 /** Signs in with a key that the reader has typed, and keeps it on this computer or not. */
 export function signIn(text: string, { stays }: { stays: boolean }): void {
-  if (stays) localStorage[KEPT_KEY] = cleanKey(text);
-  else localStorage.removeItem(KEPT_KEY);
+  if (stays) localStorage[STORED_KEY] = cleanKey(text);
+  else localStorage.removeItem(STORED_KEY);
   useKey(text);
 }
 
 /** Takes a key. The requests that wait for one continue. */
 export function useKey(text: string): void {
   const key = cleanKey(text);
-  sessionStorage.apiKey = key;
+  sessionStorage[STORED_KEY] = key;
   keyProblem.value = undefined;
   keyFromAddress.value = undefined;
   apiKey.value = key;
@@ -114,8 +124,8 @@ export async function keyForRequest(): Promise<string> {
 export function refuseKey(refused: string, message: string): void {
   if (refused !== apiKey.value || keyProblem.value !== undefined) return;
   waiting = Promise.withResolvers();
-  sessionStorage.removeItem("apiKey");
-  if (localStorage[KEPT_KEY] === refused) localStorage.removeItem(KEPT_KEY);
+  sessionStorage.removeItem(STORED_KEY);
+  if (localStorage[STORED_KEY] === refused) localStorage.removeItem(STORED_KEY);
   keyProblem.value = inPlainWords(message);
 }
 
@@ -126,14 +136,14 @@ function inPlainWords(message: string): string {
 
 /** Ends the session in all tabs. */
 export function signOut(): void {
-  localStorage.removeItem(KEPT_KEY);
+  localStorage.removeItem(STORED_KEY);
   tabs.postMessage({ type: "signOut" } satisfies TabMessage);
   endSession();
 }
 
 /** Loads the page again, so that nothing of the store stays in it. */
 function endSession(): void {
-  sessionStorage.removeItem("apiKey");
+  sessionStorage.removeItem(STORED_KEY);
   isLeaving = true;
   location.replace(location.pathname);
 }

@@ -19,7 +19,9 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: "?", what: "Show these keys", run: openHelp },
   { keys: "↑ ↓", what: "Go from animal to animal" },
   { keys: "← →", what: "Go to the buttons of an animal" },
+  { keys: "Space", what: "Select an animal, with Shift a range" },
   { keys: "Enter", what: "Open, choose or save" },
+  { keys: "Ctrl+Z", what: "Undo, as long as a message offers it" },
   { keys: "Esc", what: "Close or cancel" },
 ];
 
@@ -28,7 +30,7 @@ export function listenToShortcuts(): void {
   addEventListener("keydown", (event) => {
     const { target, key } = event;
     const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
-    const isTyped = target instanceof Element && target.matches("input, select, textarea");
+    const isTyped = target instanceof Element && target.matches("input, textarea");
     const isBusy = document.querySelector("dialog[open]") !== null;
     if (isCombined || isTyped || isBusy || apiKey.value === undefined) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys === key.toLowerCase());
@@ -47,7 +49,7 @@ function focusSearch(): void {
 
 export function openHelp(): void {
   openDialog((close) => (
-    <Dialog title="Keys" no="Close" onClose={close}>
+    <Dialog title="Keyboard shortcuts" no="Close" onClose={close}>
       <dl class="keys">
         {SHORTCUTS.map(({ keys, what }) => (
           <div key={keys}>

@@ -1,12 +1,14 @@
 /** The form that asks for an API key, and the question about a key in the address. */
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
+import { restoreFocus } from "./focus.ts";
 import { FormField } from "./form_field.tsx";
 import {
   addressProblem,
   apiKey,
+  faultOfKey,
   isKept,
   keyFromAddress,
   keyProblem,
@@ -14,11 +16,12 @@ import {
   useKey,
 } from "./session.ts";
 
-const TITLE = "Open the store";
+const TITLE = "Sign in";
 
 /** The page that a reader without a key sees. */
 export function SignInPage(): JSX.Element {
   const { fields, open } = useKeyForm();
+  useEffect(() => restoreFocus, []);
   return (
     <main class="card">
       <form
@@ -31,7 +34,7 @@ export function SignInPage(): JSX.Element {
         <h2 class="title">{TITLE}</h2>
         {fields}
         <p class="buttons">
-          <button type="submit" class="primary">Open</button>
+          <button type="submit" class="primary">Sign in</button>
         </p>
       </form>
     </main>
@@ -41,20 +44,22 @@ export function SignInPage(): JSX.Element {
 /** Asks for another key above the page, which stays as it is: so nothing that was typed is lost. */
 export function SignInDialog(): JSX.Element {
   const { fields, open } = useKeyForm();
-  return <Dialog title={TITLE} yes="Open" onYes={open}>{fields}</Dialog>;
+  return <Dialog title={TITLE} yes="Sign in" onYes={open}>{fields}</Dialog>;
 }
 
 function useKeyForm(): { fields: JSX.Element; open: () => void } {
   const [key, setKey] = useState("");
   const [stays, setStays] = useState(isKept);
   const [fault, setFault] = useState(keyProblem.value ?? addressProblem.value);
-  const open = () => {
-    if (key.trim() === "") setFault("The access key is missing");
-    else signIn(key, { stays });
+  const input = useRef<HTMLInputElement>(null);
+  const open = async () => {
+    const found = key.trim() === "" ? "The access key is missing" : await faultOfKey(key);
+    setFault(found);
+    if (found === undefined) signIn(key, { stays });
+    else input.current?.select();
   };
   const fields = (
     <>
-      <p class="soft">See the animals, sell one, and watch what happens.</p>
       {/* A password manager wants a name to which a password belongs. */}
       <input
         class="unseen"
@@ -70,6 +75,7 @@ function useKeyForm(): { fields: JSX.Element; open: () => void } {
         {(attributes) => (
           <input
             {...attributes}
+            ref={input}
             type="password"
             name="password"
             autocomplete="current-password"

@@ -108,11 +108,17 @@ function CategoryFilter(): JSX.Element {
           placeholder="Category"
           text={typed.value.categoryId}
           onText={(categoryId) => showSoon({ categoryId })}
-          onLeave={checkTyped}
+          onLeave={onLeaveCategory}
         />
       )}
     </FormField>
   );
+}
+
+function onLeaveCategory(): void {
+  clearTimeout(typing);
+  showTyped();
+  checkTyped();
 }
 
 function showSoon(change: { name?: string; categoryId?: string }): void {

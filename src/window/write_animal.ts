@@ -27,8 +27,14 @@ export interface Done {
   after: Pet | undefined;
 }
 
-/** The last write of the reader. The stream shows it later. */
-export const lastDone = signal<Done | undefined>(undefined);
+/** A change or removal that the stream brings later: by the reader, or one that kept the reader's write from happening. */
+interface Seen {
+  before: Pet;
+  after: Pet | undefined;
+  isOwn: boolean;
+}
+
+export const lastSeen = signal<Seen | undefined>(undefined);
 
 /** The outcome of a write: `theirs` is the animal as somebody else has made it meanwhile. */
 export type Written = Done | { kind: "conflict"; theirs: Pet };
@@ -90,30 +96,40 @@ async function writeUnlessChanged(
   shown: Pet,
   send: (path: string, condition: Record<string, string>) => Promise<Pet | undefined>,
 ): Promise<Written> {
-  const path = `pets/${shown.id}`;
+  const { id } = shown;
   for (let tries = 0; tries < TRIES; tries++) {
-    const { body: [now], headers } = await request<Pet[]>(`pets?ids=${shown.id}`);
+    const listedBefore = petOf(id);
+    const { body: [now], headers } = await request<Pet[]>(`pets?ids=${id}`);
+    if (now === undefined || !isSame(now, shown)) {
+      see({ before: shown, after: now, isOwn: false }, listedBefore);
+    }
     if (now === undefined) throw new ResponseError(NOT_FOUND, { message: "It was removed" });
     if (!isSame(now, shown)) return { kind: "conflict", theirs: now };
     const etag = headers.get("etag");
     if (etag === null) throw new Error(NO_ETAG);
-    const listed = petOf(shown.id);
+    const listed = petOf(id);
     try {
-      const after = await send(path, { "if-match": etag });
-      // If the list has another pet by now, the stream has brought this change or a later one.
-      const isListOlder = petOf(shown.id) === listed;
-      const change = { pet: after ?? now, isRemoved: after === undefined, isOwn: true };
-      if (isListOlder) applyChanges([change]);
-      const done: Done = { kind: "done", before: now, after };
-      lastDone.value = done;
-      return done;
+      const after = await send(`pets/${id}`, { "if-match": etag });
+      see({ before: now, after, isOwn: true }, listed);
+      return { kind: "done", before: now, after };
     } catch (error) {
-      // Somebody changed the animal after the read.
-      const isRefused = error instanceof ResponseError && error.status === PRECONDITION_FAILED;
+      // Somebody changed or removed the animal after the read.
+      const isRefused = error instanceof ResponseError &&
+        [NOT_FOUND, PRECONDITION_FAILED].includes(error.status);
       if (!isRefused) throw error;
     }
   }
   throw new Error(ALWAYS_OTHER);
+}
+
+/** Shows an animal as it is now. The list had it as `listed` before the request. */
+function see(seen: Seen, listed: Pet | undefined): void {
+  const { before, after, isOwn } = seen;
+  // If the list has another pet by now, the stream has brought this change or a later one.
+  const isListOlder = petOf(before.id) === listed;
+  const change = { pet: after ?? before, isRemoved: after === undefined, isOwn };
+  if (isListOlder) applyChanges([change]);
+  lastSeen.value = seen;
 }
 
 /** Whether two readings of an animal have the same fields. */

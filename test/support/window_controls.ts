@@ -27,17 +27,25 @@ export const toast = (page: Page, text: string | RegExp) =>
 export const statusOf = (page: Page, name: string) => page.getByLabel(`Status of ${name}`);
 
 /** Chooses another status of an animal. */
-export async function pickStatus(page: Page, name: string, status: string): Promise<void> {
-  await statusOf(page, name).click();
-  await page.getByRole("option", { name: status, exact: true }).click();
+export const pickStatus = (page: Page, name: string, status: string): Promise<void> =>
+  pickFrom(page, `Status of ${name}`, status);
+
+/** Chooses from the list of a control. */
+export async function pickFrom(parent: Page, label: string, choice: string): Promise<void> {
+  await parent.getByRole("combobox", { name: label, exact: true }).click();
+  await parent.getByRole("option", { name: choice, exact: true }).click();
 }
 
 export const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
 
 export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByLabel("Access key").fill(key);
-  await press(page, "Open");
+  await press(page, "Sign in");
 }
+
+/** The key that a tab has for the store at its path. */
+export const keyOfTab = (page: Page): Promise<string | undefined> =>
+  page.evaluate("sessionStorage[`apiKey ${location.pathname}`]");
 
 /** Fills the form of an animal. */
 export async function fill(form: Page, name: string, category: string): Promise<void> {
@@ -61,11 +69,13 @@ export async function expectAccessible(page: Page, state: string): Promise<void>
   await page.evaluate("document.getAnimations().forEach((it) => it.finish())");
   const violations = async (options: object) =>
     (await page.evaluate(`axe.run(${JSON.stringify(options)})`)).violations;
-  await page.emulateMedia({ colorScheme: "light" });
-  assertEquals(await violations({}), [], `${state}, light`);
+  const isDark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
+  const [own, other] = isDark ? ["dark", "light"] : ["light", "dark"];
+  assertEquals(await violations({}), [], `${state}, ${own}`);
   // Only colours differ.
-  await page.emulateMedia({ colorScheme: "dark" });
-  assertEquals(await violations({ runOnly: ["color-contrast"] }), [], `${state}, dark`);
+  await page.emulateMedia({ colorScheme: other });
+  assertEquals(await violations({ runOnly: ["color-contrast"] }), [], `${state}, ${other}`);
+  await page.emulateMedia({ colorScheme: own });
 }
 
 /** Waits until the element has the focus. */

@@ -32,7 +32,7 @@ for (const width of [390, 1280]) {
       };
       await page.getByLabel("Access key").waitFor();
       await check("sign-in");
-      await press(page, "Open");
+      await press(page, "Sign in");
       await page.getByText("The access key is missing").waitFor();
       await check("sign-in with a fault");
       await enterKey(page, service.token);
@@ -56,14 +56,14 @@ for (const width of [390, 1280]) {
       await press(page, /^Access key/);
       await page.getByRole("group", { name: "Your key" }).waitFor();
       await check("menu of the key");
-      await press(page.getByRole("group", { name: "Your key" }), "Keys of the keyboard");
-      await dialog.getByRole("heading", { name: "Keys" }).waitFor();
+      await press(page.getByRole("group", { name: "Your key" }), "Keyboard shortcuts");
+      await dialog.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
       await check("help");
       await press(dialog, "Close");
       await page.getByRole("link", { name: "Categories" }).click();
       await button(page, "Rename Dogs").waitFor();
       await check("categories");
-      await press(page, "Name a category");
+      await press(page, "Add a category");
       await press(dialog, "Save");
       await dialog.getByText("Name is missing").waitFor();
       await check("form of a category with a fault");
@@ -145,7 +145,7 @@ for (const width of [390, 1280]) {
       }
       const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
       await revokeApiKey(service, service.keyId);
-      await dialog.filter({ hasText: "Open the store" }).waitFor();
+      await dialog.filter({ hasText: "Sign in" }).waitFor();
       await check("a key that ended");
       await enterKey(dialog, token);
       await page.getByText("Read only").waitFor();

@@ -46,7 +46,8 @@ testInBrowser(
     await expectSoon(() => option(page, /./).count(), 3);
     await field.pressSequentially("DO");
     await option(page, "Dogs").and(page.locator(".active")).waitFor();
-    await expectSoon(() => option(page, /./).count(), 1);
+    await expectSoon(() => option(page, /./).count(), 2);
+    await option(page, "Add a category “DO”").waitFor();
     await expectSoon(() => option(page, "Dogs").getAttribute("title"), "Category 7");
     await keys("Enter");
     await expectSoon(() => field.inputValue(), "Dogs");
@@ -78,7 +79,7 @@ testInBrowser(
         ["Rex", "Dogs", "Dogs (7)"],
         ["Mia", "Cats", `Cats (${LARGEST})`],
         ["Polly", "Parrots", "Parrots (71)"],
-        ["Nemo", "1", "category 1"],
+        ["Nemo", "Category 1", "category 1"],
       ]
     ) {
       const cell = row(page, name).locator(".categoryId");
@@ -145,7 +146,7 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     const category = row(page, "Rex").locator(".categoryId");
     await row(page, "Rex").waitFor();
-    await category.getByText("8", { exact: true }).waitFor();
+    await category.getByText("Category 8", { exact: true }).waitFor();
     await service.nameCategory(8n, "Cats");
     await category.getByText("Cats").waitFor();
     await happened(page, "Category 8 was named Cats").waitFor();
@@ -159,7 +160,7 @@ testInBrowser(
     await expectSoon(async () => {
       const texts = await change.locator("del, ins").allInnerTexts();
       return texts.map((it: string) => it.trim());
-    }, ["Dogs 7", "Felines 8"]);
+    }, ["Dogs (7)", "Felines (8)"]);
     await service.removeCategory(8n);
     await facts.filter({ hasNotText: "Felines" }).filter({ hasText: "8" }).waitFor();
     await happened(page, "Category 8 has the name Felines no more").waitFor();
@@ -181,10 +182,10 @@ testInBrowser(
     await page.getByRole("heading", { name: "Categories" }).waitFor();
     await expectSoon(() => page.url(), `${address}/window?page=categories`);
     await expectSoon(() => page.title(), "Categories – Animal Store");
-    await press(page, "Name a category");
-    await expectFocus(dialog.getByLabel("Name of the category"));
+    await press(page, "Add a category");
+    await expectFocus(dialog.getByLabel("Name"));
     await expectSoon(() => dialog.getByLabel("Id").inputValue(), "8");
-    await dialog.getByLabel("Name of the category").fill("dogs");
+    await dialog.getByLabel("Name").fill("dogs");
     await dialog.getByLabel("Id").fill("7");
     await press(dialog, "Save");
     await dialog.getByText("Category 7 has the name Dogs already").waitFor();
@@ -192,7 +193,7 @@ testInBrowser(
     await press(dialog, "Save");
     // The service refuses a name that another category has.
     await dialog.getByRole("alert").filter({ hasText: /7/ }).waitFor();
-    await dialog.getByLabel("Name of the category").fill(" Cats ");
+    await dialog.getByLabel("Name").fill(" Cats ");
     await press(dialog, "Save");
     await dialog.waitFor({ state: "hidden" });
     await expectSoon(cells, [`Cats,${LARGEST}`, "Dogs,7"]);
@@ -200,13 +201,13 @@ testInBrowser(
     // Somebody else is faster.
     await service.nameCategory(7n, "Hounds");
     await button(page, "Rename Hounds").waitFor({ state: "attached" });
-    await dialog.getByLabel("Name of the category").fill("Puppies");
+    await dialog.getByLabel("Name").fill("Puppies");
     await press(dialog, "Save");
     await dialog.getByText("Somebody else has renamed it Hounds").waitFor();
     await press(dialog, "Cancel");
     await press(dialog.filter({ hasText: "Discard" }), "Discard");
     await press(page, "Rename Hounds");
-    await dialog.getByLabel("Name of the category").fill("Puppies");
+    await dialog.getByLabel("Name").fill("Puppies");
     await press(dialog, "Save");
     await button(page, "Rename Puppies").waitFor();
     for (const answer of ["Keep", "Remove"]) {

@@ -41,7 +41,7 @@ testInBrowser(
     await service.add({ name: "Rex", categoryId: 7 });
     const page = await open("/window");
     await enterKey(page, "pets_wrong");
-    await page.getByText(/mistyped/).waitFor();
+    await page.getByText(/is not valid/).waitFor();
     await enterKey(page, service.token);
     await row(page, "Rex").waitFor();
     await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
@@ -126,8 +126,8 @@ testInBrowser(
       assertEquals(await page.getByLabel(/^Status of/).count(), 0);
       await press(page, /^Access key/);
       await menu.getByText("till").waitFor();
-      await menu.getByText("May see all, and change nothing").waitFor();
-      await menu.getByText("Ends on Jan 2, 2099").waitFor();
+      await menu.getByText("Can see everything, and change nothing").waitFor();
+      await menu.getByText("Expires on Jan 2, 2099").waitFor();
       await until(() => isOnScreen(menu));
       await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), width);
       await page.keyboard.press("Escape");

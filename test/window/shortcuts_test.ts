@@ -23,7 +23,7 @@ testInBrowser(
     await row(page, "Rex").waitFor();
     await linkOf(page, "Rex").focus();
     await page.keyboard.press("?");
-    await dialog.getByRole("heading", { name: "Keys" }).waitFor();
+    await dialog.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     await page.keyboard.press("n");
     await expectSoon(() => dialog.count(), 1);
     await page.keyboard.press("Escape");
@@ -38,7 +38,7 @@ testInBrowser(
     await reader.getByText("Read only", { exact: true }).waitFor();
     await reader.keyboard.press("n");
     await reader.keyboard.press("?");
-    await reader.getByRole("heading", { name: "Keys" }).waitFor();
+    await reader.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     await expectSoon(() => reader.getByRole("dialog").count(), 1);
     assertEquals(await button(reader, "Add an animal").count(), 0);
   },

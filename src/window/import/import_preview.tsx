@@ -6,7 +6,9 @@ import { animals, linesAre } from "../count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
 import { EDITABLE_FIELDS } from "../fields.tsx";
 import { FormField } from "../form_field.tsx";
+import type { Choice } from "../list_box.tsx";
 import { Name } from "../name.tsx";
+import { Select } from "../select.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
 import { type Draft, withColumn, withEncoding, withTitles } from "./draft.ts";
 import { DownloadLeftOut } from "./import_report.tsx";
@@ -42,16 +44,12 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
     <>
       <FormField label="Encoding" fault={undefined}>
         {(attributes) => (
-          <select
+          <Select
             {...attributes}
-            class="import-encoding"
-            value={encoding}
-            onChange={({ currentTarget }) => choose(currentTarget.value)}
-          >
-            {Object.entries(ENCODINGS).map(([value, label]) => (
-              <option key={value} value={value}>{label}</option>
-            ))}
-          </select>
+            choices={Object.entries(ENCODINGS).map(([text, label]) => ({ text, label }))}
+            text={encoding}
+            onText={choose}
+          />
         )}
       </FormField>
       <p role="status">{isAssumed && <AssumedEncoding encoding={encoding} />}</p>
@@ -68,12 +66,21 @@ function AssumedEncoding({ encoding }: { encoding: string }): JSX.Element {
   );
 }
 
+const NO_COLUMN: Choice = { text: "", label: "(none)" };
+
 function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   const { table: { titles, hasTitles }, columns } = draft;
   const used = Object.values(columns);
   const unused = titles.filter((_, index) => !used.includes(index));
+  const choices = [
+    NO_COLUMN,
+    ...titles.map((title, index) => ({
+      text: String(index),
+      label: title || `Column ${index + 1}`,
+    })),
+  ];
   const choose = (target: Target, text: string) => {
-    const index = text === "" ? undefined : Number(text);
+    const index = text === NO_COLUMN.text ? undefined : Number(text);
     onChange(() => withColumn(draft, target, index));
   };
   return (
@@ -83,16 +90,12 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
         {TARGETS.map(({ target, label }) => (
           <FormField key={target} label={label} fault={undefined}>
             {(attributes) => (
-              <select
+              <Select
                 {...attributes}
-                value={columns[target] ?? ""}
-                onChange={({ currentTarget }) => choose(target, currentTarget.value)}
-              >
-                <option value="">(none)</option>
-                {titles.map((title, index) => (
-                  <option key={index} value={index}>{title || `Column ${index + 1}`}</option>
-                ))}
-              </select>
+                choices={choices}
+                text={String(columns[target] ?? NO_COLUMN.text)}
+                onText={(text) => choose(target, text)}
+              />
             )}
           </FormField>
         ))}
@@ -107,7 +110,7 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
       </label>
       {unused.length > 0 && (
         <p class="soft small">
-          Left out: {unused.map((title, index) => (
+          Columns that are left out: {unused.map((title, index) => (
             <Fragment key={index}>
               {index > 0 && ", "}
               <bdi>{title || "(no title)"}</bdi>
@@ -154,6 +157,8 @@ function Effects({ draft, plan }: { draft: Draft; plan: Plan }): JSX.Element {
   const sample = previewSample(entries);
   return (
     <>
+      {leftOut.length > 0 && <p>{linesAre(leftOut.length)} left out. The reasons are at the end.
+      </p>}
       {unchanged > 0 && <p>{animals(unchanged)} would not change.</p>}
       <Changes changes={sample.filter((it) => it.kind === "change")} />
       <Additions additions={sample.filter((it) => it.kind === "addition")} />

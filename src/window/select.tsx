@@ -1,0 +1,83 @@
+/** A choice from a few: a button with a list. A letter goes to the next choice that begins with it. */
+
+import type { ComponentChildren, JSX } from "preact";
+import type { ControlAttributes } from "./control_props.ts";
+import { Icon } from "./icon.tsx";
+import { type Choice, useListBox } from "./list_box.tsx";
+
+interface SelectProps extends ControlAttributes {
+  choices: readonly Choice[];
+  /** The text of the current choice; `undefined` if there is none. */
+  text: string | undefined;
+  onText: (text: string) => void;
+  /** What the button says; by default, the current choice. */
+  children?: ComponentChildren;
+  /** Whether it is in the list of animals, where the arrow keys alone go to another animal. */
+  isInGrid?: boolean;
+}
+
+export function Select(props: SelectProps): JSX.Element {
+  const { choices, text, onText, children, isInGrid = false, readOnly, ...attributes } = props;
+  const list = useListBox<HTMLButtonElement>({
+    choices,
+    current: text,
+    isLocked: readOnly === true,
+    onPick: onText,
+  });
+  const current = choices.findIndex((choice) => choice.text === text);
+  const open = () => list.open(Math.max(0, current));
+  const onOpenKey = (event: KeyboardEvent) => {
+    const { key } = event;
+    const to = placeOf(key, choices, list.place);
+    // A letter may be a shortcut of the page, too.
+    event.stopPropagation();
+    if (key === " ") list.pick();
+    else if (to !== undefined) list.move(to);
+    else {
+      list.onListKey(event);
+      return;
+    }
+    event.preventDefault();
+  };
+  const onClosedKey = (event: KeyboardEvent) => {
+    const isArrow = event.key === "ArrowDown" || event.key === "ArrowUp";
+    const isOpening = isArrow && (event.altKey || !isInGrid);
+    if (!isOpening) return;
+    event.preventDefault();
+    event.stopPropagation();
+    open();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="opens"
+        tabIndex={isInGrid ? -1 : 0}
+        {...attributes}
+        {...list.attributes}
+        aria-readonly={readOnly}
+        onClick={() => list.isOpen ? list.close() : open()}
+        onKeyDown={list.isOpen ? onOpenKey : onClosedKey}
+        onBlur={list.close}
+      >
+        {children ?? choices[current]?.drawn ?? <bdi>{choices[current]?.label}</bdi>}
+        <Icon name="open" />
+      </button>
+      {list.box}
+    </>
+  );
+}
+
+/** The place to which a key goes; `undefined` if it goes to none by itself. */
+function placeOf(key: string, choices: readonly Choice[], place = 0): number | undefined {
+  if (key === "Home") return 0;
+  if (key === "End") return choices.length - 1;
+  const isLetter = [...key].length === 1 && key !== " ";
+  if (!isLetter) return undefined;
+  const places = [...choices.keys()].filter((it) => startsWith(choices[it], key));
+  return places.find((it) => it > place) ?? places[0] ?? place;
+}
+
+function startsWith({ label }: Choice, letter: string): boolean {
+  return label.toLowerCase().startsWith(letter.toLowerCase());
+}

@@ -1,0 +1,121 @@
+/** What a write finds out is shown at once, also if the stream is late or silent. */
+
+import { assertEquals } from "@std/assert";
+import type { FetchHandler } from "../support/fetch_from.ts";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import {
+  button,
+  enterKey,
+  linkOf,
+  pickStatus,
+  press,
+  row,
+  statusOf,
+  toast,
+} from "../support/window_controls.ts";
+
+/** A stream that stays open, and brings nothing. */
+const silentStream = (next: FetchHandler): FetchHandler => (request) => {
+  if (request.headers.get("accept") !== "text/event-stream") return next(request);
+  const headers = { "content-type": "text/event-stream" };
+  return Promise.resolve(new Response(new ReadableStream(), { headers }));
+};
+
+testInBrowser(
+  "an Undo that somebody else came before shows the animal as it is now, without an event",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    network.fetch = silentStream(service.fetch);
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await pickStatus(page, "Rex", "Sold");
+    await service.change(1, { status: "pending" });
+    await press(toast(page, "Rex was sold"), "Undo");
+    await dialog.getByText("Somebody else changed it meanwhile").waitFor();
+    await press(dialog, "Close");
+    assertEquals(await statusOf(page, "Rex").innerText(), "Pending");
+    // The same on the page of the animal.
+    await linkOf(page, "Rex").click();
+    await page.getByRole("article").getByText("by you").first().waitFor();
+    await service.change(1, { status: "available" });
+    await pickStatus(page, "Rex", "Sold");
+    await press(dialog, "Keep theirs");
+    assertEquals(await statusOf(page, "Rex").innerText(), "Available");
+  },
+);
+
+testInBrowser(
+  "a change of an animal that somebody else has removed ends its row, without an event",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    await service.add({ name: "Mia", categoryId: 7 });
+    network.fetch = silentStream(service.fetch);
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Mia").waitFor();
+    await service.remove(1);
+    await pickStatus(page, "Rex", "Sold");
+    await page.getByRole("alert").filter({ hasText: "Rex was removed by somebody else" }).waitFor();
+    await page.mouse.move(0, 0);
+    await row(page, "Rex").waitFor({ state: "hidden" });
+  },
+);
+
+testInBrowser(
+  "two people name the same free category: the slower one is told the name of the faster one",
+  async ({ service, network, open }) => {
+    network.fetch = silentStream(service.fetch);
+    const page = await open(`/window?page=categories#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await press(page, "Add a category");
+    await dialog.getByLabel("Name").fill("Cats");
+    await service.nameCategory(1n, "Dogs");
+    await press(dialog, "Save");
+    await dialog.getByText("Category 1 has the name Dogs already").waitFor();
+    assertEquals(await service.listCategories(), [{ id: 1n, name: "Dogs" }]);
+    await dialog.getByLabel("Id").fill("2");
+    await press(dialog, "Save");
+    await dialog.waitFor({ state: "hidden" });
+    await button(page, "Rename Cats").waitFor();
+  },
+);
+
+testInBrowser(
+  "a store at another path of the same host has a key of its own in the tab",
+  async ({ service, open }) => {
+    const page = await open("/window");
+    const OTHER = "apiKey /other/window";
+    await page.evaluate(`sessionStorage["${OTHER}"] = "key of another store"`);
+    await page.reload();
+    await page.getByLabel("Access key").waitFor();
+    await enterKey(page, service.token);
+    await page.getByText("No animals yet").waitFor();
+    const keys = () => page.evaluate("Object.keys(sessionStorage).sort()");
+    assertEquals(await keys(), [OTHER, "apiKey /shop/window"]);
+    await press(page, "Sign out");
+    await page.getByLabel("Access key").waitFor();
+    assertEquals(await keys(), [OTHER]);
+  },
+);
+
+/** It runs in the page. */
+const borderStyle = (it: Page) => (globalThis as Page).getComputedStyle(it).borderStyle;
+
+testInBrowser(
+  "a change that waits for the connection says so in its pill and in the header",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    network.fetch = (request) => {
+      if (request.method === "GET") return service.fetch(request);
+      return Promise.resolve(Response.json({ message: "It is away" }, { status: 503 }));
+    };
+    await pickStatus(page, "Rex", "Sold");
+    await page.getByRole("status").filter({ hasText: "1 change waits to be saved" }).waitFor();
+    const pill = statusOf(page, "Rex");
+    assertEquals(await pill.evaluate(borderStyle), "dashed");
+    network.fetch = service.fetch;
+    await toast(page, "Rex was sold").waitFor();
+    await page.getByRole("status").filter({ hasText: "waits" }).waitFor({ state: "hidden" });
+  },
+);
