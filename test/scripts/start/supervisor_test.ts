@@ -63,9 +63,11 @@ test("SIGHUP restarts the processes one by one under load, while the others serv
   assertGreater(load.acknowledged.size, acknowledged);
   isOver = true;
   await running;
-  // The kernel resets the connections that a process has not accepted.
-  assertGreater(load.acknowledged.size / 100, load.unclear.size);
-  const order = service.lines.map((line) => JSON.parse(line)).slice(2)
+  // The kernel resets the connections that a process has not accepted: few, also on a busy machine.
+  assertGreater(2 + load.acknowledged.size / 100, load.unclear.size);
+  const lines = service.lines.map((line) => JSON.parse(line));
+  const first = lines.findIndex(({ event }) => event === STEPS[0]);
+  const order = lines.slice(first)
     .filter(({ event }) => STEPS.includes(event))
     .map(({ event, process }) => `${event} ${process}`);
   const round = [1, 2].flatMap((number) => STEPS.map((step) => `${step} ${number}`));
