@@ -47,6 +47,7 @@ const COVERED = `(() => {
   const controls = [...document.querySelectorAll(above)];
   const top = [...document.querySelectorAll("dialog[open]")].at(-1);
   const isCovered = (it) => {
+    it.scrollIntoView({ block: "nearest" });
     const { left, top, width, height } = it.getBoundingClientRect();
     const found = document.elementFromPoint(left + width / 2, top + height / 2);
     return width > 0 && found !== null && !it.contains(found);
