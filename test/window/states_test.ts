@@ -45,8 +45,9 @@ const OUT_OF_REACH = `(() => {
 const COVERED = `(() => {
   const above = ".floating button, dialog[open] button, [role=option], .menu button, .menu a";
   const controls = [...document.querySelectorAll(above)];
-  const top = [...document.querySelectorAll("dialog[open]")].at(-1);
+  const top = [...document.querySelectorAll("dialog[open], .menu:popover-open")].at(-1);
   const isCovered = (it) => {
+    it.scrollIntoView({ block: "nearest" });
     const { left, top, width, height } = it.getBoundingClientRect();
     const found = document.elementFromPoint(left + width / 2, top + height / 2);
     return width > 0 && found !== null && !it.contains(found);
@@ -118,6 +119,11 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       await press(dialog, "Cancel");
       await press(dialog.filter({ hasText: "Discard" }), "Discard");
       await dialog.first().waitFor({ state: "hidden" });
+      await page.getByRole("link", { name: "Categories" }).click();
+      await page.getByRole("link", { name: "Dogs" }).waitFor();
+      await check("categories");
+      await page.getByRole("link", { name: "All animals" }).click();
+      await row(page, "Rex").waitFor();
       await press(page, /^Access key/);
       await page.getByRole("group", { name: "Your key" }).waitFor();
       await check("menu of the key");
