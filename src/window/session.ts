@@ -16,7 +16,7 @@ const NOT_LOCAL =
   "This page takes no key from its address, because the history of the browser keeps it. Paste the key instead.";
 
 const UNAUTHORIZED = 401;
-const WRONG_KEY = "This access key is not valid. Copy all of it, or ask for another one";
+const WRONG_KEY = "This access key is not valid: it is mistyped, not complete, or has ended";
 
 /** How long a new tab waits for the key of another one. */
 const OTHER_TABS_MS = 150;
