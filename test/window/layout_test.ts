@@ -8,11 +8,14 @@ import {
   button,
   fill,
   happened,
+  linkOf,
+  pickFrom,
   pickStatus,
   press,
   row,
   ROWS,
   statusOf,
+  tab,
   toast,
 } from "../support/window_controls.ts";
 
@@ -46,18 +49,113 @@ testInBrowser("the size of the text is the reader's, also at 200 %", async ({ se
     await row(page, "Rex").waitFor();
     await expectSoon(
       () => style(page.getByRole("heading", { name: "Animal Store" }), "fontSize"),
-      "20px",
+      width === 390 ? "17.6px" : "20px",
     );
     await expectSoon(() => style(row(page, "Rex"), "fontSize"), "14.4px");
     const session = await page.context().newCDPSession(page);
     await session.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
     await page.reload();
     await row(page, "Rex").waitFor();
-    const isNarrow = width < 2 * 600;
-    await expectSoon(async () => (await box(row(page, "Rex"))).height, isNarrow ? 144 : 88);
+    // A large text on a phone has three lines for an animal, and otherwise two.
+    const height = width === 390 ? 208 : 144;
+    await expectSoon(async () => (await box(row(page, "Rex"))).height, height);
     await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), width);
   }
 });
+
+/**
+ * Controls that overlap on the screen, or are outside of it. A bar that floats may be over others, and a link in a sentence
+ * is no control.
+ */
+const faultsOfPlaces = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const FLOATING = ".floating, aside";
+    const FIXED = "[role=tablist], .filters, .tools, .head";
+    const nameOf = (it) => it.getAttribute("aria-label") ?? it.innerText;
+    const seen = [...document.querySelectorAll("a:not(.of-animal), button, input:not([type=search])")]
+      .filter((it) => it.checkVisibility({ opacityProperty: true }))
+      .map((it) => {
+        const clipped = { it, layer: it.closest(FLOATING), isFixed: it.closest(FIXED) !== null };
+        let { left, right, top, bottom } = it.getBoundingClientRect();
+        // A line that scrolls shows a part of its controls.
+        const line = it.closest(".line, [role=tablist]")?.getBoundingClientRect();
+        if (line !== undefined) {
+          left = Math.max(left, line.left);
+          right = Math.min(right, line.right);
+        }
+        return { ...clipped, left, right, top, bottom };
+      })
+      .filter(({ left, right, top, bottom }) => right > left && bottom > 0 && top < innerHeight);
+    const outside = seen.filter(({ left, right }) => left < 0 || right > innerWidth);
+    const faults = outside.map(({ it }) => nameOf(it) + " is outside");
+    const isOver = (a, b) =>
+      a.layer === b.layer && (a.isFixed === b.isFixed || scrollY === 0) &&
+      Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+    for (const [place, one] of seen.entries()) {
+      for (const other of seen.slice(place + 1)) {
+        if (isOver(one, other)) faults.push(nameOf(one.it) + " is over " + nameOf(other.it));
+      }
+    }
+    return faults;
+  })()`);
+
+const LONG_NAME = "Maximiliana Theodora von Hohenlohe-Schillingsfuerst the Third";
+
+testInBrowser(
+  "nothing is wider than the screen, and no two controls overlap, with a selection and a message",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Rabbits and hares");
+    for (const name of ["Mia", "Rex", LONG_NAME]) {
+      await service.add({ name, categoryId: 7, status: "available" });
+    }
+    const widths = [[320], [375], [640], [700], [1160], [1280], [390, 32], [1280, 32]];
+    for (const [width, fontSize = 16] of widths) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      const session = await page.context().newCDPSession(page);
+      await session.send("Page.setFontSizes", { fontSizes: { standard: fontSize } });
+      await page.reload();
+      const check = async (state: string) => {
+        const where = `${state} at ${width} with ${fontSize} pixels`;
+        await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), width, where);
+        await expectSoon(() => faultsOfPlaces(page), [], where);
+      };
+      await row(page, LONG_NAME).waitFor();
+      await tab(page, "Sold 0").waitFor();
+      await check("list");
+      // An animal without its name, its category or its id is none.
+      for (const part of [linkOf(page, "Rex"), row(page, "Rex").getByText("Rabbits")]) {
+        assertGreater((await box(part)).width, 60);
+      }
+      await page.getByRole("checkbox", { name: "Select Rex" }).click();
+      const selection = page.getByRole("group", { name: "Selected animals" });
+      await selection.waitFor();
+      await check("selection");
+      // The animals are seen beside it.
+      assertLess((await box(selection)).height, 844 * .4);
+      await pickFrom(selection, "Mark as", "Sold");
+      await toast(page, /1 animal .* sold/).waitFor();
+      await check("message");
+      await press(page, "Undo");
+      await toast(page, "Rex is as before").waitFor();
+      await selection.waitFor();
+      await press(selection, "Clear");
+      await selection.waitFor({ state: "hidden" });
+      await pickStatus(page, LONG_NAME, "Sold");
+      const message = toast(page, "was sold").filter({ has: button(page, "Undo") });
+      await message.waitFor();
+      await check("message with a long name");
+      const ofUndo = await box(button(message, "Undo"));
+      const ofMessage = await box(message);
+      assertLess(ofUndo.x + ofUndo.width, ofMessage.x + ofMessage.width);
+      assertLess(ofMessage.height, 7.5 * fontSize);
+      await press(message, "Undo");
+      await toast(page, "is as before").waitFor();
+      await tab(page, "Sold 0").waitFor();
+      await page.context().close();
+    }
+  },
+);
 
 testInBrowser(
   "the pill has the new status at once",

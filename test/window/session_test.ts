@@ -105,7 +105,7 @@ testInBrowser(
       await press(page, /^Access key/);
       await press(menu, "Keyboard shortcuts");
       await press(page.getByRole("dialog"), "Close");
-      if (width < 600) await press(page, /^Access key/);
+      if (width < 752) await press(page, /^Access key/);
       await button(page, "Sign out").click();
       await key(page).waitFor();
     }
