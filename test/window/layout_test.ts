@@ -136,6 +136,11 @@ testInBrowser(
       await pickFrom(selection, "Mark as", "Sold");
       await toast(page, /1 animal .* sold/).waitFor();
       await check("message");
+      // The message is above the bar, and as wide.
+      const ofBar = await box(selection);
+      const above = await box(page.locator(".toast"));
+      assertEquals([above.x, above.width], [ofBar.x, ofBar.width]);
+      assertLess(above.y + above.height, ofBar.y);
       await press(page, "Undo");
       await toast(page, "Rex is as before").waitFor();
       await selection.waitFor();
@@ -156,6 +161,18 @@ testInBrowser(
     }
   },
 );
+
+testInBrowser("on a low screen, nothing stays above the list", async ({ service, open }) => {
+  for (let id = 1; id <= 30; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+  const page = await open(`/window#key=${service.token}`);
+  await row(page, "Pet 30").waitFor();
+  const tabs = page.getByRole("tablist");
+  for (const [height, isStaying] of [[844, true], [390, false]] as const) {
+    await page.setViewportSize({ width: 844, height });
+    await page.evaluate("scrollTo(0, 600)");
+    await expectSoon(async () => (await box(tabs)).y >= 0, isStaying);
+  }
+});
 
 testInBrowser(
   "the pill has the new status at once",
