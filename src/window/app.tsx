@@ -124,8 +124,8 @@ function Store(): JSX.Element {
       {isCategoriesShown.value && <CategoriesPage />}
       {id !== undefined && <AnimalPage key={id} id={id} />}
       <div class="floating">
-        <Messages />
         <SelectionBar />
+        <Messages />
       </div>
       <ActivityPanel />
     </main>
