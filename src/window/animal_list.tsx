@@ -30,7 +30,7 @@ import { EmptyList } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
 import { FilterWords } from "./filter_words.tsx";
 import { afterDraw, restoreFocus } from "./focus.ts";
-import { Icon } from "./icon.tsx";
+import { OrderButton } from "./order_button.tsx";
 import { showAllAnimals, showList, shownAgain } from "./navigation.ts";
 import {
   clearSelection,
@@ -40,11 +40,6 @@ import {
   selectedIds,
 } from "./selection.ts";
 import { changing } from "./write_animal.ts";
-
-/** As in `window.css`, which shows a row of a narrow page in two lines. The sizes count in the size of the text. */
-const NARROW = matchMedia("(width < 37.5rem)");
-const NARROW_ROW_REM = 4.5;
-const WIDE_ROW_REM = 2.75;
 
 const SKELETON_ROWS = 8;
 /** `aria-rowindex` of the first animal: that of the header is 1. */
@@ -66,8 +61,8 @@ const activeId = signal<number | undefined>(undefined);
 const isPrinting = signal(false);
 
 function measure(rows: HTMLElement | null): void {
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  const rowHeight = rem * (NARROW.matches ? NARROW_ROW_REM : WIDE_ROW_REM);
+  const root = getComputedStyle(document.documentElement);
+  const rowHeight = parseFloat(root.fontSize) * parseFloat(root.getPropertyValue("--row"));
   const top = rows?.getBoundingClientRect().top ?? 0;
   const firstRow = Math.floor(-top / rowHeight);
   const rowsOnScreen = Math.ceil(innerHeight / rowHeight);
@@ -223,7 +218,6 @@ function Grid(): JSX.Element {
   );
 }
 
-/** A click turns the order of the ids. */
 function IdHeader(): JSX.Element {
   const isAscending = wanted.value.order === "asc";
   return (
@@ -232,16 +226,7 @@ function IdHeader(): JSX.Element {
       class="number"
       aria-sort={isAscending ? "ascending" : "descending"}
     >
-      <button
-        type="button"
-        class={`sort ${isAscending ? "ascending" : ""}`}
-        title={isAscending ? "Oldest first" : "Newest first"}
-        onClick={() => showList({ order: isAscending ? "" : "asc" })}
-      >
-        <span class="wide">Id</span>
-        <span class="narrow">{isAscending ? "Oldest first" : "Newest first"}</span>
-        <Icon name="open" />
-      </button>
+      <OrderButton>Id</OrderButton>
     </span>
   );
 }

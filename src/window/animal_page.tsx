@@ -119,12 +119,12 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
   return (
     <>
       <Status pet={pet} patch={changing.value.get(pet.id)} />
-      <span class="buttons">
-        {!edits.value.has(pet.id) && (
+      {!edits.value.has(pet.id) && (
+        <span class="buttons">
           <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
-        )}
-        <button type="button" onClick={() => askToRemove(pet)}>Remove</button>
-      </span>
+          <button type="button" onClick={() => askToRemove(pet)}>Remove</button>
+        </span>
+      )}
     </>
   );
 }
@@ -235,7 +235,6 @@ function HistoryEntry({ event }: { event: StoreEvent }): JSX.Element {
           <By actor={actor} />
         </span>
       </div>
-      <RelativeTime of={time} />
     </li>
   );
 }

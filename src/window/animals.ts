@@ -39,7 +39,7 @@ export interface Leaving {
 /** The same in words, after the name of the animal. */
 export const WHY_LEAVING: Record<Leaving["why"], string> = {
   removed: "was removed by somebody else",
-  elsewhere: "is not in this list any more",
+  elsewhere: "left this list",
 };
 
 const loaded = signal<Loaded>({

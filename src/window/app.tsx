@@ -66,7 +66,6 @@ function Header(): JSX.Element {
       <img src="docs/icon.svg" alt="" width="28" height="28" />
       <h1 class="title">Animal Store</h1>
       {hasKey && <Connection />}
-      <span class="space" />
       {hasKey && (
         <a
           class="page"

@@ -22,8 +22,14 @@ export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element |
         <span class="pill none" title="Your access key may not change animals">Read only</span>
       )}
       <button type="button" class="quiet key" title="Your access key" popovertarget={id}>
-        <span class="unseen">Access key</span> <bdi>{label}</bdi>
-        <Icon name="open" />
+        <span class="unseen">Access key</span>
+        <span class="label wide">
+          <bdi>{label}</bdi>
+          <Icon name="open" />
+        </span>
+        <span class="narrow">
+          <Icon name="menu" />
+        </span>
       </button>
       <div ref={menu} id={id} popover="auto" class="menu" role="group" aria-label="Your key">
         <p>
@@ -39,7 +45,9 @@ export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element |
             ? "Never expires"
             : `Expires on ${formatDate(new Date(expiresAt))}`}
         </p>
-        <button type="button" class="quiet" onClick={act(openHelp)}>Keyboard shortcuts</button>
+        <button type="button" class="quiet keyboard" onClick={act(openHelp)}>
+          Keyboard shortcuts
+        </button>
         <a href="docs">For programs: the API reference</a>
         <button type="button" class="quiet narrow" onClick={act(onSignOut)}>Sign out</button>
       </div>

@@ -7,6 +7,7 @@ import { askToRemoveAll, changeStatus, progress, stop } from "./change_animals.t
 import { exportSelected } from "./export_animals.ts";
 import { STATUS_CHOICES, statusOf } from "./fields.tsx";
 import { restoreFocus } from "./focus.ts";
+import { Icon } from "./icon.tsx";
 import { mayWrite } from "./key_info.ts";
 import { animalId } from "./navigation.ts";
 import { Select } from "./select.tsx";
@@ -37,24 +38,28 @@ function Actions(): JSX.Element {
           <span class="soft small">The list has more, which are not loaded.</span>
         )}
       </p>
-      {!isAllSelected.value && (
-        <button type="button" class="quiet narrow" onClick={selectAll}>Select all {all}</button>
-      )}
-      {mayWrite.value && (
-        <>
-          <Select
-            aria-label="Mark as"
-            choices={STATUS_CHOICES}
-            text={undefined}
-            onText={(text) => changeStatus(selectedPets(), statusOf(text))}
-          >
-            Mark as
-          </Select>
-          <button type="button" onClick={() => askToRemoveAll(selectedPets())}>Remove</button>
-        </>
-      )}
-      <button type="button" onClick={() => exportSelected(selectedPets())}>Export</button>
-      <button type="button" class="quiet" onClick={clearSelection}>Clear</button>
+      <div class="line">
+        {mayWrite.value && (
+          <>
+            <Select
+              aria-label="Mark as"
+              choices={STATUS_CHOICES}
+              text={undefined}
+              onText={(text) => changeStatus(selectedPets(), statusOf(text))}
+            >
+              Mark as
+            </Select>
+            <button type="button" onClick={() => askToRemoveAll(selectedPets())}>Remove</button>
+          </>
+        )}
+        <button type="button" onClick={() => exportSelected(selectedPets())}>Export</button>
+        {!isAllSelected.value && (
+          <button type="button" class="narrow" onClick={selectAll}>Select all {all}</button>
+        )}
+      </div>
+      <button type="button" class="quiet" title="Clear" aria-label="Clear" onClick={clearSelection}>
+        <Icon name="close" />
+      </button>
     </div>
   );
 }

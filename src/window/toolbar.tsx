@@ -12,6 +12,7 @@ import { FormField } from "./form_field.tsx";
 import { Icon } from "./icon.tsx";
 import { openImportDialog } from "./import/import_dialog.tsx";
 import { mayWrite } from "./key_info.ts";
+import { OrderButton } from "./order_button.tsx";
 import { checkTyped, filterFault, showList, showTyped, typed } from "./navigation.ts";
 
 /** The limit of the interface. */
@@ -130,13 +131,24 @@ function showSoon(change: { name?: string; categoryId?: string }): void {
 function Tools(): JSX.Element {
   return (
     <>
-      {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
-      <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
-        {isExporting.value ? "Exporting …" : "Export"}
-      </button>
+      <div class="line">
+        <span class="narrow">
+          <OrderButton />
+        </span>
+        {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
+        <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
+          {isExporting.value ? "Exporting …" : "Export"}
+        </button>
+      </div>
       {mayWrite.value && (
-        <button type="button" class="primary" aria-keyshortcuts="n" onClick={openAddDialog}>
-          Add an animal
+        <button
+          type="button"
+          class="primary"
+          aria-label="Add an animal"
+          aria-keyshortcuts="n"
+          onClick={openAddDialog}
+        >
+          Add <span class="wide">an animal</span>
         </button>
       )}
     </>

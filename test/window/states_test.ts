@@ -35,7 +35,7 @@ const OUT_OF_REACH = `(() => {
   const controls = [...top.querySelectorAll("button, input, a, [role=option]")];
   const isOut = (it) => {
     const { left, right, width } = it.getBoundingClientRect();
-    const isUnseen = it.matches(".skip, .unseen") || it.closest("[role=tablist]") !== null;
+    const isUnseen = it.matches(".skip, .unseen") || it.closest("[role=tablist], .line") !== null;
     return width > 0 && !isUnseen && (left < 0 || right > innerWidth);
   };
   return controls.filter(isOut).map((it) => it.outerHTML);

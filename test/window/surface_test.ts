@@ -41,7 +41,7 @@ testInBrowser(
 /** Controls of the page that a finger cannot hit 21 pixels from their middle in each direction. */
 const tooSmall = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
-    const FIXED = "aside, .selection, .messages, [role=tablist], .filters, .tools, .head, dialog";
+    const FIXED = "aside, .floating, [role=tablist], .filters, .tools, .head, dialog";
     const isHit = (it, x, y) => {
       const found = document.elementFromPoint(x, y);
       // Outside of the screen, or below what lies above the page.
@@ -50,7 +50,7 @@ const tooSmall = (page: Page): Promise<string[]> =>
     };
     const controls = [...document.querySelectorAll("button, input, select, a:not(.of-animal)")];
     const tooSmall = controls.filter((it) => {
-      const isRow = it.matches(".name a") && innerWidth < 600;
+      const isRow = it.matches(".name a") && innerWidth < 752;
       const target = isRow ? it.closest("[role=row]") : it;
       const { left, top, width, height } = target.getBoundingClientRect();
       if (width === 0) return false;

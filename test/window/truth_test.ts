@@ -106,10 +106,10 @@ testInBrowser(
     await page.getByText("Rex was removed by somebody else").waitFor();
     await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "My Rex");
     await service.change(2, { status: "pending" });
-    await page.getByText("Mia is not in this list any more").waitFor();
+    await page.getByText("Mia left this list").waitFor();
     await expectSoon(() => page.getByLabel("Name of Mia").inputValue(), "My Mia");
     await tab(page, "All 1").click();
-    await page.getByText("Mia is not in this list any more").waitFor({ state: "hidden" });
+    await page.getByText("Mia left this list").waitFor({ state: "hidden" });
     await expectSoon(() => page.getByLabel("Name of Mia").inputValue(), "My Mia");
     await press(page, "Close");
     await page.getByLabel("Name of Rex").waitFor({ state: "hidden" });

@@ -1,0 +1,131 @@
+/** How the window fits screens and sizes of text. */
+
+import { assertGreater, assertLess } from "@std/assert";
+import { type Page, testInBrowser } from "../support/chromium.ts";
+import { expectSoon } from "../support/expect_soon.ts";
+import {
+  button,
+  linkOf,
+  pickFrom,
+  pickStatus,
+  press,
+  row,
+  tab,
+  toast,
+} from "../support/window_controls.ts";
+
+const box = (target: Page) => target.boundingBox();
+
+/**
+ * Controls that overlap on the screen, or are outside of it. A bar that floats may be over others, and a link in a sentence
+ * is no control.
+ */
+const faultsOfPlaces = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const FLOATING = ".floating, aside";
+    const FIXED = "[role=tablist], .filters, .tools, .head";
+    const nameOf = (it) => it.getAttribute("aria-label") ?? it.innerText;
+    const seen = [...document.querySelectorAll("a:not(.of-animal), button, input:not([type=search])")]
+      .filter((it) => it.checkVisibility({ opacityProperty: true }))
+      .map((it) => {
+        const clipped = { it, layer: it.closest(FLOATING), isFixed: it.closest(FIXED) !== null };
+        let { left, right, top, bottom } = it.getBoundingClientRect();
+        // A line that scrolls shows a part of its controls.
+        const line = it.closest(".line, [role=tablist]")?.getBoundingClientRect();
+        if (line !== undefined) {
+          left = Math.max(left, line.left);
+          right = Math.min(right, line.right);
+        }
+        return { ...clipped, left, right, top, bottom };
+      })
+      .filter(({ left, right, top, bottom }) => right > left && bottom > 0 && top < innerHeight);
+    const outside = seen.filter(({ left, right }) => left < 0 || right > innerWidth);
+    const faults = outside.map(({ it }) => nameOf(it) + " is outside");
+    const isOver = (a, b) =>
+      a.layer === b.layer && (a.isFixed === b.isFixed || scrollY === 0) &&
+      Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+    for (const [place, one] of seen.entries()) {
+      for (const other of seen.slice(place + 1)) {
+        if (isOver(one, other)) faults.push(nameOf(one.it) + " is over " + nameOf(other.it));
+      }
+    }
+    return faults;
+  })()`);
+
+const LONG_NAME = "Maximiliana Theodora von Hohenlohe-Schillingsfuerst the Third";
+
+testInBrowser(
+  "nothing is wider than the screen, and no two controls overlap, with a selection and a message",
+  async ({ service, open }) => {
+    await service.nameCategory(7n, "Rabbits and hares");
+    for (const name of ["Mia", "Rex", LONG_NAME]) {
+      await service.add({ name, categoryId: 7, status: "available" });
+    }
+    const widths = [[320], [375], [640], [700], [1160], [1280], [390, 32], [1280, 32]];
+    for (const [width, fontSize = 16] of widths) {
+      const page = await open(`/window#key=${service.token}`, { width });
+      const session = await page.context().newCDPSession(page);
+      await session.send("Page.setFontSizes", { fontSizes: { standard: fontSize } });
+      await page.reload();
+      const check = async (state: string) => {
+        const where = `${state} at ${width} with ${fontSize} pixels`;
+        await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), width, where);
+        await expectSoon(() => faultsOfPlaces(page), [], where);
+      };
+      await row(page, LONG_NAME).waitFor();
+      await tab(page, "Sold 0").waitFor();
+      await check("list");
+      // An animal without its name, its category or its id is none.
+      for (const part of [linkOf(page, "Rex"), row(page, "Rex").getByText("Rabbits")]) {
+        assertGreater((await box(part)).width, 60);
+      }
+      await page.getByRole("checkbox", { name: "Select Rex" }).click();
+      const selection = page.getByRole("group", { name: "Selected animals" });
+      await selection.waitFor();
+      await check("selection");
+      // The animals are seen beside it.
+      assertLess((await box(selection)).height, 844 * .4);
+      await pickFrom(selection, "Mark as", "Sold");
+      // A message that is pointed at stays.
+      await toast(page, /1 animal .* sold/).hover();
+      await check("message");
+      // The message is above the bar, and as wide.
+      await expectSoon(async () => {
+        const ofBar = await box(selection);
+        const above = await box(page.locator(".toast"));
+        return above.x === ofBar.x && above.width === ofBar.width &&
+          above.y + above.height < ofBar.y;
+      }, true);
+      await press(page, "Undo");
+      await toast(page, "Rex is as before").waitFor();
+      await selection.waitFor();
+      await press(selection, "Clear");
+      await selection.waitFor({ state: "hidden" });
+      await pickStatus(page, LONG_NAME, "Sold");
+      const message = toast(page, "was sold").filter({ has: button(page, "Undo") });
+      await message.hover();
+      await check("message with a long name");
+      const ofUndo = await box(button(message, "Undo"));
+      const ofMessage = await box(message);
+      assertLess(ofUndo.x + ofUndo.width, ofMessage.x + ofMessage.width);
+      assertLess(ofMessage.height, 7.5 * fontSize);
+      await press(message, "Undo");
+      await toast(page, "is as before").waitFor();
+      await tab(page, "Sold 0").waitFor();
+      await page.context().close();
+    }
+  },
+);
+
+testInBrowser("on a low screen, nothing stays above the list", async ({ service, open }) => {
+  for (let id = 1; id <= 30; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
+  const page = await open(`/window#key=${service.token}`);
+  await row(page, "Pet 30").waitFor();
+  const tabs = page.getByRole("tablist");
+  for (const [height, isStaying] of [[844, true], [390, false]] as const) {
+    await page.setViewportSize({ width: 844, height });
+    await page.evaluate("scrollTo(0, 600)");
+    await expectSoon(async () => (await box(tabs)).y >= 0, isStaying);
+  }
+});
