@@ -59,19 +59,23 @@ export async function scrollTo(page: Page, target: Page, pixels: number): Promis
   await until(async () => await page.mouse.wheel(0, pixels) ?? await target.isVisible());
 }
 
-/** Asserts that axe finds no fault of the page in a state, light and dark. */
+/** Asserts that axe finds no fault of the page in a state, light and dark, or with forced colours. */
 export async function expectAccessible(page: Page, state: string): Promise<void> {
   const { default: { source } } = await importTestPackage("axe-core");
   const isLoaded = await page.evaluate("'axe' in window");
   if (!isLoaded) await page.evaluate(source);
-  // Text that fades in has too little contrast for a moment: so no fade begins any more, and those under way end.
+  // No fade begins any more.
   await page.emulateMedia({ reducedMotion: "reduce" });
-  await page.evaluate("document.getAnimations().forEach((it) => it.finish())");
-  const violations = async (options: object) =>
-    (await page.evaluate(`axe.run(${JSON.stringify(options)})`)).violations;
+  const violations = async (options: object) => {
+    // Text that fades in has too little contrast for a moment.
+    await page.evaluate("document.getAnimations().forEach((it) => it.finish())");
+    return (await page.evaluate(`axe.run(${JSON.stringify(options)})`)).violations;
+  };
   const isDark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
   const [own, other] = isDark ? ["dark", "light"] : ["light", "dark"];
   assertEquals(await violations({}), [], `${state}, ${own}`);
+  // With forced colours, the system chooses them.
+  if (await page.evaluate("matchMedia('(forced-colors: active)').matches")) return;
   // Only colours differ.
   await page.emulateMedia({ colorScheme: other });
   assertEquals(await violations({ runOnly: ["color-contrast"] }), [], `${state}, ${other}`);

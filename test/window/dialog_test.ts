@@ -132,7 +132,7 @@ testInBrowser(
     await signIn.waitFor({ state: "hidden" });
     await row(page, "Mia").waitFor();
     await tab(page, "All 1").waitFor();
-    await page.getByText("Key next").waitFor();
+    await button(page, /^Access key/).filter({ hasText: "next" }).waitFor();
   },
 );
 
