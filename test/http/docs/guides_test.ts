@@ -71,7 +71,7 @@ Deno.test("the guides have only addresses of the given base", () => {
   const text = guides(BASE).map(({ description }) => description).join("\n");
   const samples = [...text.matchAll(/```.+\n([^]+?)```/g)].map(([, code]) => code).join("\n");
   const addresses = samples.match(/https?:[^"\s>]+/g)!;
-  assertEquals(addresses.length, 21);
+  assertEquals(addresses.length, 20);
   for (const address of addresses) {
     assertMatch(address.slice(BASE.length), /^\/(pets|categories|events|\.\.\/openapi\.json)\b/);
   }
@@ -102,11 +102,10 @@ Deno.test("the guides have the limits, statuses and dates of the code", () => {
       `${IDEMPOTENCY_KEY_MAX_LENGTH} characters, for ${IDEMPOTENCY_LIFETIME_MS / 3_600_000} hours`,
     ],
   ]);
-  const { deprecation, sunset } = DEPRECATION_HEADERS;
+  const { sunset } = DEPRECATION_HEADERS;
   const statusOf = (code: ErrorCode) => `${ERRORS[code].status} \`${code}\``;
   const sentences: [guide: string, text: string][] = [
-    ["Deprecation", `| ${sunset.slice(5, 16)} |`],
-    ["Deprecation", `Deprecation: ${deprecation} Sunset: ${sunset} `],
+    ["Deprecation", `removed on ${sunset.slice(5, 16)}.`],
     ["Retries", `\`Idempotency-Key\` of 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters`],
     ["Retries", `another request gets ${ERRORS.idempotency_key_reused.status}.`],
     ["Change or remove an animal", `you get ${ERRORS.precondition_failed.status}.`],
