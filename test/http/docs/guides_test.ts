@@ -111,8 +111,6 @@ Deno.test("the guides have the limits, statuses and dates of the code", () => {
     ["Change or remove an animal", `you get ${ERRORS.precondition_failed.status}.`],
     ["Paging", `(${LIMIT_MIN} to ${LIMIT_MAX}, by default ${LIMIT_DEFAULT})`],
     ["Paging", `only these animals, 1 to ${IDS_MAX},`],
-    ["Find by name", `at most ${inWords(SCAN_LIMIT)} animals, for at most ${seconds(SCAN_MS)}.`],
-    ["Names of categories", `at most ${inWords(CATEGORIES_LIMIT)},`],
     ["Names of categories", statusOf("category_name_taken")],
     ["Follow the store", statusOf("feed_reset")],
     ["Limits", `at most ${inWords(FOLLOWERS_LIMIT)} streams`],
