@@ -1,4 +1,4 @@
-/** The keys of all records of the store. "The keyspace" in eventstore_less/README.md shows and explains them. */
+/** The keys of the records of the engine. "The keyspace" in eventstore_less/README.md shows and explains them. */
 
 import { packLines } from "../encoding/pack_lines.ts";
 import type { KeyElement, KindDefinition, ProjectionKey, ProjectionRecord } from "./definitions.ts";

@@ -40,7 +40,7 @@ function errorLists(operations: readonly ApiOperation[]): string {
     const shown = remedy.replaceAll("<", "\\<");
     return `### ${code}\n\n${status}. ${when}. *${shown}.*\n`;
   });
-  const words = "Each line adds to those above it that include the operation.\n";
+  const words = "An operation can return the codes of each line that applies to it.\n";
   return `${BEGINNING}\n${words}\n${items.join("")}\n## By code\n\n${sections.join("\n")}`;
 }
 
