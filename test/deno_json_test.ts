@@ -14,11 +14,8 @@ const LOCKS = ["deno.lock", "test/deno.lock"];
 /** Tests and measurements may do everything. */
 const UNLIMITED_TASKS = /^(test|bench)(:|$)|^(build|bundle|faults|sim|ok)$/;
 
-/** The variables that Deno itself reads, and those that only Deno Deploy sets. */
+/** The variables that Deno itself reads. */
 const VARIABLES_OF_DENO = ["NO_COLOR", "TMPDIR"];
-/** Variables that a program of this project sets for another one. */
-const VARIABLES_OF_PROGRAMS = ["SUPERVISED_PROCESS", "SUPERVISOR_PID", "CALLED_AS"];
-const VARIABLES_OF_DEPLOY = ["DENO_DEPLOYMENT_ID", "DENO_KV_DEFAULT_PATH", "DENO_KV_PATH_PREFIX"];
 
 const read = (file: string) => Deno.readTextFile(new URL(file, ROOT));
 const readJson = async (file: string) => JSON.parse(await read(file));
@@ -35,17 +32,6 @@ test("The service may read every variable of the table, a command those of the s
   assertEquals(service.env.ignore, ignored.map((name) => `PG${name}`));
   assertEquals(command.env.ignore, service.env.ignore);
   assertEquals(command.write, service.write);
-});
-
-test("The settings of the manual are those of the table, with their defaults", async () => {
-  const manual = await read("scripts/README.md");
-  const table = manual.slice(manual.indexOf("## Settings"), manual.indexOf("## Life cycle"));
-  const rows = table.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]+)`|none) +\|/gm);
-  const internal = [...VARIABLES_OF_DENO, ...VARIABLES_OF_PROGRAMS, ...VARIABLES_OF_DEPLOY];
-  const expected = Object.entries<{ meaning: string; default?: string }>(VARIABLES)
-    .filter(([name]) => !internal.includes(name))
-    .map(([name, variable]) => [name, variable.default]);
-  assertEquals([...rows].map(([, name, value]) => [name, value]), expected);
 });
 
 test("The tasks are the commands, with the permissions of their sets, and tests", async () => {
@@ -65,14 +51,6 @@ test("The tasks are the commands, with the permissions of their sets, and tests"
     command: special[name] ?? `${run} ${flags} scripts/${name}/main.ts`,
   }]);
   assertEquals(Object.fromEntries(own), Object.fromEntries(expected));
-});
-
-test("README: its commands are those of the table", async () => {
-  const rows = (await read("README.md")).matchAll(/^\| `deno task (\w+)` +\| (.*?) +\|$/gm);
-  assertEquals(
-    [...rows].map(([, name, title]) => [name, title]),
-    Object.entries(COMMANDS).map(([name, { title }]) => [name, title]),
-  );
 });
 
 test("The README of the engine names its doors", async () => {

@@ -1,4 +1,4 @@
-/** The kinds of faults that an audit finds, and the advice for each. scripts/runbook.md has the same table; a test compares them. */
+/** The kinds of faults that an audit finds, and the advice for each. */
 
 import { commandName } from "../../src/runtime/command_name.ts";
 import { REPAIR_COMMANDS } from "./conversion.ts";
@@ -71,34 +71,36 @@ first events of this one, up to position ${lastSound}:
 
 type Action = keyof typeof ACTIONS;
 
-/** The kinds, the most urgent first. */
+/** The action for each kind, the most urgent first. */
 export const FAULT_KINDS = {
-  newer_line: { meaning: "A newer version of the program wrote the line", action: "upgrade" },
-  file_damaged: { meaning: "SQLite or Deno KV cannot use a part of the file", action: "recover" },
-  checkpoint: { meaning: "The log does not extend the checkpoint", action: "evidence" },
-  published: { meaning: "The log does not extend the published log", action: "evidence" },
-  line: { meaning: "A line is damaged, missing, altered or impossible", action: "recover" },
-  head: { meaning: "The head is missing, or does not fit the log", action: "recover" },
-  log_expires: {
-    meaning: "The store will delete a part of the log or the head",
-    action: "recover",
-  },
-  foreign_record: { meaning: "Another program wrote the record", action: "recover" },
-  record_missing: { meaning: "A record that an event makes is missing", action: "replay" },
-  record_extra: { meaning: "No event makes the record", action: "replay" },
-  record_altered: { meaning: "The record is not what its event says", action: "replay" },
-  record_expires: { meaning: "The store will delete the record", action: "replay" },
-  converted: { meaning: "Another program changed the bytes of the export", action: "repair" },
-  utf16: { meaning: "The export is in UTF-16", action: "reencode" },
-  no_lines: { meaning: "The export is empty", action: "copy" },
-  no_export: { meaning: "The file is not an export", action: "copy" },
-} as const satisfies Record<string, { meaning: string; action: Action }>;
+  newer_line: "upgrade",
+  file_damaged: "recover",
+  checkpoint: "evidence",
+  published: "evidence",
+  line: "recover",
+  head: "recover",
+  /** The store will delete a part of the log or the head. */
+  log_expires: "recover",
+  /** Another program wrote the record. */
+  foreign_record: "recover",
+  record_missing: "replay",
+  /** No event makes the record. */
+  record_extra: "replay",
+  record_altered: "replay",
+  /** The store will delete the record. */
+  record_expires: "replay",
+  /** Another program changed the bytes of the export. */
+  converted: "repair",
+  utf16: "reencode",
+  no_lines: "copy",
+  no_export: "copy",
+} as const satisfies Record<string, Action>;
 
 export type FaultKind = keyof typeof FAULT_KINDS;
 
 /** The advice for faults of a kind. The log is sound up to `lastSound`. */
 export function adviceFor(kind: FaultKind, lastSound: number, isExport = false): string {
-  const action = isExport && kind === "line" ? actionForLine(lastSound) : FAULT_KINDS[kind].action;
+  const action = isExport && kind === "line" ? actionForLine(lastSound) : FAULT_KINDS[kind];
   return ACTIONS[action]({ kind, lastSound });
 }
 

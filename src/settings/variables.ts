@@ -1,4 +1,4 @@
-/** The environment variables of all commands: the one table for `--help`, and for the manual. */
+/** The environment variables of all commands, as `--help` lists them. */
 
 export const VARIABLES = {
   PORT: { meaning: "port to listen on; 0 takes a free one and logs it", default: "8000" },
@@ -14,7 +14,7 @@ export const VARIABLES = {
   DATABASE_URL: {
     meaning: "a PostgreSQL database as the store: postgres://user@host:5432/database",
   },
-  PGPASSWORD: { meaning: "password of the database" },
+  PGPASSWORD: { meaning: "password of the database, if DATABASE_URL has none" },
   PGPASSFILE: { meaning: "file with the password of the database, as ~/.pgpass" },
   READS: {
     meaning: "strict proves with each read that the database was not replaced",
@@ -24,12 +24,17 @@ export const VARIABLES = {
     meaning: "refuse: a service does not start on a store that is missing or has no events",
     default: "make",
   },
-  CORS_ORIGINS: { meaning: "origins whose scripts may call the API, separated by commas" },
+  CORS_ORIGINS: {
+    meaning: "origins whose scripts may call the API from a browser, separated by commas",
+  },
   PUBLIC_URL: {
     meaning: "address for clients, used in links and in the API description; ends in /v1",
   },
   STAGING_URL: { meaning: "address of the staging service, shown in the API description" },
-  RATE_LIMIT: { meaning: "requests per second for each API key, 1 to 1,000,000" },
+  RATE_LIMIT: {
+    meaning:
+      "requests per second for each API key, 1 to 1,000,000, in each process; a burst may have twice as many",
+  },
   ACCESS_LOG: { meaning: "true logs a line for each response, but for probes that succeed" },
   TRUSTED_PROXIES: {
     meaning: "addresses and networks of your proxies, whose X-Forwarded-For names the client",

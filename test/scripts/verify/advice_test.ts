@@ -5,9 +5,9 @@ import { DatabaseSync } from "node:sqlite";
 import { HEAD_KEY, logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
 import { sha256Hex } from "../../../src/encoding/sha256.ts";
 import { encodeHead, readHead } from "../../../src/eventstore_less/log/head.ts";
-import { FAULT_KINDS, type FaultKind } from "../../../scripts/verify/advice.ts";
+import type { FaultKind } from "../../../scripts/verify/advice.ts";
 import type { Key, Mutation } from "../../../src/eventstore_less/store/store.ts";
-import { permissions, PROCESSES, testNeeding } from "../../support/test_needing.ts";
+import { PROCESSES, testNeeding } from "../../support/test_needing.ts";
 import { BASH } from "../run_redirected.ts";
 import { followAdvice } from "../../support/follow_advice.ts";
 import { runTask } from "../../support/run_task.ts";
@@ -17,21 +17,6 @@ import { utf8 } from "../../support/utf8.ts";
 import { set } from "../../support/store_contract.ts";
 import { setExpiry } from "../../support/set_expiry.ts";
 import { withProjectCopy } from "../../support/with_project_copy.ts";
-
-testNeeding(permissions("read"))(
-  "The chapter of the runbook about faults has every kind with its action",
-  async () => {
-    const runbook = await Deno.readTextFile(
-      new URL("../../../scripts/runbook.md", import.meta.url),
-    );
-    const [, chapter] = /## When an audit finds a fault\n([^]*?)\n##/.exec(runbook)!;
-    const rows = [...chapter.matchAll(/^\| `(\w+)` +\| (.*?) +\| (\w+) +\|$/gm)];
-    assertEquals(
-      rows.map(([, kind, meaning, action]) => [kind, { meaning, action }]),
-      Object.entries(FAULT_KINDS),
-    );
-  },
-);
 
 /** A fault of a store, or of an export of it. */
 interface FaultCase {
