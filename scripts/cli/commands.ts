@@ -1,5 +1,6 @@
 /** The table of commands: their `--help` and arguments. Texts are wrapped when they are printed. */
 
+import type { parseArgs } from "node:util";
 import { commandName } from "../../src/runtime/command_name.ts";
 import { DEV_HOST, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
 
@@ -228,6 +229,24 @@ type NameOf<Flag> = Flag extends `--${infer Name} ${string}` ? Name
 type ValueOf<Flag> = Flag extends `${string} ${string}...` ? string[]
   : Flag extends `${string} ${string}` ? string
   : boolean;
+
+/** The words of the table for names of files and folders. */
+export const WORDS_FOR_FILES: readonly string[] = ["FILE", "DIR", "EXPORT"];
+
+/** The names of files and folders among the arguments of a command. */
+export function fileNamesIn(
+  { flags = {}, positionals: words = [] }: Command,
+  { values, positionals }: Pick<ReturnType<typeof parseArgs>, "values" | "positionals">,
+): string[] {
+  const flagsForFiles = Object.keys(flags)
+    .map((flag) => flag.slice("--".length).split(" "))
+    .filter(([, word]) => WORDS_FOR_FILES.includes(word));
+  const ofFlags = flagsForFiles.map(([name]) => values[name] as string | undefined)
+    .filter((name) => name !== undefined);
+  const others = positionals.filter((_, index) => WORDS_FOR_FILES.includes(words[index]));
+  // The name - is standard input.
+  return [...ofFlags, ...others].filter((name) => name !== "-");
+}
 
 /** The flags of a command, as `parseArgs` of `node:util` takes them. */
 export function optionsOf({ flags = {} }: Command) {
