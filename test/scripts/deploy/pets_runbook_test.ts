@@ -80,12 +80,11 @@ test("Restore a backup, with pets: the service has what the backup has, and the 
   withService(async ({ installation, client, address }) => {
     const { folder } = installation;
     await client.add({ name: "Rex", categoryId: 1 });
-    await installation.expect(`pets backup ${folder}/data-backup/log.jsonl`);
+    const [update, ...commands] = await commandsOf("Restore a backup", installation);
+    await installation.expect(update);
     await installation.expect(`systemctl stop animal-store && rm ${folder}/data/pets.sqlite3*`);
     let said = "";
-    for (const command of await commandsOf("Restore a backup", installation)) {
-      said += await installation.expect(command);
-    }
+    for (const command of commands) said += await installation.expect(command);
     assertEquals(said.match(/^Sound: 2 events/gm)?.length, 2);
     await installation.expect(useStore(`${folder}/data/restored.sqlite3`, installation));
     await installation.expect(`curl -s --retry 60 ${address}/readyz`);
