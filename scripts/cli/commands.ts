@@ -89,8 +89,11 @@ export const COMMANDS = {
       "--from N": "starts at position N (default: 1)",
       "--last N": "starts with the newest N events; flags that select events then need --follow",
       "--to N": "ends at position N (default: the newest event)",
-      "--since TIME": "only from 2026-11-20, 2026-11-20T08:00Z (UTC by default) or 24h (ago) on",
-      "--until TIME": "only events before this time; says if they are no prefix of the log",
+      "--since TIME": `only from this time on: 2026-11-20T08:00 or 2026-11-20 in UTC, with an offset
+        2026-11-20T09:00+01:00, or 24h (ago)`,
+      "--until TIME":
+        `only events before this time, which is in UTC unless it has an offset; says if
+        they are no prefix of the log`,
       "--type TYPE...": `only events of this type; can be used several times; with an unknown one,
         prints all types`,
       "--subject SUBJECT": "only events of one subject, such as the one that a line names",
@@ -206,7 +209,7 @@ export const COMMANDS = {
       "--to N": "restores only the events up to position N, and reads no fault after it",
       "--until TIME":
         `restores only the events before the first one that is later than this time, as
-        the command log takes it, and says their number`,
+        the command log takes it (in UTC unless it has an offset), and says their number`,
       "--redact SUBJECT...":
         `replaces the personal data of a subject, as the command log names it, and
         the hashes of all later lines; can be used several times`,
