@@ -53,12 +53,6 @@ testNeeding(COMMANDS)(
     await Deno.remove(`${temp.folder}.key`);
 
     assertMatch(await run("# continues until Ctrl-C"), /^(\{"position":3,"hash":"\w{64}"\}\n){2}$/);
-    assertMatch(
-      await run("KV_PATH=restored.sqlite3"),
-      /^(Sound: 3 events, 2 pets\.\n.*\n){2}\{"position":3,"hash":"\w{64}"\}\n$/,
-    );
-    assertMatch(await run("restore --until"), /^Sound: 3 events, 2 pets\.\n/);
-    assertMatch(await run("restore --redact"), /^Sound: 3 events, 2 pets\.\n/);
     await Deno.remove(`${temp.folder}-backup`, { recursive: true });
 
     const exported = await Deno.readTextFile(`${temp.folder}/pets.jsonl`);
@@ -163,11 +157,9 @@ async function runBlock(
     )
     .replaceAll("/mnt/backup", `${temp.folder}-backup`)
     .replaceAll(
-      /\b(pets\.jsonl|(?:restored|copy|earlier|erased)\.sqlite3)\b/g,
+      /\b(pets\.jsonl|copy\.sqlite3)\b/g,
       `${temp.folder}/$1`,
     )
-    // A time after the events of the test.
-    .replaceAll("2026-11-20T08:00Z", "2999-01-01")
     .replaceAll(/\b(checkpoint\.json|old-checkpoint)\b/g, `${temp.folder}/$1`)
     .replaceAll(/\b(pet-1\.(?:line|tlog-proof))\b/g, `${temp.folder}/$1`)
     // The store's folder must contain neither of the two.

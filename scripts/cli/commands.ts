@@ -1,5 +1,6 @@
 /** The table of commands: their `--help` and arguments. Texts are wrapped when they are printed. */
 
+import type { parseArgs } from "node:util";
 import { commandName } from "../../src/runtime/command_name.ts";
 import { DEV_HOST, type VariableName, VARIABLES } from "../../src/settings/variables.ts";
 
@@ -88,8 +89,11 @@ export const COMMANDS = {
       "--from N": "starts at position N (default: 1)",
       "--last N": "starts with the newest N events; flags that select events then need --follow",
       "--to N": "ends at position N (default: the newest event)",
-      "--since TIME": "only from 2026-11-20, 2026-11-20T08:00Z (UTC by default) or 24h (ago) on",
-      "--until TIME": "only events before this time; says if they are no prefix of the log",
+      "--since TIME": `only from this time on: 2026-11-20T08:00 or 2026-11-20 in UTC, with an offset
+        2026-11-20T09:00+01:00, or 24h (ago)`,
+      "--until TIME":
+        `only events before this time, which is in UTC unless it has an offset; says if
+        they are no prefix of the log`,
       "--type TYPE...": `only events of this type; can be used several times; with an unknown one,
         prints all types`,
       "--subject SUBJECT": "only events of one subject, such as the one that a line names",
@@ -205,7 +209,7 @@ export const COMMANDS = {
       "--to N": "restores only the events up to position N, and reads no fault after it",
       "--until TIME":
         `restores only the events before the first one that is later than this time, as
-        the command log takes it, and says their number`,
+        the command log takes it (in UTC unless it has an offset), and says their number`,
       "--redact SUBJECT...":
         `replaces the personal data of a subject, as the command log names it, and
         the hashes of all later lines; can be used several times`,
@@ -228,6 +232,24 @@ type NameOf<Flag> = Flag extends `--${infer Name} ${string}` ? Name
 type ValueOf<Flag> = Flag extends `${string} ${string}...` ? string[]
   : Flag extends `${string} ${string}` ? string
   : boolean;
+
+/** The words of the table for names of files and folders. */
+export const WORDS_FOR_FILES: readonly string[] = ["FILE", "DIR", "EXPORT"];
+
+/** The names of files and folders among the arguments of a command. */
+export function fileNamesIn(
+  { flags = {}, positionals: words = [] }: Command,
+  { values, positionals }: Pick<ReturnType<typeof parseArgs>, "values" | "positionals">,
+): string[] {
+  const flagsForFiles = Object.keys(flags)
+    .map((flag) => flag.slice("--".length).split(" "))
+    .filter(([, word]) => WORDS_FOR_FILES.includes(word));
+  const ofFlags = flagsForFiles.map(([name]) => values[name] as string | undefined)
+    .filter((name) => name !== undefined);
+  const others = positionals.filter((_, index) => WORDS_FOR_FILES.includes(words[index]));
+  // The name - is standard input.
+  return [...ofFlags, ...others].filter((name) => name !== "-");
+}
 
 /** The flags of a command, as `parseArgs` of `node:util` takes them. */
 export function optionsOf({ flags = {} }: Command) {

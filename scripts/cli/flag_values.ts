@@ -32,7 +32,7 @@ export function parseTime(flag: string, text: string | undefined): string | unde
   }
   const time = text.replace(/(T\d\d:\d\d)(?=[Z+-]|$)/, "$1:00");
   if (!Time.safeParse(time).success) {
-    const form = "a time like 2026-11-20 or 2026-11-20T08:00Z, or 24h (ago)";
+    const form = "a time like 2026-11-20, 2026-11-20T08:00Z, 2026-11-20T09:00+01:00 or 24h (ago)";
     throw wrongFormError(flag, form, text);
   }
   const isWithoutOffset = /T[^Z+-]*$/.test(time);

@@ -3,7 +3,7 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { writeStdout } from "this-runtime/stdio.ts";
-import { readStoreConfig } from "../../src/settings/config.ts";
+import { expectFullName, readStoreConfig } from "../../src/settings/config.ts";
 import { COULD_NOT_RUN } from "../../src/life_cycle/exit.ts";
 import { escapeInvisible } from "../../src/runtime/escape_invisible.ts";
 import { reasonOf } from "../../src/runtime/logger.ts";
@@ -15,7 +15,7 @@ import { ResilientStore, RETRY_LIMIT_MS, type Store } from "eventstore-less/stor
 import { storeName } from "eventstore-less/store/location";
 import { isMissingFile } from "eventstore-less/store/file";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
-import { type Command, type FlagValues, optionsOf } from "./commands.ts";
+import { type Command, fileNamesIn, type FlagValues, optionsOf } from "./commands.ts";
 import { beginCommand } from "./help.ts";
 import { endProgress } from "./progress.ts";
 import { RefusedError } from "./refused_error.ts";
@@ -174,6 +174,9 @@ function parse(command: Command) {
     throw new UsageError(fault.replace("argument is ambiguous", need));
   }
   const unexpected = parsed.positionals[command.positionals?.length ?? 0];
-  if (unexpected === undefined) return parsed;
-  throw new UsageError(`Unexpected argument ${JSON.stringify(unexpected)}`);
+  if (unexpected !== undefined) {
+    throw new UsageError(`Unexpected argument ${JSON.stringify(unexpected)}`);
+  }
+  for (const name of fileNamesIn(command, parsed)) expectFullName(name);
+  return parsed;
 }

@@ -75,10 +75,14 @@ interface End {
   time?: string;
 }
 
-async function restoreFrom(whole: Export, end: End, subjects: readonly string[]): Promise<void> {
+async function restoreFrom(
+  whole: Export,
+  { time, position }: End,
+  subjects: readonly string[],
+): Promise<void> {
   const start = performance.now();
-  if (end.time !== undefined) endOfTime = await positionAt(whole, end.time);
-  const to = endOfTime ?? end.position;
+  if (time !== undefined) endOfTime = await positionAt(whole, time);
+  const to = endOfTime ?? position;
   const beginning = to === undefined ? whole : () => firstLines(whole, to);
   const original = await verifyExport(beginning, progressOf("Verifying", "events"));
   if (to !== undefined && to > original.position) {
@@ -92,6 +96,11 @@ async function restoreFrom(whole: Export, end: End, subjects: readonly string[])
   for (const sentence of original.consequencesOfCut(all, Date.now())) {
     say(escapeInvisible(sentence));
   }
+  const end = new Date(all.latestMs).toISOString();
+  say(
+    `The export ends at ${end}. A key that was revoked later is valid again: ` +
+      `revoke it (${commandName("keys revoke ID")}) before the service uses the new store.`,
+  );
   if (kept === all.position) return;
   const same = kept === 0
     ? "No line is one of the export"

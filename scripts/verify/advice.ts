@@ -1,6 +1,6 @@
 /** The kinds of faults that an audit finds, and the advice for each. */
 
-import { commandName } from "../../src/runtime/command_name.ts";
+import { commandName, newFileName } from "../../src/runtime/command_name.ts";
 import { REPAIR_COMMANDS } from "./conversion.ts";
 
 /** The fault for which an advice is made. The log is sound up to the position `lastSound`. */
@@ -20,13 +20,13 @@ const ACTIONS = {
     `\
 Stop the service, and keep a copy of all files of the store. Copy the newest backup, and let the copy continue with \
 every line that the damaged store still gives (without a backup, leave out the first command):
-  cp BACKUP recovered.jsonl
-  ${commandName("backup recovered.jsonl")}
+  cp -p BACKUP ${newFileName("recovered.jsonl")}
+  ${commandName(`backup ${newFileName("recovered.jsonl")}`)}
 It says at which position recovered.jsonl ends, and exits with 1 if it met a fault. Check recovered.jsonl, restore it \
 into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the service use it:
-  ${commandName("audit --file recovered.jsonl")}
-  KV_PATH=restored.sqlite3 ${commandName("restore recovered.jsonl")}
-  KV_PATH=restored.sqlite3 ${commandName("audit")}
+  ${commandName(`audit --file ${newFileName("recovered.jsonl")}`)}
+  ${onNewStore(`restore ${newFileName("recovered.jsonl")}`)}
+  ${onNewStore("audit")}
 If the backup met a fault, lines after a gap may be readable. They cannot be restored, because they do not continue the \
 lines before the gap. Keep them as evidence of what was acknowledged, with all others that can be read:
   ${commandName("log --recover")} > evidence.jsonl`,
@@ -38,8 +38,8 @@ another log. Keep the store, the backups and PATH as evidence. Find the newest b
   ${commandName(`audit --${kind} PATH --file BACKUP`)}
 Restore it into a new store (with PostgreSQL: DATABASE_URL=… in place of KV_PATH=…), audit that, and let the \
 service use it:
-  KV_PATH=restored.sqlite3 ${commandName("restore BACKUP")}
-  KV_PATH=restored.sqlite3 ${commandName(`audit --${kind} PATH`)}`,
+  ${onNewStore("restore BACKUP")}
+  ${onNewStore(`audit --${kind} PATH`)}`,
   replay: () =>
     `\
 Write all records again from the log, then audit again:
@@ -49,25 +49,29 @@ Write all records again from the log, then audit again:
     `\
 Make the export again from the store, or use an older one:
   ${commandName("log")} > export.jsonl
-  ${commandName("audit --file export.jsonl")}`,
+  ${commandName("audit --file -")} < export.jsonl`,
   repair: () =>
     `\
 Keep the file, and repair a copy of it, which gets the bytes of the log again. Then use that:
   ${REPAIR_COMMANDS.converted}
-  ${commandName("audit --file repaired.jsonl")}`,
+  ${commandName("audit --file -")} < repaired.jsonl`,
   reencode: () =>
     `\
 Keep the file, and repair a copy of it, which gets the bytes of the log again. Then use that:
   ${REPAIR_COMMANDS.utf16}
-  ${commandName("audit --file repaired.jsonl")}`,
+  ${commandName("audit --file -")} < repaired.jsonl`,
   cut: ({ lastSound }) =>
     `\
 Make the export again from the store, or use an older one. If lines are missing because the command log had --until or \
 another flag that selects events, the export is no prefix of the log: use --to there. If there is neither, restore the \
 first events of this one, up to position ${lastSound}:
-  KV_PATH=restored.sqlite3 ${commandName(`restore --to ${lastSound} BACKUP`)}
-  KV_PATH=restored.sqlite3 ${commandName("audit")}`,
+  ${onNewStore(`restore --to ${lastSound} BACKUP`)}
+  ${onNewStore("audit")}`,
 } as const satisfies Record<string, (fault: Fault) => string>;
+
+function onNewStore(command: string): string {
+  return `KV_PATH=${newFileName("restored.sqlite3")} ${commandName(command)}`;
+}
 
 type Action = keyof typeof ACTIONS;
 

@@ -16,3 +16,8 @@ export function callCommandsBy(name: string | undefined): void {
 export function commandName(command: string): string {
   return `${program ?? commandPrefix()} ${command}`;
 }
+
+/** The name of a new file that an advice gives to a command. The user of `pets` may write into this folder. */
+export function newFileName(name: string): string {
+  return program === undefined ? name : `/var/lib/animal-store/${name}`;
+}

@@ -1,5 +1,6 @@
 /** The settings of the service. Only this module reads the environment. */
 
+import { isAbsolute } from "node:path";
 import process from "node:process";
 import { HAS_DENO_KV } from "this-runtime/kv.ts";
 import { RATE_LIMIT_MAX } from "../http/limits/rate_limiter.ts";
@@ -67,6 +68,17 @@ export function readStoreConfig(): Pick<ServiceConfig, "store"> {
 /** The name of the program that runs the commands, such as `pets`; `undefined` if an operator calls them directly. */
 export function readCaller(): string | undefined {
   return read("CALLED_AS");
+}
+
+/**
+ * Throws `ConfigError` if the name of a file is relative and a program such as `pets` runs the commands: they run in
+ * another folder than that of the operator. `source` names where the name is from, such as `(KV_PATH)`.
+ */
+export function expectFullName(path: string, source = ""): void {
+  const caller = readCaller();
+  if (caller === undefined || isAbsolute(path)) return;
+  const name = `${path} ${source}`.trim();
+  throw new ConfigError(`Name ${name} from the root (/…): ${caller} runs in ${process.cwd()}`);
 }
 
 /** Throws `ConfigError`. */
@@ -159,10 +171,12 @@ function readDatabase(): StoreLocation {
     throw new ConfigError(`DATABASE_URL ${(error as TypeError).message}`);
   }
   const reads = readAs("READS", "primary or strict", (it) => /^(primary|strict)$/.exec(it)?.[0]);
+  const passfile = read("PGPASSFILE");
+  if (passfile !== undefined) expectFullName(passfile, "(PGPASSFILE)");
   const settings = {
     ...address,
     password: address.password ?? read("PGPASSWORD"),
-    passfile: read("PGPASSFILE"),
+    passfile,
     strictReads: reads === "strict",
   };
   return { kind: "postgres", settings };
@@ -198,7 +212,10 @@ function readKvPath(): StoreLocation {
   if (path === ":memory:") return { kind: "memory" };
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
   const isFile = !isUrl && !/^https?:/i.test(path);
-  if (isFile) return { kind: "file", path, isDefault: path === byDefault };
+  if (isFile) {
+    expectFullName(path, "(KV_PATH)");
+    return { kind: "file", path, isDefault: path === byDefault };
+  }
   if (!HAS_DENO_KV) {
     throw new ConfigError(
       "KV_PATH must be a file or :memory: on Node, which has no client of KV Connect",

@@ -19,10 +19,12 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: "?", what: "Show these keys", run: openHelp },
   { keys: "↑ ↓", what: "Go from animal to animal" },
   { keys: "← →", what: "Go to the buttons of an animal" },
+  { keys: "PgUp PgDn", what: "Go a screen of animals up or down" },
+  { keys: "Home End", what: "Go to the first or the last animal" },
   { keys: "Space", what: "Select an animal, with Shift a range" },
   { keys: "Enter", what: "Open, choose or save" },
   { keys: "Ctrl+Z", what: "Undo, as long as a message offers it" },
-  { keys: "Esc", what: "Close or cancel" },
+  { keys: "Esc", what: "Close, cancel or clear the selection" },
 ];
 
 /** Listens to the keys. A key that is typed into a field, or belongs to a dialog, does nothing else. */

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import process from "node:process";
 import { assertEquals } from "@std/assert";
-import { callCommandsBy, commandName } from "../../src/runtime/command_name.ts";
+import { callCommandsBy, commandName, newFileName } from "../../src/runtime/command_name.ts";
 import { commandPrefix as commandPrefixOnNode } from "../../src/runtime/node/command_prefix.ts";
 import { permissions, testNeeding } from "../support/test_needing.ts";
 
@@ -9,9 +9,11 @@ const ROOT = new URL("../../", import.meta.url);
 
 Deno.test("commandName() is the call of a task, or of the program that runs the commands", () => {
   assertEquals(commandName("audit --json"), "deno task audit --json");
+  assertEquals(newFileName("seen.json"), "seen.json");
   callCommandsBy("pets");
   try {
     assertEquals(commandName("audit --json"), "pets audit --json");
+    assertEquals(newFileName("seen.json"), "/var/lib/animal-store/seen.json");
   } finally {
     callCommandsBy(undefined);
   }

@@ -24,6 +24,9 @@ testInBrowser(
     await linkOf(page, "Rex").focus();
     await page.keyboard.press("?");
     await dialog.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
+    const keys: string[] = await dialog.locator("kbd").allTextContents();
+    const used = ["/", "n", "?", "↑", "↓", "←", "→", "PgUp", "PgDn", "Home", "End", "Space"];
+    assertEquals(keys.flatMap((text) => text.split(" ")), [...used, "Enter", "Ctrl+Z", "Esc"]);
     await page.keyboard.press("n");
     await expectSoon(() => dialog.count(), 1);
     await page.keyboard.press("Escape");

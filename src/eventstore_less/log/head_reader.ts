@@ -1,4 +1,4 @@
-import { commandName } from "../../runtime/command_name.ts";
+import { commandName, newFileName } from "../../runtime/command_name.ts";
 import type { Head, ProjectionKey } from "../definitions.ts";
 import { ServiceError } from "../service_error.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
@@ -179,7 +179,8 @@ function whyNotAfter({ head, versionstamp }: HeadEntry, known: HeadEntry): strin
 
 /** An audit without the checkpoint would find an older copy of a store sound. */
 function remedyForLostHead(): string {
-  const audit = commandName("audit --checkpoint seen.json");
-  return `Stop the service, write the value of checkpoint into seen.json, and run ${audit}. ` +
+  const seen = newFileName("seen.json");
+  const audit = commandName(`audit --checkpoint ${seen}`);
+  return `Stop the service, write the value of checkpoint into ${seen}, and run ${audit}. ` +
     "If the log does not extend it, restore the newest backup that does: with --file BACKUP, the audit exits with 0";
 }

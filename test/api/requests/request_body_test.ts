@@ -36,6 +36,8 @@ testEachWay("a body of up to 64 KiB is accepted, with a length or chunked", asyn
     () => service.add(`${REX}${padding} `),
     () => service.add(" ".repeat(3_000_000)),
     () => sendChunks(Array(48).fill(new Uint8Array(65_000).fill(0x20))),
+    // Only a short body of a removal is ignored.
+    () => service.remove(1, {}, " ".repeat(BODY_LIMIT_BYTES + 1)),
   ];
   for (const request of requests) {
     await assertRefused(service, request, { status: 413, code: "body_too_large" });

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { type Command, COMMANDS, WORDS_FOR_FILES } from "../../../scripts/cli/commands.ts";
 import { VERSION } from "../../../src/settings/version.ts";
 import { ON_DENO } from "../../support/programs.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -108,33 +109,62 @@ test("pets: lists the commands of operators, and no task of developers", async (
   });
 });
 
-test("pets: a file that it would look for in another folder, or cannot read, is refused with the remedy", async () => {
+const ALL = Object.entries<Command>(COMMANDS).filter(([name]) => name !== "dev");
+
+/** Words of the table of commands for values that name no file. */
+const OTHER_WORDS = "ACTION ACTOR EVENT ID N NAME SECONDS SUBJECT SUBJECT... TEXT TIME TYPE..."
+  .split(" ");
+
+Deno.test("Each word of the table of commands names a file, or something else", () => {
+  const words = ALL.flatMap(([, { flags = {}, positionals = [] }]) => {
+    const ofFlags = Object.keys(flags).flatMap((flag) => flag.split(" ").slice(1));
+    return [...ofFlags, ...positionals];
+  });
+  const expected = [...WORDS_FOR_FILES, ...OTHER_WORDS];
+  assertEquals(new Set(words), new Set(expected));
+});
+
+test("pets: a relative name of a file is refused, for each argument that names one, and no other value", async () => {
+  await withPets(["KV_PATH=missing/pets.sqlite3"], async (installation) => {
+    const isForFile = (word: string) => WORDS_FOR_FILES.includes(word);
+    const expectRefusal = async (isRefused: boolean, args: string[]) => {
+      const { stderr } = await installation.run(`pets ${args.join(" ")}`);
+      assertEquals(stderr.includes("ame here/pets from the root"), isRefused, args.join(" "));
+    };
+    for (const [name, { flags = {}, positionals = [] }] of ALL) {
+      const withValue = Object.keys(flags).map((flag) => flag.split(" "))
+        .filter(([, word]) => word !== undefined);
+      const others = withValue.filter(([, word]) => !isForFile(word))
+        .flatMap(([flag]) => [flag, "here/pets", `${flag}=here/pets`]);
+      const plain = positionals.map((word) => isForFile(word) ? "/pets" : "here/pets");
+      await expectRefusal(false, [name, ...plain, ...others]);
+      for (const [flag] of withValue.filter(([, word]) => isForFile(word))) {
+        await expectRefusal(true, [name, ...plain, flag, "here/pets"]);
+      }
+      for (const [index, word] of positionals.entries()) {
+        const args = [name, ...plain.with(index, "here/pets")];
+        if (isForFile(word)) await expectRefusal(true, args);
+      }
+    }
+    // The store and the file of its password are files, too.
+    const ofStore = await installation.run("pets audit");
+    assertMatch(ofStore.stderr, /^error: Name missing\/pets\.sqlite3 \(KV_PATH\) from the root/);
+    const database = "KV_PATH= DATABASE_URL=postgres://me@127.0.0.1:1/pets PGPASSFILE=pgpass";
+    const ofPassword = await installation.run(`${database} pets audit`);
+    assertMatch(ofPassword.stderr, /^error: Name pgpass \(PGPASSFILE\) from the root/);
+  });
+});
+
+test("pets: a file that the user of the service cannot read is refused with the remedy", async () => {
   await using temp = await TempStore.make();
   await withPets([`KV_PATH=${temp.kvPath}`], async (installation) => {
     const { folder } = installation;
     const script = `${folder}/bin/pets`;
-    const refused = async (line: string, message: RegExp) => {
-      const { code, stderr } = await installation.run(`cd ${folder} && umask 077 && ${line}`);
-      assertEquals(code, 2, line);
-      assertMatch(stderr, message);
-    };
     const done = async (line: string) => {
       const { code, stderr } = await installation.run(`cd ${folder} && umask 077 && ${line}`);
       assertEquals(code, 0, `${line}: ${stderr}`);
     };
     await done("pets keys issue --label audit.jsonl && pets log > pets.jsonl");
-    const inOtherFolder = /^error: name \S+ from the root, as \/\S+: pets runs in \/\S+$/m;
-    const relative = [
-      "audit --file pets.jsonl",
-      "audit --file=pets.jsonl",
-      "audit --checkpoint new.json",
-      "backup new.jsonl",
-      "restore ./pets.jsonl",
-      "publish published --key key",
-      "prove 1 --from-file pets.jsonl --published published",
-    ];
-    await done("mkdir published");
-    for (const line of relative) await refused(`pets ${line}`, inOtherFolder);
     await done("pets audit --file - < pets.jsonl");
     await done(`pets audit --file ${folder}/pets.jsonl`);
     await done("pets log --subject pets/1");
@@ -143,7 +173,9 @@ test("pets: a file that it would look for in another folder, or cannot read, is 
     await Deno.writeTextFile(script, other);
     const unreadable =
       /^error: the user animal-store cannot read \S+: let that user own it; or, if it is only read, write - for its name, and <\S+$/m;
-    await refused(`pets audit --file ${folder}/pets.jsonl`, unreadable);
+    const refused = await installation.run(`pets audit --file ${folder}/pets.jsonl`);
+    assertEquals(refused.code, 2);
+    assertMatch(refused.stderr, unreadable);
   });
 });
 

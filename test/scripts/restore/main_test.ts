@@ -132,6 +132,12 @@ test("restore: --to the last position is a plain restore, and beyond it nothing 
   assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
   const { code, stderr } = await runTask(["restore", "--to", "50", "-"], { kvPath, stdin });
   assertEquals([code, stderr.includes("Only the lines")], [0, false]);
+  const { time } = JSON.parse(LINES[49]);
+  const revoked = `The export ends at ${time}. A key that was revoked later is valid again: `;
+  assertMatch(
+    stderr,
+    RegExp(`^${revoked}revoke it \\(deno task keys revoke ID\\) before .*\n$`, "m"),
+  );
   const both = /--to and --until cannot be used together/;
   await expectTaskFails(2, both, ["restore", "--to", "1", "--until", "1h", "-"], { kvPath, stdin });
 });
