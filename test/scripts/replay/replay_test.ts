@@ -240,6 +240,21 @@ Deno.test("replay() omits records that have expired by the clock and by the log,
   assertEquals((await audit(sample)).faults, []);
 });
 
+Deno.test("replay() takes no record for missing that it has omitted, although the clock is set back meanwhile", async () => {
+  using sample = await openSampleStore(60);
+  const { runtime } = sample;
+  await runtime.advance(26 * 60 * 60 * 1_000);
+  await addPet(sample);
+  const store = faultyStore(sample.store, {
+    onCommit(apply, { mutations }) {
+      if (mutations.some(isNew)) runtime.jumpClock(-26 * 60 * 60 * 1_000);
+      return apply();
+    },
+  });
+  const { generation } = await runtime.settle(replay({ store, runtime }, NO_GRACE));
+  assertEquals(generation, 2);
+});
+
 /** Enough events for every step of a replay. */
 const SMALL = 12;
 
