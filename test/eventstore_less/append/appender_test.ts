@@ -249,6 +249,19 @@ Deno.test("append() acknowledges every commit although onCommitted() throws, and
   await assertSound(service, 2);
 });
 
+Deno.test("append() tries a command without events again after a failed read of the head", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let reads = 0;
+  store.onGet = (apply) => {
+    reads++;
+    return reads === 1 ? Promise.reject(new StoreAwayError("gone")) : apply();
+  };
+  const appended = service.runtime.settle(service.appender.append(NOTHING));
+  assertEquals(await appended, { events: [], prepared: undefined });
+  assertGreater(reads, 1);
+});
+
 /** The error of prepare(), how often it occurs, and the outcome of the command. */
 const FAILED_PREPARATIONS: [reason: Error, failures: number, outcome: string | undefined][] = [
   [new StoreAwayError("gone"), 5, "stored"],
