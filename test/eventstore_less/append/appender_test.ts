@@ -419,6 +419,24 @@ Deno.test("append() rejects a retry with outcome_unknown if the unclear request 
   await assertSound(service, 2);
 });
 
+Deno.test("append() rejects a command with outcome_unknown if another one with its Idempotency-Key has landed, and cannot be found", async () => {
+  await using opened = await open();
+  const { service, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const request = { ...addition(service), idempotencyKey: "one" };
+  const stored = service.appender.append(request);
+  let attempts = 0;
+  const prepare = () => {
+    attempts++;
+    if (attempts > 1) throw new StoreAwayError("gone");
+  };
+  const repeated = service.appender.append({ ...addition(service), idempotencyKey: "one", prepare })
+    .catch(serviceErrorCode);
+  release();
+  assertEquals([(await first).status, (await stored).events.length], [201, 1]);
+  assertEquals(await service.runtime.settle(repeated), "outcome_unknown");
+});
+
 Deno.test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async () => {
   await using opened = await open();
   const { service, store } = opened;
