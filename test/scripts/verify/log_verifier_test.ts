@@ -395,6 +395,10 @@ Deno.test("LogVerifier finds lines that are not events of this log, and continue
       LINES[7].replace("pet-created:1", "pet-created:99.10"),
       /^8: A newer version wrote the line: its schema urn:animal-store:pet-created:99.10 needs version 99.10$/,
     ],
+    [
+      LINES[7].replace("PetCreated", "PetSold").replace("pet-created:1", "pet-sold:6.3"),
+      /^8: A newer version wrote the line: its schema urn:animal-store:pet-sold:6.3 needs version 6.3$/,
+    ],
     // Such a version may also have added a member.
     [
       LINES[7].replace("pet-created:1", "pet-created:7").replace('"actor"', '"more":1,"actor"'),
