@@ -318,6 +318,12 @@ const POSSIBLE: Record<string, Event[]> = {
     unnamed(8, "dogs"),
     named(9, "dogs"),
   ],
+  "categories with erased names": [
+    named(1, "(removed)"),
+    named(2, "(removed)", undefined, 8n),
+    named(3, "(removed) 2", "(removed)"),
+    unnamed(4, "(removed)", 8n),
+  ],
   "an Idempotency-Key that two actors use": [
     pet(HOUR_MS, FIRST.id, 1, "once"),
     pet(HOUR_MS, SECOND.id, 2, "once"),
