@@ -510,6 +510,16 @@ Deno.test("list() answers with pets by their ids in two reads at most, all as of
   }
 });
 
+Deno.test("list() by ids, for a request whose head is before an addition, does not show the cached new pet as of that head", async () => {
+  const history = await History.of(added(1));
+  const { entry } = history;
+  await history.commit(added(1));
+  const reader = petReaderOf(history.store);
+  for (const id of [1, 2]) await reader.get(id, history.entry);
+  const query = { limit: 2, ids: [2, 1] };
+  assertIsAsOfItsHead(await reader.list(query, entry), history, query);
+});
+
 Deno.test("list() and get() read the records of a new generation, which may correct those before it, and cache no earlier ones", async () => {
   const history = await History.of(added(4));
   const key = (generation: number) => projectionKey(generation, petKey("available", 1));

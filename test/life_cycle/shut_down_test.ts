@@ -50,6 +50,23 @@ Deno.test("shutDown() gives a command that was accepted before `drain` its full 
   await over;
 });
 
+Deno.test("shutDown() lets a command land whose client has gone, before it closes the store", async () => {
+  const { service, runtime, store, steps, add } = await open();
+  const held = Promise.withResolvers<void>();
+  store.onCommit = async (apply) => {
+    await held.promise;
+    return await apply();
+  };
+  const added = add();
+  const over = shutDown(service, { shutdown: () => Promise.resolve() });
+  await runtime.advance(SHUTDOWN_MS.drain);
+  assertEquals(steps, ["endWaiting", "drain"]);
+  held.resolve();
+  assertEquals((await added).events.length, 1);
+  await over;
+  assertEquals(steps, ["endWaiting", "drain", "close"]);
+});
+
 Deno.test("shutDown() refuses commands after `drain`, and is over at `exit` although a request stays open", async () => {
   const { service, runtime, steps, add } = await open();
   let isOver = false;

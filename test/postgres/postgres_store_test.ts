@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { HEAD_KEY } from "../../src/eventstore_less/keyspace.ts";
 import { CREATE_SCHEMA, grantTo } from "../../src/eventstore_less/store/postgres/schema.ts";
-import type { Store, StoreEntry } from "../../src/eventstore_less/store/store.ts";
+import type { Key, Store, StoreEntry } from "../../src/eventstore_less/store/store.ts";
 import {
   NotAppliedError,
   StoreAwayError,
@@ -399,6 +399,39 @@ test("a placeholder of an earlier version counts as a missing record, which a co
   assertEquals(await store.list({ prefix: [] }, { limit: 9 }), []);
   await put(store, ["one"], "2");
   assertEquals((await store.get(["one"]))?.value, utf8("2"));
+  store.close();
+});
+
+test("the head is a record like others for list(), snapshot() and a delete", async () => {
+  const store = await openNew();
+  const keysOf = async (start: Key, end: Key, reverse = false) => {
+    const options = { limit: 2, reverse };
+    const listed = await store.list({ start, end }, options);
+    const { lists } = await store.snapshot([["a"]], [{ start, end }], options);
+    assertEquals(lists, [listed]);
+    return listed.map(({ key }) => key[0]);
+  };
+  for (const key of ["a", "head", "z"]) await put(store, [key], key);
+  assertEquals(await keysOf(["a"], ["zz"]), ["a", "head"]);
+  assertEquals(await keysOf(["a"], ["zz"], true), ["z", "head"]);
+  assertEquals(await keysOf(["b"], ["head"]), []);
+  assertEquals(await keysOf(["head"], ["z"]), ["head"]);
+  const { entries } = await store.snapshot([HEAD_KEY, ["b"], ["z"]], [], { limit: 0 });
+  const [head, missing, other] = entries;
+  assertEquals([head, missing], [await store.get(HEAD_KEY), null]);
+  assertEquals([head?.value, other?.value], [utf8("head"), utf8("z")]);
+  const guard = { key: HEAD_KEY, versionstamp: head!.versionstamp };
+  const mutations = [{ type: "delete" as const, key: HEAD_KEY }];
+  assertNotEquals(await store.commit({ guard, mutations }), null);
+  assertEquals(await store.get(HEAD_KEY), null);
+  assertEquals(await store.commit({ guard, mutations }), null);
+  assertEquals(await keysOf(["a"], ["zz"]), ["a", "z"]);
+  const again = {
+    guard: { key: HEAD_KEY, versionstamp: null },
+    mutations: [set(HEAD_KEY, "new")],
+  };
+  assertNotEquals(await store.commit(again), null);
+  assertEquals((await store.get(HEAD_KEY))?.value, utf8("new"));
   store.close();
 });
 

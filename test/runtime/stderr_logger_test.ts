@@ -14,6 +14,9 @@ const test = testNeeding(PROCESSES);
 /** More lines than the pipe and the buffer take. */
 const REQUESTS = 6_000;
 
+/** Time in which a process must end, in milliseconds. It promises five seconds, but the machine may be busy. */
+const STOP_LIMIT_MS = 20_000;
+
 /** Starts a service that logs each response. Its standard error is read only to its first line, and then on request. */
 async function startUnread(temp: TempStore, [command, ...args]: string[], PROCESSES = "1") {
   const process = new Deno.Command(command, {
@@ -35,7 +38,9 @@ async function startUnread(temp: TempStore, [command, ...args]: string[], PROCES
   const { value: { port } } = await lines.next();
   const stop = async () => {
     process.kill("SIGTERM");
+    const timer = setTimeout(() => process.kill("SIGKILL"), STOP_LIMIT_MS);
     const { code } = await process.status;
+    clearTimeout(timer);
     assertEquals(code, 0);
   };
   const kill = async () => {

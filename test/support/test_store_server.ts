@@ -7,6 +7,7 @@ import { systemRuntime } from "../../src/runtime/system_runtime.ts";
 import { freePort } from "./free_port.ts";
 import { LoadClient } from "./load_client.ts";
 import { openRealStore } from "./real_store.ts";
+import { runReplayLoad } from "./replay_load.ts";
 import { expectTask, expectTaskFails, runTask, spawnTask } from "./run_task.ts";
 import { readLines, ServiceProcess } from "./service_process.ts";
 import type { StoreServer, StoreServers } from "./store_server.ts";
@@ -174,6 +175,12 @@ export function testStoreServer({ name, need, cutShare, start }: StoreServers): 
     await run("keys", "revoke", ids.find((id) => id !== keyId)!);
     assertEquals((await service.send("/v1/pets", successor)).status, 401);
     assertEquals((await moved.send("/v1/pets", successor)).status, 200);
+  });
+
+  test("replay: clients of two services see no failure and no stale response", async (server) => {
+    (await openRealStore(server.address, server.env)).close();
+    const { created, changed, listed, read } = await runReplayLoad(server.address);
+    for (const count of [created, changed, listed, read]) assertGreater(count, 0);
   });
 
   test("backup --follow waits while the store is away, and continues when it is back", async (server) => {

@@ -249,6 +249,19 @@ Deno.test("append() acknowledges every commit although onCommitted() throws, and
   await assertSound(service, 2);
 });
 
+Deno.test("append() tries a command without events again after a failed read of the head", async () => {
+  await using opened = await open();
+  const { service, store } = opened;
+  let reads = 0;
+  store.onGet = (apply) => {
+    reads++;
+    return reads === 1 ? Promise.reject(new StoreAwayError("gone")) : apply();
+  };
+  const appended = service.runtime.settle(service.appender.append(NOTHING));
+  assertEquals(await appended, { events: [], prepared: undefined });
+  assertGreater(reads, 1);
+});
+
 /** The error of prepare(), how often it occurs, and the outcome of the command. */
 const FAILED_PREPARATIONS: [reason: Error, failures: number, outcome: string | undefined][] = [
   [new StoreAwayError("gone"), 5, "stored"],
@@ -404,6 +417,24 @@ Deno.test("append() rejects a retry with outcome_unknown if the unclear request 
   assertEquals([await codeOf(retry), attempts > 2], ["outcome_unknown", true]);
   assertEquals(await codeOf(addition(service)), "stored");
   await assertSound(service, 2);
+});
+
+Deno.test("append() rejects a command with outcome_unknown if another one with its Idempotency-Key has landed, and cannot be found", async () => {
+  await using opened = await open();
+  const { service, holdFirst } = opened;
+  const { first, release } = await holdFirst();
+  const request = { ...addition(service), idempotencyKey: "one" };
+  const stored = service.appender.append(request);
+  let attempts = 0;
+  const prepare = () => {
+    attempts++;
+    if (attempts > 1) throw new StoreAwayError("gone");
+  };
+  const repeated = service.appender.append({ ...addition(service), idempotencyKey: "one", prepare })
+    .catch(serviceErrorCode);
+  release();
+  assertEquals([(await first).status, (await stored).events.length], [201, 1]);
+  assertEquals(await service.runtime.settle(repeated), "outcome_unknown");
 });
 
 Deno.test("append() stores nothing by a clock beyond the year 9999, and says that it must be set", async () => {

@@ -1,11 +1,15 @@
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertRejects } from "@std/assert";
-import { acceptAppends } from "../../../src/eventstore_less/log/accept_store.ts";
+import {
+  acceptAppends,
+  acceptLog,
+  acceptUnlessRestoring,
+} from "../../../src/eventstore_less/log/accept_store.ts";
 import { encodeHead } from "../../../src/eventstore_less/log/head.ts";
 import { HEAD_KEY, logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { StoreRefusedError } from "../../../src/eventstore_less/store/store_errors.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
-import { commit } from "../../support/store_contract.ts";
+import { commit, set } from "../../support/store_contract.ts";
 
 /** Heads that would break the chain of hashes with the next commit, or give an id again. */
 const WRONG: [change: (head: Head) => Partial<Head>, reason: string][] = [
@@ -64,5 +68,31 @@ Deno.test("acceptAppends() refuses a log whose last record is missing, or is not
       value === undefined ? { type: "delete", key } : { type: "set", key, value },
     ]);
     await assertRejects(() => acceptAppends(store), StoreRefusedError, missing);
+  }
+});
+
+Deno.test("no store is accepted with half a log, a damaged head or the data of another program", async () => {
+  const mark = encodeHead({
+    format: "restore",
+    storeFormat: 6,
+    run: "01HZZZZZZZ0000000000000001",
+    position: 30,
+    lastHash: "0".repeat(64),
+    restored: 0,
+  });
+  const restoring = "a restore into it is under way or was interrupted";
+  const damaged = "its head record is damaged, or not one of";
+  const foreign = "it holds the data of another program";
+  const cases = [
+    [set(HEAD_KEY, mark), restoring, [acceptUnlessRestoring, acceptLog, acceptAppends]],
+    [set(HEAD_KEY, "of a list"), damaged, [acceptLog, acceptAppends]],
+    [set(["users", 1], "Ann"), foreign, [acceptLog, acceptAppends]],
+  ] as const;
+  for (const [record, reason, checks] of cases) {
+    using sample = await openSampleStore(0);
+    await commit(sample.store, [record]);
+    for (const accept of checks) {
+      await assertRejects(() => accept(sample.store), StoreRefusedError, reason);
+    }
   }
 });

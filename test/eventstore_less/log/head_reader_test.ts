@@ -2,7 +2,12 @@ import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
 import { EMPTY_HEAD, encodeHead, type HeadEntry } from "../../../src/eventstore_less/log/head.ts";
-import { HeadLostError, HeadReader } from "../../../src/eventstore_less/log/head_reader.ts";
+import {
+  HEAD_LIMIT_MS,
+  HeadLostError,
+  HeadReader,
+} from "../../../src/eventstore_less/log/head_reader.ts";
+import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
 import { HEAD_KEY } from "../../../src/eventstore_less/keyspace.ts";
 import type { Mutation } from "../../../src/eventstore_less/store/store.ts";
@@ -50,6 +55,24 @@ Deno.test("fresh() joins the next read, not the one in flight, whatever becomes 
     await outcome;
     for (const entry of await Promise.all(late)) assertEquals(entry.versionstamp, current);
     assertEquals(store.gets.length, 2);
+  }
+});
+
+Deno.test("use() returns the outcome of work on a fresh head, unless it took longer than a generation is kept", async () => {
+  using opened = await open();
+  const { heads, runtime, write } = opened;
+  await write({ position: 1 });
+  const after = (ms: number, isRefused = false) =>
+    heads.use(async ({ head: { position } }) => {
+      await runtime.advance(ms);
+      if (isRefused) throw new ServiceError("invalid_credentials", "The API key is not known");
+      return position;
+    });
+  assertEquals(await after(HEAD_LIMIT_MS), 1);
+  await assertRejects(() => after(HEAD_LIMIT_MS, true), ServiceError, "is not known");
+  for (const isRefused of [false, true]) {
+    const late = await assertRejects(() => after(HEAD_LIMIT_MS + 1, isRefused), ServiceError);
+    assertEquals(late.code, "store_unavailable");
   }
 });
 

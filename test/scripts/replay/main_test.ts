@@ -3,6 +3,7 @@ import { assertEquals, assertGreater, assertLess, assertMatch } from "@std/asser
 import { logKey, projectionKey } from "../../../src/eventstore_less/keyspace.ts";
 import { readHead } from "../../../src/eventstore_less/log/head.ts";
 import { fillStore } from "../../support/fill_store.ts";
+import { runReplayLoad } from "../../support/replay_load.ts";
 import { expectTask, expectTaskFails, runTask } from "../../support/run_task.ts";
 import { changeFile, withSampleFile } from "../../support/sample_file.ts";
 import { TempStore } from "../../support/temp_store.ts";
@@ -49,4 +50,10 @@ test("replay: the command of the manual gives the space back to the disk", async
   await expectDone("bash", ["-euc", command], { cwd: ROOT, env: { KV_PATH: kvPath } });
   assertLess(await size(), 1.1 * before);
   await expectTask(["audit"], { kvPath });
+});
+
+test("replay: clients of two services see no failure, no short list and no stale response", async () => {
+  await using temp = await TempStore.make();
+  const { created, changed, listed, read } = await runReplayLoad(temp.kvPath);
+  for (const count of [created, changed, listed, read]) assertGreater(count, 0);
 });

@@ -7,9 +7,14 @@ import { LogDamagedError } from "../../../src/eventstore_less/log/read_log.ts";
 import { replay } from "../../../scripts/replay/replay.ts";
 import { ReplayOvertakenError } from "../../../scripts/guarded/replay_claim.ts";
 import { createService } from "../../../src/service.ts";
-import { LOG_PREFIX, projectionKey, REPLAY_KEY } from "../../../src/eventstore_less/keyspace.ts";
+import {
+  HEAD_KEY,
+  LOG_PREFIX,
+  projectionKey,
+  REPLAY_KEY,
+} from "../../../src/eventstore_less/keyspace.ts";
 import { formatKey } from "../../../src/eventstore_less/store/key_encoding.ts";
-import type { Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
+import type { Key, Mutation, Store } from "../../../src/eventstore_less/store/store.ts";
 import { addPetCommand } from "../../support/add_pet_command.ts";
 import { contentOfGeneration, recordsOf } from "../../support/sound_log.ts";
 import { openSampleStore } from "../../support/sample_store.ts";
@@ -129,6 +134,56 @@ Deno.test("replay() withdraws the new generation if any of its records does not 
   }
 });
 
+Deno.test("replay() keeps nothing of what an earlier run, which was killed, has written", async () => {
+  using sample = await openSampleStore(SMALL);
+  const left = [projectionKey(2, petKey("sold", 99)), projectionKey(7, petKey("sold", 1))];
+  await commit(sample.store, left.map((it) => setRecord(it, "{}")));
+  await replay(sample, NO_GRACE);
+  assertEquals((await audit(sample)).faults, []);
+  assertEquals(await generationsIn(sample.store), [2]);
+});
+
+Deno.test("replay() serves the records of all events that come before its last commit, few or more than a commit stores", async () => {
+  for (const count of [1, 40]) {
+    using sample = await openSampleStore(SMALL);
+    let added = 0;
+    const addSome = async () => {
+      if (added === 8 * count) return;
+      added += count;
+      await Promise.all(Array.from({ length: count }, () => addPet(sample)));
+    };
+    const isHead = ([kind]: Key) => kind === HEAD_KEY[0];
+    const store = faultyStore(smallCommits(sample.store), {
+      // The head moves before each read of it, and before each commit that replaces it.
+      async onGet(apply, key) {
+        if (isHead(key)) await addSome();
+        return await apply();
+      },
+      async onCommit(apply, { guard }, number) {
+        // The first commit makes the claim.
+        if (number > 1 && isHead(guard.key)) await addSome();
+        return await apply();
+      },
+    });
+    const { runtime } = sample;
+    const { events } = await runtime.settle(replay({ store, runtime }, NO_GRACE));
+    const { faults, position } = await audit(sample);
+    assertEquals([faults, events, position], [[], SMALL + added, SMALL + 8 * count]);
+  }
+});
+
+Deno.test("replay() keeps the old generation for the whole grace period", async () => {
+  using sample = await openSampleStore(SMALL);
+  const outcome = replay(sample, { graceMs: 5_000 });
+  await isServed(2, sample.store);
+  await sample.runtime.advance(4_900);
+  assertEquals(await generationsIn(sample.store), [1, 2]);
+  const { faults, notes } = await audit(sample);
+  assertEquals([faults, notes[0].kind], [[], "replay_not_ended"]);
+  await sample.runtime.settle(outcome);
+  assertEquals(await generationsIn(sample.store), [2]);
+});
+
 Deno.test("replay() writes nothing after another replay has taken over", async () => {
   using whole = await openSampleStore(SMALL);
   const counted = faultyStore(whole.store);
@@ -183,6 +238,21 @@ Deno.test("replay() omits records that have expired by the clock and by the log,
     await addPet(sample);
   }
   assertEquals((await audit(sample)).faults, []);
+});
+
+Deno.test("replay() takes no record for missing that it has omitted, although the clock is set back meanwhile", async () => {
+  using sample = await openSampleStore(60);
+  const { runtime } = sample;
+  await runtime.advance(26 * 60 * 60 * 1_000);
+  await addPet(sample);
+  const store = faultyStore(sample.store, {
+    onCommit(apply, { mutations }) {
+      if (mutations.some(isNew)) runtime.jumpClock(-26 * 60 * 60 * 1_000);
+      return apply();
+    },
+  });
+  const { generation } = await runtime.settle(replay({ store, runtime }, NO_GRACE));
+  assertEquals(generation, 2);
 });
 
 /** Enough events for every step of a replay. */

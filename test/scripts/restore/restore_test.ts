@@ -1,6 +1,6 @@
 import type { Head } from "../../../src/eventstore_less/definitions.ts";
 import { petCount } from "../../../src/animals/pet_counts.ts";
-import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertMatch, assertRejects } from "@std/assert";
 import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { audit } from "../../../scripts/verify/audit.ts";
 import {
@@ -14,6 +14,7 @@ import {
   restore as restoreVerified,
   verifyExport,
 } from "../../../scripts/restore/restore.ts";
+import { UnsoundError } from "../../../scripts/verify/log_verifier.ts";
 import { RefusedError } from "../../../scripts/cli/refused_error.ts";
 import { encodeJson } from "../../../src/encoding/json.ts";
 import { HEAD_KEY, isLogKey, logKey } from "../../../src/eventstore_less/keyspace.ts";
@@ -48,6 +49,16 @@ async function restore(
 
 /** Opens an empty store. */
 const openStore = () => openSampleStore(0);
+
+Deno.test("verifyExport() says how to make a prefix of the log if lines are missing, and what --to restores", async () => {
+  const verify = () => verifyExport(exportOf(LINES.toSpliced(20, 1)));
+  const { message } = await assertRejects(verify, UnsoundError);
+  assertMatch(message, /^Line 21: its sequence says position 22, but 21 was expected; /);
+  assertMatch(
+    message,
+    /no prefix of the log: make it with --to; --to 20 restores the lines before it$/,
+  );
+});
 
 Deno.test("restore() writes exactly the content that the service had written, and each pet once", async () => {
   using sample = await openSampleStore(1_300);

@@ -177,14 +177,29 @@ const IMPOSSIBLE: [fault: string, ...Event[]][] = [
   ["its data has the name of category 7, which had none", unnamed(1, "Dogs")],
   [HAD_NAME, named(1, "Dogs"), named(2, "Cats")],
   [NOT_CATEGORY("previous"), named(1, "Dogs"), named(2, "Cats", "dogs")],
+  // As it was two changes before.
+  [
+    NOT_CATEGORY("previous"),
+    named(1, "Dogs"),
+    named(2, "Cats", "Dogs"),
+    named(3, "Owls", "Dogs"),
+  ],
   [NOT_CATEGORY("data"), named(1, "Dogs"), unnamed(2, "dogs")],
+  [NOT_CATEGORY("data"), named(1, "Dogs"), unnamed(2, "Dogs"), unnamed(3, "Dogs")],
   ["its previous names name, but did not change it", named(1, "Dogs"), named(2, "Dogs", "Dogs")],
   ["it gives category 8 the name of category 7", named(1, "Dogs"), named(2, "DOGS", undefined, 8n)],
+  [
+    "it gives category 7 the name of category 8",
+    named(1, "Dogs"),
+    named(2, "Cats", undefined, 8n),
+    named(3, "cats", "Dogs"),
+  ],
   ["its actor is the operator, but only a key causes CategoryNamed", {
     ...named(1, "Dogs"),
     actor: OPERATOR,
   }],
   ["it changes pet 1, which was not added before", SOLD],
+  ["it changes pet 2, which was not added before", REX, change(2, { name: "Max" }, { id: 2 })],
   [NOT_BEFORE, REX, change(2, { status: "pending" }, { status: "sold" })],
   [
     "its previous names name, but did not change it",
@@ -202,6 +217,7 @@ const IMPOSSIBLE: [fault: string, ...Event[]][] = [
   ["it adds pet 1, but pet 2 was expected", REX, removal(2), pet(3, FIRST.id, 1)],
   [readsOnly, REX, { ...removal(2), actor: READER.id }],
   [readsOnly, { ...REX, actor: READER.id }],
+  [readsOnly, { ...named(1, "Dogs"), actor: READER.id }],
   [`its actor ${LATE_KEY.id} is not a key that was issued before`, pet(1, LATE_KEY.id, 1)],
   [wasRevoked, revoked(MINUTE_MS, FIRST), REX],
   [wasRevoked, revoked(1, FIRST, HOUR_MS), revoked(2, FIRST), pet(3, FIRST.id, 1)],
@@ -302,6 +318,12 @@ const POSSIBLE: Record<string, Event[]> = {
     unnamed(8, "dogs"),
     named(9, "dogs"),
   ],
+  "categories with erased names": [
+    named(1, "(removed)"),
+    named(2, "(removed)", undefined, 8n),
+    named(3, "(removed) 2", "(removed)"),
+    unnamed(4, "(removed)", 8n),
+  ],
   "an Idempotency-Key that two actors use": [
     pet(HOUR_MS, FIRST.id, 1, "once"),
     pet(HOUR_MS, SECOND.id, 2, "once"),
@@ -378,6 +400,10 @@ Deno.test("LogVerifier finds lines that are not events of this log, and continue
     [
       LINES[7].replace("pet-created:1", "pet-created:99.10"),
       /^8: A newer version wrote the line: its schema urn:animal-store:pet-created:99.10 needs version 99.10$/,
+    ],
+    [
+      LINES[7].replace("PetCreated", "PetSold").replace("pet-created:1", "pet-sold:6.3"),
+      /^8: A newer version wrote the line: its schema urn:animal-store:pet-sold:6.3 needs version 6.3$/,
     ],
     // Such a version may also have added a member.
     [

@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { spy } from "@std/testing/mock";
 import {
+  CALL_LIMIT_MS,
   CircuitBreaker,
   OUTSTANDING_LIMIT,
+  TimeLimitError,
 } from "../../../../src/eventstore_less/store/resilience/circuit_breaker.ts";
 import { limitedLogger } from "../../../../src/runtime/limited_logger.ts";
 import { FakeRuntime } from "../../../support/fake_runtime.ts";
@@ -33,6 +35,24 @@ Deno.test("CircuitBreaker makes calls at once up to its limit, and further ones 
   for (const name of names) settle.get(name)!();
   assertEquals(await Promise.all(others), names.slice(1));
   assertEquals(runtime.waits(), []);
+});
+
+Deno.test("CircuitBreaker ends a probe that hangs, and does not count calls that hang once a probe is answered", async () => {
+  const runtime = new FakeRuntime();
+  const hang = () => new Promise<never>(() => {});
+  const probes: AbortSignal[] = [];
+  const circuitBreaker = new CircuitBreaker(runtime, () => {}, (signal) => {
+    probes.push(signal);
+    return probes.length === 1 ? hang() : Promise.resolve();
+  });
+  const hanging = Array.from({ length: OUTSTANDING_LIMIT }, () => {
+    return assertRejects(() => circuitBreaker.run("read", hang), TimeLimitError);
+  });
+  circuitBreaker.trip();
+  await runtime.advance(CALL_LIMIT_MS + 300);
+  await Promise.all(hanging);
+  assertEquals(probes.map(({ aborted }) => aborted), [true, false]);
+  assertEquals(await circuitBreaker.run("read", () => Promise.resolve("answered")), "answered");
 });
 
 Deno.test("CircuitBreaker reports an outage and its end, each with its time in whole milliseconds", async () => {

@@ -24,6 +24,19 @@ function makeStore() {
   return { store, log, attempts, reopen, connection };
 }
 
+Deno.test("reconnectingStore(): an attempt that fails makes room for the next one", async () => {
+  const { store, log, attempts, reopen, connection } = makeStore();
+  const first = reopen();
+  attempts[0].resolve(connection("first"));
+  await first;
+  const second = reopen();
+  assertEquals((await store.get([]))?.value, "first");
+  attempts[1].reject(new StoreAwayError("too many connections"));
+  await assertRejects(() => second, StoreAwayError);
+  await assertRejects(() => store.get([]), StoreAwayError, "The store is not connected");
+  assertEquals(log, ["accept", "close first"]);
+});
+
 Deno.test("reconnectingStore(): a late failure does not close a newer connection", async () => {
   const { store, log, attempts, reopen, connection } = makeStore();
   const opening = [reopen(), reopen()];
