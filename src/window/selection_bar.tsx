@@ -32,10 +32,7 @@ function Actions(): JSX.Element {
   return (
     <div class="selection" role="group" aria-label="Selected animals">
       <p role="status">
-        <b>{count.toLocaleString("en")} selected</b>
-        {isAllSelected.value && hasMore.value && (
-          <span class="soft small">The list has more, which are not loaded.</span>
-        )}
+        <b>{countWords(count)}</b>
       </p>
       {!isAllSelected.value && (
         <button type="button" class="quiet narrow" onClick={selectAll}>Select all {all}</button>
@@ -57,6 +54,14 @@ function Actions(): JSX.Element {
       <button type="button" class="quiet" onClick={clearSelection}>Clear</button>
     </div>
   );
+}
+
+/** The list may have animals that are not loaded, which nobody can select. */
+function countWords(count: number): string {
+  const isPart = isAllSelected.value && hasMore.value;
+  return isPart
+    ? `${count.toLocaleString("en")} loaded animals selected`
+    : `${count.toLocaleString("en")} selected`;
 }
 
 function Progress(): JSX.Element {
