@@ -96,6 +96,8 @@ function Results(): JSX.Element | null {
   // The tab has the number of its animals.
   if (name === "" && categoryId === "") return null;
   const isCounted = !isStale.value && !isLoading.value;
+  // The empty list says it.
+  if (isCounted && !hasMore.value && order.value.length === 0) return null;
   return (
     <p class="results">
       <span role="status">

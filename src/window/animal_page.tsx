@@ -19,7 +19,7 @@ import { attempt, showProblem } from "./messages.tsx";
 import { Name, spokenName } from "./name.tsx";
 import { addressOf, onFollow, showListAgain, showOtherAnimal } from "./navigation.ts";
 import { ExactTime, RelativeTime } from "./relative_time.tsx";
-import { changing, isSame, lastSeen } from "./write_animal.ts";
+import { changing, isSame, lastWritten } from "./write_animal.ts";
 
 const PAGE_LENGTH = 100;
 const NOT_FOUND = 404;
@@ -316,17 +316,16 @@ function useHistory(id: number) {
       if (last.type !== "PetRemoved") attempt(loadNewest, showFailure);
     });
   }, []);
-  const seenBefore = useRef(lastSeen.peek());
+  const writtenBefore = useRef(lastWritten.peek());
   useSignalEffect(() => {
-    const seen = lastSeen.value;
-    if (seen === seenBefore.current) return;
+    if (lastWritten.value === writtenBefore.current) return;
     const { pet } = state.peek();
+    const own = lastWritten.value.find(({ before }) => before.id === id);
     // If the page has another pet by now, the stream has brought this change or a later one.
-    const isPageOlder = seen !== undefined && seen.before.id === id && pet !== undefined &&
-      isSame(pet, seen.before);
+    const isPageOlder = own !== undefined && pet !== undefined && isSame(pet, own.before);
     if (!isPageOlder) return;
-    if (seen.after === undefined) change({ isRemoved: true });
-    else change({ pet: seen.after });
+    if (own.after === undefined) change({ isRemoved: true });
+    else if (own.after.id === id) change({ pet: own.after });
   });
   const loadOlder = () => load(() => loadEvents(state.value.nextPage!));
   return { history: state.value, loadOlder };

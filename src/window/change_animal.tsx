@@ -1,20 +1,21 @@
 /** Changes and removals of one animal. If somebody else has changed the animal meanwhile, the reader decides. */
 
 import type { Pet } from "../../events/pet.ts";
-import { ResponseError } from "./api.ts";
 import { undo } from "./change_animals.tsx";
 import { ask } from "./dialog.tsx";
 import { ChangeSentence } from "./event_sentences.tsx";
 import { describePet, type Patch } from "./fields.tsx";
-import { attempt, problem, showToast } from "./messages.tsx";
+import { attempt, problem, showProblem, showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
 import {
+  beginWrites,
+  changeOf,
   changing,
-  type Done,
-  NOT_FOUND,
+  type Ended,
+  endWrites,
   previousOf,
-  writeChange,
-  writeRemoval,
+  removalOf,
+  type Write,
   type Written,
 } from "./write_animal.ts";
 
@@ -30,7 +31,7 @@ export function changeAnimal(
   patch: Patch,
   showError?: (error: unknown) => void,
 ): Promise<Outcome> {
-  return carryOut(shown, () => writeChange(shown, patch), showError);
+  return carryOut(changeOf(shown, patch), showError);
 }
 
 /** Sets fields at once. In a conflict, asks what to do. */
@@ -76,7 +77,7 @@ export async function askToRemove(pet: Pet): Promise<void> {
 }
 
 function removeAnimal(shown: Pet): Promise<Outcome> {
-  return carryOut(shown, () => writeRemoval(shown));
+  return carryOut(removalOf(shown));
 }
 
 export function ItIsNow({ pet }: { pet: Pet }) {
@@ -88,23 +89,33 @@ export function ItIsNow({ pet }: { pet: Pet }) {
 }
 
 async function carryOut(
-  shown: Pet,
-  write: () => Promise<Written>,
-  showError?: (error: unknown) => void,
+  write: Write,
+  showError: (error: unknown) => void = showProblem,
 ): Promise<Outcome> {
+  const { shown, send } = write;
   if (changing.value.has(shown.id)) return { kind: "failed" };
-  let written: Written | undefined;
+  const ended: Ended = { write };
+  beginWrites([write]);
   await attempt(async () => {
-    written = await write();
-  }, (error) => showFailure(error, shown, showError));
+    ended.written = await send();
+  }, showError);
+  endWrites([ended]);
+  const { written } = ended;
   if (written === undefined) return { kind: "failed" };
-  if (written.kind === "conflict") return written;
-  const done = written;
-  showToast(<WhatWasDone done={done} />, () => undo([done]));
-  return { kind: "done" };
+  if (written.kind === "done") {
+    showToast(<WhatWasDone done={written} />, () => undo([written]));
+    return { kind: "done" };
+  }
+  if (written.after !== undefined) return { kind: "conflict", theirs: written.after };
+  problem.value = (
+    <>
+      <Name of={shown.name} /> was removed by somebody else
+    </>
+  );
+  return { kind: "failed" };
 }
 
-function WhatWasDone({ done: { before, after } }: { done: Done }) {
+function WhatWasDone({ done: { before, after } }: { done: Written }) {
   if (after === undefined) {
     return (
       <>
@@ -119,23 +130,4 @@ function WhatWasDone({ done: { before, after } }: { done: Done }) {
       previous={previousOf(before, after)}
     />
   );
-}
-
-function showFailure(
-  error: unknown,
-  shown: Pet,
-  showError: ((error: unknown) => void) | undefined,
-): void {
-  const isRemoved = error instanceof ResponseError && error.status === NOT_FOUND;
-  if (isRemoved) {
-    problem.value = (
-      <>
-        <Name of={shown.name} /> was removed by somebody else
-      </>
-    );
-  } else if (showError !== undefined) {
-    showError(error);
-  } else {
-    problem.value = (error as Error).message;
-  }
 }

@@ -1,29 +1,29 @@
 /** Changes and removals of several animals at once, and what undoes them: each animal has an outcome of its own. */
 
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../events/pet.ts";
 import { AnimalLink } from "./animal_link.tsx";
-import { ResponseError } from "./api.ts";
+import { Collector } from "./collector.ts";
 import { animals, animalsWere } from "./count_words.ts";
 import { ask, Dialog, openDialog } from "./dialog.tsx";
 import { statusInSentence } from "./fields.tsx";
 import { showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
-import { holdPage, releasePage } from "./unsaved.ts";
 import {
+  beginWrites,
+  changeOf,
   changing,
-  type Done,
-  NOT_FOUND,
-  writeChange,
-  writeRemoval,
-  writeUndo,
+  type Ended,
+  endWrites,
+  removalOf,
+  undoOf,
+  type Write,
   type Written,
 } from "./write_animal.ts";
 
 /** Over HTTP/1.1, the browser has six connections, and one of them is the stream. */
 const WORKERS = 5;
-const HOLDER = "change-animals";
 
 const CHANGED = "Somebody else changed it meanwhile";
 const REMOVED = "Somebody else removed it meanwhile";
@@ -46,10 +46,11 @@ interface Failure {
   why: string;
 }
 
-/** The outcomes of several writes, of which some may not have been sent. */
+/** The outcomes of several writes. */
 interface Outcomes {
-  done: Done[];
+  done: Written[];
   failures: Failure[];
+  notSent: number;
 }
 
 /** Sets the status of the animals that have another one. */
@@ -59,10 +60,8 @@ export async function changeStatus(
 ): Promise<void> {
   const others = pets.filter((pet) => pet.status !== status);
   const already = pets.length - others.length;
-  const outcomes = await writeEach(others, "Changing", (pet) => pet, (pet) => {
-    return writeChange(pet, { status: status ?? null });
-  });
-  report(outcomes, others.length, {
+  const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));
+  report(await writeEach(writes, "Changing"), {
     words: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
     note: already > 0 ? `${animals(already)} had this status before` : undefined,
     mayUndo: true,
@@ -79,20 +78,19 @@ export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
     yes: "Remove",
   });
   if (!isSure) return;
-  const outcomes = await writeEach(pets, "Removing", (pet) => pet, writeRemoval);
-  report(outcomes, pets.length, {
+  report(await writeEach(pets.map(removalOf), "Removing"), {
     words: (count) => `${animalsWere(count)} removed`,
     mayUndo: true,
   });
 }
 
 /** Undoes what was done to one or several animals. */
-export async function undo(done: readonly Done[]): Promise<void> {
-  const outcomes = await writeEach(done, "Undoing", ({ before }) => before, writeUndo);
+export async function undo(done: readonly Written[]): Promise<void> {
+  const outcomes = await writeEach(done.map(undoOf), "Undoing");
   const [first, ...more] = outcomes.done;
   const isAlone = first !== undefined && more.length === 0;
   const wasRemoved = done.some(({ after }) => after === undefined);
-  report(outcomes, done.length, {
+  report(outcomes, {
     words: (count) => {
       if (isAlone) return <UndoneAlone done={first} wasRemoved={wasRemoved} />;
       if (wasRemoved) return `${animalsWere(count)} added again, with new ids`;
@@ -102,55 +100,62 @@ export async function undo(done: readonly Done[]): Promise<void> {
   });
 }
 
-function UndoneAlone({ done, wasRemoved }: { done: Done; wasRemoved: boolean }): JSX.Element {
+function UndoneAlone({ done, wasRemoved }: { done: Written; wasRemoved: boolean }): JSX.Element {
   const { id, name } = done.after!;
   const link = <AnimalLink id={id} name={name} />;
   if (wasRemoved) return <>{link} was added again. Its new id is {id}</>;
   return <>{link} is as before</>;
 }
 
-/** Writes to each, several at a time, until all have an outcome or the reader stops it. */
-async function writeEach<Item>(
-  items: readonly Item[],
-  words: string,
-  petOfItem: (item: Item) => Pet,
-  write: (item: Item) => Promise<Written>,
-): Promise<Outcomes> {
-  const outcomes: Outcomes = { done: [], failures: [] };
-  const total = items.length;
-  const queue = items.values();
-  isStopped = false;
+/** Sends all writes, several at a time, until each has an outcome or the reader stops it. */
+async function writeEach(writes: readonly Write[], words: string): Promise<Outcomes> {
+  const isBusy = ({ shown }: Write) => changing.value.has(shown.id);
+  const { busy = [], free = [] } = Object.groupBy(writes, (it) => isBusy(it) ? "busy" : "free");
+  const done: Written[] = [];
+  const failures: Failure[] = busy.map(({ shown }) => ({ pet: shown, why: BUSY }));
+  const queue = free.values();
+  const showProgress = () => {
+    progress.value = { words, done: done.length + failures.length, total: writes.length };
+  };
+  const collected = new Collector<Ended>((ended) => {
+    batch(() => {
+      endWrites(ended);
+      showProgress();
+    });
+  });
   const work = async () => {
     // The workers share the queue.
-    for (const item of queue) {
-      const pet = petOfItem(item);
-      const outcome = await outcomeOf(pet, () => write(item));
-      if (outcome.kind === "done") outcomes.done.push(outcome);
-      else outcomes.failures.push({ pet, why: outcome.why });
-      const done = outcomes.done.length + outcomes.failures.length;
-      progress.value = { words, done, total };
+    for (const write of queue) {
+      const { written, why } = await outcomeOf(write);
+      if (why === undefined) done.push(written);
+      else failures.push({ pet: write.shown, why });
+      collected.add([{ write, written }]);
       if (isStopped) return;
     }
   };
-  holdPage(HOLDER);
-  progress.value = { words, done: 0, total };
+  isStopped = false;
+  beginWrites(free);
+  showProgress();
   await Promise.all(Array.from({ length: WORKERS }, work));
-  progress.value = undefined;
-  releasePage(HOLDER);
-  return outcomes;
+  const notSent = [...queue];
+  batch(() => {
+    collected.flush();
+    endWrites(notSent.map((write) => ({ write })));
+    progress.value = undefined;
+  });
+  return { done, failures, notSent: notSent.length };
 }
 
+/** Resolves to what came of a write, and to the reason if it did not happen. */
 async function outcomeOf(
-  pet: Pet,
-  write: () => Promise<Written>,
-): Promise<Done | { kind: "failed"; why: string }> {
-  if (changing.value.has(pet.id)) return { kind: "failed", why: BUSY };
+  { send }: Write,
+): Promise<{ written: Written; why?: undefined } | { written?: Written; why: string }> {
   try {
-    const written = await write();
-    return written.kind === "done" ? written : { kind: "failed", why: CHANGED };
+    const written = await send();
+    if (written.kind === "done") return { written };
+    return { written, why: written.after === undefined ? REMOVED : CHANGED };
   } catch (error) {
-    const isRemoved = error instanceof ResponseError && error.status === NOT_FOUND;
-    return { kind: "failed", why: isRemoved ? REMOVED : (error as Error).message };
+    return { why: (error as Error).message };
   }
 }
 
@@ -162,13 +167,8 @@ interface Words {
 }
 
 /** A message if all succeeded, else a dialog that says what failed and why. */
-function report(
-  { done, failures }: Outcomes,
-  total: number,
-  { words, note, mayUndo }: Words,
-): void {
+function report({ done, failures, notSent }: Outcomes, { words, note, mayUndo }: Words): void {
   const undoDone = mayUndo && done.length > 0 ? () => undo(done) : undefined;
-  const notSent = total - done.length - failures.length;
   const what = <>{words(done.length)}{note !== undefined && `. ${note}`}</>;
   if (failures.length === 0 && notSent === 0) {
     showToast(what, undoDone);

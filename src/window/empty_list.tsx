@@ -15,7 +15,7 @@ export function EmptyList(): JSX.Element {
 function NoneFound(): JSX.Element {
   return (
     <div class="empty">
-      <p>No such animals.</p>
+      <p role="status">No such animals.</p>
       <p>
         <button type="button" onClick={showAllAnimals}>Show all animals</button>
       </p>

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { StoreEvent } from "./events.ts";
 import { parseJson, ResponseError, send, wait } from "./api.ts";
+import { Collector } from "./collector.ts";
 
 /** The page forgets older events. */
 export const EVENTS_KEPT = 1_000;
@@ -10,8 +11,6 @@ export const EVENTS_KEPT = 1_000;
 const STREAM_PAUSE_MS = 250;
 /** The service refuses the stream, and may not do so later. */
 const FAILURE_PAUSE_MS = 5_000;
-/** The page is drawn at most once in this time, however many events come. */
-const BATCH_MS = 250;
 /** The service breaks the silence every 15 seconds. */
 const LONGEST_SILENCE_MS = 45_000;
 const GONE = 410;
@@ -91,7 +90,7 @@ async function followStream(stream: AbortController): Promise<void> {
     headers: { accept: "text/event-stream" },
     signal: stream.signal,
   });
-  const collected = new Batch();
+  const collected = new Collector(take);
   try {
     for await (const lines of linesOf(response.body!, stream)) {
       const data = lines.filter((line) => line.startsWith("data: "));
@@ -102,31 +101,10 @@ async function followStream(stream: AbortController): Promise<void> {
   }
 }
 
-/** Collects events for {@linkcode BATCH_MS}. The first one after a pause is shown at once. */
-class Batch {
-  #events: StoreEvent[] = [];
-  #flushedAt = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  add(more: readonly StoreEvent[]): void {
-    if (more.length === 0) return;
-    this.#events.push(...more);
-    const dueMs = this.#flushedAt + BATCH_MS - performance.now();
-    if (dueMs <= 0) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), dueMs);
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#flushedAt = performance.now();
-    const batch = this.#events;
-    if (batch.length === 0) return;
-    this.#events = [];
-    rememberEvents(batch);
-    position.value = batch.at(-1)!.id;
-    for (const listener of listeners) listener(batch);
-  }
+function take(batch: readonly StoreEvent[]): void {
+  rememberEvents(batch);
+  position.value = batch.at(-1)!.id;
+  for (const listener of listeners) listener(batch);
 }
 
 /** Yields the lines that have arrived, until the stream ends, is lost or is silent for too long. */

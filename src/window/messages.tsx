@@ -89,14 +89,13 @@ function ToastMessage(): JSX.Element {
     let timer = setTimeout(hideUnlessHeld, durationMs);
     return () => clearTimeout(timer);
   }, [shown]);
-  // The key works as long as the message is there, and not a frame longer.
   useLayoutEffect(() => {
-    if (shown?.undo === undefined) return;
     // Nobody can reach the button with the Tab key in time.
     const onKeyDown = (event: KeyboardEvent) => {
       if (!isUndoKey(event)) return;
       event.preventDefault();
-      undo();
+      if (shown?.undo === undefined) showToast("Nothing to undo");
+      else undo();
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);

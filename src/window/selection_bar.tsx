@@ -33,10 +33,7 @@ function Actions(): JSX.Element {
   return (
     <div class="selection" role="group" aria-label="Selected animals">
       <p role="status">
-        <b>{count.toLocaleString("en")} selected</b>
-        {isAllSelected.value && hasMore.value && (
-          <span class="soft small">The list has more, which are not loaded.</span>
-        )}
+        <b>{countWords(count)}</b>
       </p>
       <div class="line">
         {mayWrite.value && (
@@ -62,6 +59,14 @@ function Actions(): JSX.Element {
       </button>
     </div>
   );
+}
+
+/** The list may have animals that are not loaded, which nobody can select. */
+function countWords(count: number): string {
+  const isPart = isAllSelected.value && hasMore.value;
+  return isPart
+    ? `${count.toLocaleString("en")} loaded animals selected`
+    : `${count.toLocaleString("en")} selected`;
 }
 
 function Progress(): JSX.Element {

@@ -1,16 +1,17 @@
-/** One write to an animal, which is sent only if the animal still is as the reader saw it, and what undoes the write. */
+/** Writes to animals, each of which is sent only if the animal still is as the reader saw it, and what undoes them. */
 
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import type { NewPet, Pet } from "../../events/pet.ts";
-import { applyChanges, petOf } from "./animals.ts";
+import { applyChanges, type Change, petOf } from "./animals.ts";
 import { request, ResponseError, write } from "./api.ts";
 import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.tsx";
 import { holdPage, releasePage } from "./unsaved.ts";
 
-export const NOT_FOUND = 404;
+const NOT_FOUND = 404;
 const PRECONDITION_FAILED = 412;
 /** How often a write is tried while others change the animal at the same time. */
 const TRIES = 3;
+const HOLDER = "write-animal";
 
 const NO_ETAG =
   "Nothing was changed: the response of the service has no ETag, so this page cannot prove that nobody else's change is lost. A proxy on the way removes ETags. Ask the person who runs it to pass them on.";
@@ -20,75 +21,98 @@ const ALWAYS_OTHER =
 /** The animals that are being changed, by their ids, each with the fields that it gets. */
 export const changing = signal<ReadonlyMap<number, Patch>>(new Map());
 
-/** A change or removal by the reader, of an animal that was `before`. A removal has no `after`. */
-export interface Done {
-  kind: "done";
-  before: Pet;
-  after: Pet | undefined;
+/** A change or removal that the reader wants, of an animal which the reader sees as `shown`. */
+export interface Write {
+  shown: Pet;
+  /** The fields that the animal gets. */
+  patch: Patch;
+  /** Rejects if the service refuses it. */
+  send: () => Promise<Written>;
 }
 
-/** A change or removal that the stream brings later: by the reader, or one that kept the reader's write from happening. */
-interface Seen {
+/** The outcome of a write to an animal that was `before`. A removed animal has no `after`. */
+export interface Written {
+  /** In a `conflict`, somebody else has changed or removed the animal meanwhile. */
+  kind: "done" | "conflict";
   before: Pet;
   after: Pet | undefined;
-  isOwn: boolean;
+  /** The animal as the list had it before the response. */
+  listed: Pet | undefined;
 }
 
-export const lastSeen = signal<Seen | undefined>(undefined);
+/** The writes that have ended, which the stream brings later. */
+export const lastWritten = signal<readonly Written[]>([]);
 
-/** The outcome of a write: `theirs` is the animal as somebody else has made it meanwhile. */
-export type Written = Done | { kind: "conflict"; theirs: Pet };
-
-/** Changes an animal which the reader sees as `shown`. Rejects if the service refuses the change. */
-export function writeChange(shown: Pet, patch: Patch): Promise<Written> {
-  return whileChanging(shown.id, patch, () =>
+export function changeOf(shown: Pet, patch: Patch): Write {
+  const send = () =>
     writeUnlessChanged(shown, async (path, condition) => {
       const { body } = await write<Pet>("PATCH", path, patch, condition);
       return body;
-    }));
+    });
+  return { shown, patch, send };
 }
 
-/** Removes an animal which the reader sees as `shown`. Rejects if the service refuses the removal. */
-export function writeRemoval(shown: Pet): Promise<Written> {
-  return whileChanging(shown.id, {}, () =>
+export function removalOf(shown: Pet): Write {
+  const send = () =>
     writeUnlessChanged(shown, async (path, condition) => {
       await write("DELETE", path, undefined, condition);
       return undefined;
-    }));
+    });
+  return { shown, patch: {}, send };
 }
 
 /** Undoes a change unless somebody else has changed the animal since, or adds a removed animal again, with a new id. */
-export async function writeUndo({ before, after }: Done): Promise<Written> {
-  if (after !== undefined) return await writeChange(after, previousOf(before, after));
+export function undoOf({ before, after }: Written): Write {
+  if (after !== undefined) return changeOf(after, previousOf(before, after));
   const fields = EDITABLE_FIELDS.map(({ name }) => [name, before[name]]);
-  const { body } = await write<Pet>("POST", "pets", Object.fromEntries(fields) as NewPet);
-  applyChanges([{ pet: body, isRemoved: false, isOwn: true }]);
-  return { kind: "done", before, after: body };
+  const send = async (): Promise<Written> => {
+    const { body } = await write<Pet>("POST", "pets", Object.fromEntries(fields) as NewPet);
+    return { kind: "done", before, after: body, listed: undefined };
+  };
+  return { shown: before, patch: {}, send };
+}
+
+/** Shows that these writes are being sent. The page is not left without a question until they have ended. */
+export function beginWrites(writes: readonly Write[]): void {
+  const after = new Map(changing.value);
+  for (const { shown, patch } of writes) after.set(shown.id, patch);
+  changing.value = after;
+  if (after.size > 0) holdPage(HOLDER);
+}
+
+/** A write that has ended: without an outcome, it failed or was not sent. */
+export interface Ended {
+  write: Write;
+  written?: Written;
+}
+
+/** Shows what came of some writes. */
+export function endWrites(ended: readonly Ended[]): void {
+  const written = ended.map((it) => it.written).filter((it) => it !== undefined);
+  const others = new Map(changing.value);
+  for (const { write: { shown } } of ended) others.delete(shown.id);
+  batch(() => {
+    applyChanges(written.filter(isListOlder).map(effectOf));
+    lastWritten.value = written;
+    changing.value = others;
+    if (others.size === 0) releasePage(HOLDER);
+  });
+}
+
+/** If the list has another pet by now, the stream has brought this change or a later one. */
+function isListOlder({ before, after, listed }: Written): boolean {
+  const isAddedAgain = after !== undefined && after.id !== before.id;
+  return isAddedAgain || petOf(before.id) === listed;
+}
+
+function effectOf({ kind, before, after }: Written): Change {
+  return { pet: after ?? before, isRemoved: after === undefined, isOwn: kind === "done" };
 }
 
 /** The fields that a change has changed, with the values that they had: `null` for a field that was absent. */
 export function previousOf(before: Pet, after: Pet): Patch {
   const differing = EDITABLE_FIELDS.filter(({ name }) => before[name] !== after[name]);
   return Object.fromEntries(differing.map(({ name }) => [name, before[name] ?? null]));
-}
-
-/** The page is not left without a question until the write has ended. */
-async function whileChanging(
-  id: number,
-  patch: Patch,
-  action: () => Promise<Written>,
-): Promise<Written> {
-  const holder = `change-${id}`;
-  changing.value = new Map(changing.value).set(id, patch);
-  holdPage(holder);
-  try {
-    return await action();
-  } finally {
-    const others = new Map(changing.value);
-    others.delete(id);
-    changing.value = others;
-    releasePage(holder);
-  }
 }
 
 /** `send` resolves to the animal as it is then. */
@@ -101,17 +125,14 @@ async function writeUnlessChanged(
     const listedBefore = petOf(id);
     const { body: [now], headers } = await request<Pet[]>(`pets?ids=${id}`);
     if (now === undefined || !isSame(now, shown)) {
-      see({ before: shown, after: now, isOwn: false }, listedBefore);
+      return { kind: "conflict", before: shown, after: now, listed: listedBefore };
     }
-    if (now === undefined) throw new ResponseError(NOT_FOUND, { message: "It was removed" });
-    if (!isSame(now, shown)) return { kind: "conflict", theirs: now };
     const etag = headers.get("etag");
     if (etag === null) throw new Error(NO_ETAG);
     const listed = petOf(id);
     try {
       const after = await send(`pets/${id}`, { "if-match": etag });
-      see({ before: now, after, isOwn: true }, listed);
-      return { kind: "done", before: now, after };
+      return { kind: "done", before: now, after, listed };
     } catch (error) {
       // Somebody changed or removed the animal after the read.
       const isRefused = error instanceof ResponseError &&
@@ -120,16 +141,6 @@ async function writeUnlessChanged(
     }
   }
   throw new Error(ALWAYS_OTHER);
-}
-
-/** Shows an animal as it is now. The list had it as `listed` before the request. */
-function see(seen: Seen, listed: Pet | undefined): void {
-  const { before, after, isOwn } = seen;
-  // If the list has another pet by now, the stream has brought this change or a later one.
-  const isListOlder = petOf(before.id) === listed;
-  const change = { pet: after ?? before, isRemoved: after === undefined, isOwn };
-  if (isListOlder) applyChanges([change]);
-  lastSeen.value = seen;
 }
 
 /** Whether two readings of an animal have the same fields. */

@@ -60,6 +60,9 @@ testInBrowser(
     await button(page, "Clear the search").waitFor({ state: "hidden" });
     await search.fill("nobody");
     await page.getByText("No such animals.").waitFor();
+    // One sentence says so, and one button ends the search.
+    await expectSoon(() => page.getByText(/0 animals|with “nobody”/).count(), 0);
+    await expectSoon(() => button(page, "Clear").count(), 0);
     await press(page, "Show all animals");
     await row(page, "Mia").waitFor();
     await expectSoon(() => search.inputValue(), "");

@@ -1,6 +1,6 @@
 /** Several animals at once: how they are selected, what is done with them, and what failed and why. */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertLess, assertMatch } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
@@ -49,8 +49,7 @@ testInBrowser(
     const all = page.getByRole("checkbox", { name: "Select all 100 loaded animals" });
     await expectSoon(() => all.evaluate((it: Page) => it.indeterminate), true);
     await all.click();
-    await bar(page).getByText("100 selected").waitFor();
-    await bar(page).getByText("The list has more, which are not loaded.").waitFor();
+    await bar(page).getByText("100 loaded animals selected").waitFor();
     await expectAccessible(page, "selection");
     await press(bar(page), "Clear");
     await bar(page).waitFor({ state: "hidden" });
@@ -185,6 +184,45 @@ testInBrowser(
     await dialog.getByText("You stopped it before 10 animals.").waitFor();
     await press(dialog, "Close");
     assertEquals(patches, 10);
+  },
+);
+
+testInBrowser(
+  "all animals of a change show at once what they get, and the list is drawn some times a second",
+  async ({ service, network, open }) => {
+    await addPets(service, 100);
+    const page = await open(`/window#key=${service.token}`);
+    await page.getByRole("checkbox", { name: "Select all 100 loaded animals" }).click();
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.method === "PATCH") await gate.promise;
+      return await service.fetch(request);
+    };
+    await page.evaluate(`
+      draws = 0;
+      new MutationObserver(() => draws++).observe(document.querySelector("#rows"), {
+        subtree: true,
+        childList: true,
+        attributes: true,
+        characterData: true,
+      });
+    `);
+    await markAs(page, "Sold");
+    try {
+      for (const name of ["Pet 100", "Pet 90"]) {
+        await expectSoon(() => statusOf(page, name).innerText(), "Sold");
+        await expectSoon(() => statusOf(page, name).getAttribute("aria-busy"), "true");
+      }
+    } finally {
+      gate.resolve();
+    }
+    const start = performance.now();
+    await toast(page, "100 animals were sold").waitFor();
+    const seconds = (performance.now() - start) / 1_000;
+    await expectSoon(() => statusOf(page, "Pet 100").getAttribute("aria-busy"), "false");
+    await tab(page, "Sold 100").waitFor();
+    // Four times for the outcomes, and four times for the stream.
+    assertLess(await page.evaluate("draws"), 10 + 10 * seconds);
   },
 );
 

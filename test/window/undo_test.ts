@@ -109,5 +109,8 @@ testInBrowser(
     await expectSoon(() => last.count(), 1);
     await page.clock.runFor(2_000);
     await last.waitFor({ state: "hidden" });
+    await page.keyboard.press("Control+z");
+    await toast(page, "Nothing to undo").waitFor();
+    await expectSoon(() => statusOf(page, "Rex").innerText(), "Sold");
   },
 );

@@ -1,8 +1,8 @@
 /** The preview of an import, and the choices of how the file is read. */
 
 import { Fragment, type JSX } from "preact";
-import { useId } from "preact/hooks";
-import { animals, linesAre } from "../count_words.ts";
+import { useId, useState } from "preact/hooks";
+import { animals, lines, linesAre } from "../count_words.ts";
 import { ENCODINGS } from "../csv/decode_text.ts";
 import { EDITABLE_FIELDS } from "../fields.tsx";
 import { FormField } from "../form_field.tsx";
@@ -27,8 +27,8 @@ interface PreviewProps {
 export function ImportPreview({ draft, plan, onChange }: PreviewProps): JSX.Element {
   return (
     <>
-      <EncodingChoice draft={draft} onChange={onChange} />
-      <ColumnChoice draft={draft} onChange={onChange} />
+      {plan !== undefined && <p role="status">{summaryOf(plan)}</p>}
+      <Reading draft={draft} onChange={onChange} />
       {draft.columns.id !== undefined && <ModeChoice draft={draft} onChange={onChange} />}
       {plan === undefined ? <WhyNot draft={draft} /> : <Effects draft={draft} plan={plan} />}
     </>
@@ -36,6 +36,33 @@ export function ImportPreview({ draft, plan, onChange }: PreviewProps): JSX.Elem
 }
 
 type ChoiceProps = Pick<PreviewProps, "draft" | "onChange">;
+
+/** What the import would do, in one sentence. */
+function summaryOf({ entries, leftOut, unchanged }: Plan): string {
+  const changed = entries.filter(({ kind }) => kind === "change").length;
+  const added = entries.length - changed;
+  const parts = [
+    (added > 0 || changed === 0) && `${animals(added)} to add`,
+    changed > 0 && `${animals(changed)} to change`,
+    unchanged > 0 && `${animals(unchanged)} as the file says already`,
+    leftOut.length > 0 && `${lines(leftOut.length)} left out`,
+  ];
+  return `${parts.filter((it) => it !== false).join(", ")}.`;
+}
+
+/** How the file is read: folded if nothing of it was left open at first. */
+function Reading({ draft, onChange }: ChoiceProps): JSX.Element {
+  const { table: { titles, isAssumed }, columns } = draft;
+  const isEachUsed = Object.keys(columns).length === titles.length;
+  const [isOpen] = useState(isAssumed || !isEachUsed || missingColumns(columns).length > 0);
+  return (
+    <details open={isOpen}>
+      <summary>Encoding and columns</summary>
+      <EncodingChoice draft={draft} onChange={onChange} />
+      <ColumnChoice draft={draft} onChange={onChange} />
+    </details>
+  );
+}
 
 function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   const { encoding, isAssumed } = draft.table;
@@ -153,13 +180,10 @@ function WhyNot({ draft }: { draft: Draft }): JSX.Element {
 }
 
 function Effects({ draft, plan }: { draft: Draft; plan: Plan }): JSX.Element {
-  const { entries, leftOut, unchanged } = plan;
+  const { entries, leftOut } = plan;
   const sample = previewSample(entries);
   return (
     <>
-      {leftOut.length > 0 && <p>{linesAre(leftOut.length)} left out. The reasons are at the end.
-      </p>}
-      {unchanged > 0 && <p>{animals(unchanged)} would not change.</p>}
       <Changes changes={sample.filter((it) => it.kind === "change")} />
       <Additions additions={sample.filter((it) => it.kind === "addition")} />
       {sample.length < entries.length && (

@@ -2,12 +2,10 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { wait } from "../api.ts";
+import { Collector } from "../collector.ts";
 import type { Entry, LeftOut } from "./plan.ts";
 import { type Outcome, runImport } from "./run_import.ts";
 import { sendEntry } from "./send_entry.ts";
-
-/** The page draws the progress at most once in this time. */
-const DRAW_MS = 250;
 
 export interface ImportState {
   added: number;
@@ -31,28 +29,21 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
   const tally = new Tally();
   const state = signal(tally.state());
   const isStopping = signal(false);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const drawSoon = () => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      state.value = tally.state();
-    }, DRAW_MS);
-  };
+  const known = new Collector<Known>((some) => {
+    for (const { entry, outcome } of some) tally.note(entry, outcome);
+    state.value = tally.state();
+  });
   const run = runImport(entries, {
     send: sendEntry,
-    onOutcome(entry, outcome) {
-      tally.note(entry, outcome);
-      drawSoon();
-    },
+    onOutcome: (entry, outcome) => known.add([{ entry, outcome }]),
     wait,
     signal: stop.signal,
   });
   const finish = (end: ImportState["end"]) => {
-    clearTimeout(timer);
     isStopping.value = false;
     state.value = tally.state(end);
   };
-  run.then(
+  run.finally(() => known.flush()).then(
     () => finish({ kind: tally.count() < entries.length ? "stopped" : "done" }),
     (error) => finish({ kind: "failed", fault: error.message }),
   );
@@ -64,6 +55,12 @@ export function startImport(entries: readonly Entry[]): ImportProgress {
       stop.abort();
     },
   };
+}
+
+/** A line whose outcome is known. */
+interface Known {
+  entry: Entry;
+  outcome: Outcome;
 }
 
 /** Number of lines whose outcome is known. */

@@ -76,6 +76,11 @@ testInBrowser(
     const header = "Name,Category,Status\n";
     await choose(page, `${header}Ada,1,available\nBen,1,\nCleo,1,adopted\nBen,1,\n`);
     await dialog.getByRole("heading", { name: "1 line is left out" }).waitFor();
+    await dialog.getByText("3 animals to add, 1 line left out.").waitFor();
+    // The file leaves nothing open.
+    await expectSoon(() => dialog.getByRole("combobox", { name: "Encoding" }).count(), 0);
+    await dialog.getByText("Encoding and columns").click();
+    await dialog.getByRole("combobox", { name: "Encoding" }).waitFor();
     await press(dialog, "Import 3 animals");
     await dialog.getByText("3 animals were added.").waitFor();
     await dialog.getByText("1 line was left out").waitFor();
@@ -175,7 +180,7 @@ testInBrowser(
       .replace("Mia,7,available,4", "Mia,8.0,available,4")
       .replace("Tom,7,available,5", "Tom,7,,5") + "Nobody,7,,99\r\nNew,9,,\r\n";
     await choose(page, edited);
-    await dialog.getByText("2 animals would not change.").waitFor();
+    await dialog.getByText(/, 2 animals as the file says already, /).waitFor();
     await dialog.getByRole("row", { name: /Rex Name: Rex → Rex II Status: Available → Sold/ })
       .waitFor();
     await dialog.getByText("There is no animal 99").waitFor();
@@ -349,7 +354,7 @@ testInBrowser(
     assert(text.includes("\n'=1+1,7,sold,1,\r\n"));
     await page.getByText("105 animals were exported").waitFor();
     await choose(page, text);
-    await dialog.getByText("105 animals would not change.").waitFor();
+    await dialog.getByText("105 animals as the file says already").waitFor();
     for (let id = 1; id <= names.length + 105; id++) await service.remove(id);
     await dialog.getByRole("radio", { name: /^Add all/ }).check();
     await press(dialog, "Import 105 animals");
