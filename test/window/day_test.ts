@@ -1,10 +1,12 @@
 /** A whole day with the keyboard alone. */
 
 import { assert, assertEquals } from "@std/assert";
+import { expectSoon } from "../support/expect_soon.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
 import {
   button,
+  expectFocus,
   hasFocus,
   linkOf,
   row,
@@ -43,11 +45,11 @@ testInBrowser(
     const dialog = page.getByRole("dialog");
     // Signs in.
     await page.getByLabel("Access key").waitFor();
-    assert(await hasFocus(page.getByLabel("Access key")));
+    await expectFocus(page.getByLabel("Access key"));
     await type("wrong");
     await press("Enter");
     await page.getByText("This access key is not valid").waitFor();
-    assert(await hasFocus(page.getByLabel("Access key")));
+    await expectFocus(page.getByLabel("Access key"));
     // The wrong text is selected, so that typing replaces it.
     await type(service.token);
     await press("Enter");
@@ -58,17 +60,17 @@ testInBrowser(
     await press("Enter");
     await reach(page, button(page, "Add a category"));
     await press("Enter");
-    await until(async () => assert(await hasFocus(dialog.getByLabel("Name"))));
+    await expectFocus(dialog.getByLabel("Name"));
     await type("Dogs");
     await press("Enter");
     await page.getByRole("cell", { name: "Dogs", exact: true }).waitFor();
-    await until(async () => assert(await hasFocus(button(page, "Add a category"))));
+    await expectFocus(button(page, "Add a category"));
     await reach(page, page.getByRole("link", { name: "All animals" }));
     await press("Enter");
     await row(page, "Pet 130").waitFor();
     // Adds an animal.
     await press("n");
-    await until(async () => assert(await hasFocus(dialog.getByLabel("Name"))));
+    await expectFocus(dialog.getByLabel("Name"));
     await type("Rex");
     await press("Tab");
     await type("dog");
@@ -80,17 +82,17 @@ testInBrowser(
     // Edits it in its row, and sells it.
     await reach(page, page.locator(`${ROWS} [tabindex="0"]`));
     await press("Home");
-    await until(async () => assert(await hasFocus(linkOf(page, "Rex"))));
+    await expectFocus(linkOf(page, "Rex"));
     await press("ArrowRight", "ArrowRight", "Enter");
-    await until(async () => assert(await hasFocus(page.getByLabel("Name of Rex"))));
+    await expectFocus(page.getByLabel("Name of Rex"));
     await press("End");
     await type(" II");
     await press("Enter");
     await toast(page, "Rex was renamed Rex II").waitFor();
-    await until(async () => assert(await hasFocus(linkOf(page, "Rex II"))));
+    await expectFocus(linkOf(page, "Rex II"));
     await press("ArrowRight", "Enter", "s", "Enter");
     await toast(page, "Rex II was sold").waitFor();
-    assertEquals(await statusOf(page, "Rex II").innerText(), "Sold");
+    await expectSoon(() => statusOf(page, "Rex II").innerText(), "Sold");
     // Selects a range, marks it, and takes that back.
     await press("ArrowDown", "ArrowLeft", "ArrowLeft", "Space", "ArrowDown", "ArrowDown");
     await press("Shift+Space");
@@ -100,10 +102,10 @@ testInBrowser(
     await press("Enter", "s", "Enter");
     await toast(page, "3 animals were sold").waitFor();
     // The Tab key has loaded nothing, and the rows are where they were.
-    assertEquals(await page.evaluate("scrollY"), before);
+    await expectSoon(() => page.evaluate("scrollY"), before);
     await press("Control+z");
     await toast(page, "3 animals are as before").waitFor();
-    assertEquals(await statusOf(page, "Pet 129").innerText(), "Available");
+    await expectSoon(() => statusOf(page, "Pet 129").innerText(), "Available");
     // Removes them, and presses Undo.
     await reach(
       page,
@@ -111,7 +113,7 @@ testInBrowser(
         .getByRole("button", { name: "Remove" }),
     );
     await press("Enter");
-    await until(async () => assert(await hasFocus(button(dialog, "Keep"))));
+    await expectFocus(button(dialog, "Keep"));
     await press("Tab", "Enter");
     await toast(page, "3 animals were removed").waitFor();
     await until(async () =>
@@ -122,7 +124,7 @@ testInBrowser(
     await toast(page, "3 animals were added again, with new ids").waitFor();
     // Opens an animal's page, changes it there, and goes back.
     await press("/");
-    await until(async () => assert(await hasFocus(page.getByRole("searchbox"))));
+    await expectFocus(page.getByRole("searchbox"));
     await type("rex");
     await page.getByText("1 animal", { exact: true }).waitFor();
     await reach(page, linkOf(page, "Rex II"));
@@ -130,7 +132,7 @@ testInBrowser(
     await page.getByRole("heading", { name: "Rex II" }).waitFor();
     await reach(page, button(page, "Edit"));
     await press("Enter");
-    await until(async () => assert(await hasFocus(page.getByLabel("Name", { exact: true }))));
+    await expectFocus(page.getByLabel("Name", { exact: true }));
     await press("Control+a");
     await type("Max");
     await press("Enter");

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { FetchHandler } from "../support/fetch_from.ts";
+import { expectSoon } from "../support/expect_soon.ts";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import {
   button,
@@ -29,18 +30,19 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
     await pickStatus(page, "Rex", "Sold");
+    await toast(page, "Rex was sold").waitFor();
     await service.change(1, { status: "pending" });
     await press(toast(page, "Rex was sold"), "Undo");
     await dialog.getByText("Somebody else changed it meanwhile").waitFor();
     await press(dialog, "Close");
-    assertEquals(await statusOf(page, "Rex").innerText(), "Pending");
+    await expectSoon(() => statusOf(page, "Rex").innerText(), "Pending");
     // The same on the page of the animal.
     await linkOf(page, "Rex").click();
     await page.getByRole("article").getByText("by you").first().waitFor();
     await service.change(1, { status: "available" });
     await pickStatus(page, "Rex", "Sold");
     await press(dialog, "Keep theirs");
-    assertEquals(await statusOf(page, "Rex").innerText(), "Available");
+    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
   },
 );
 
@@ -90,10 +92,10 @@ testInBrowser(
     await enterKey(page, service.token);
     await page.getByText("No animals yet").waitFor();
     const keys = () => page.evaluate("Object.keys(sessionStorage).sort()");
-    assertEquals(await keys(), [OTHER, "apiKey /shop/window"]);
+    await expectSoon(() => keys(), [OTHER, "apiKey /shop/window"]);
     await press(page, "Sign out");
     await page.getByLabel("Access key").waitFor();
-    assertEquals(await keys(), [OTHER]);
+    await expectSoon(() => keys(), [OTHER]);
   },
 );
 
@@ -113,7 +115,7 @@ testInBrowser(
     await pickStatus(page, "Rex", "Sold");
     await page.getByRole("status").filter({ hasText: "1 change waits to be saved" }).waitFor();
     const pill = statusOf(page, "Rex");
-    assertEquals(await pill.evaluate(borderStyle), "dashed");
+    await expectSoon(() => pill.evaluate(borderStyle), "dashed");
     network.fetch = service.fetch;
     await toast(page, "Rex was sold").waitFor();
     await page.getByRole("status").filter({ hasText: "waits" }).waitFor({ state: "hidden" });

@@ -72,8 +72,8 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       const check = async (state: string) => {
         await expectAccessible(page, state);
         await expectSoon(() => page.evaluate("document.documentElement.scrollWidth"), width, state);
-        assertEquals(await page.evaluate(OUT_OF_REACH), [], state);
-        assertEquals(await page.evaluate(COVERED), [], state);
+        await expectSoon(() => page.evaluate(OUT_OF_REACH), [], state);
+        await expectSoon(() => page.evaluate(COVERED), [], state);
       };
       await page.getByLabel("Stay signed in on this computer").check();
       await check("sign-in");
@@ -209,7 +209,7 @@ testInBrowser(
     await expectSoon(() => tooLow(across.locator("form")), []);
     await across.setViewportSize({ width: 390, height: 844 });
     await expectSoon(() => tooLow(across.locator("form")), []);
-    assertEquals(await across.evaluate("document.documentElement.scrollWidth"), 390);
+    await expectSoon(() => across.evaluate("document.documentElement.scrollWidth"), 390);
     const page = await open(`/window?animal=1#key=${service.token}`, {
       width: 390,
       hasTouch: true,
