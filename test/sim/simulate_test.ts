@@ -26,7 +26,7 @@ Deno.test("simulate() finds no violation in the seeds that find a mutant", async
   let shared = 0;
   const seeds = new Set(SEEDS);
   for (const seed of seeds) shared += await expectSound(seed);
-  assertGreater(shared, seeds.size / 2, "some commits have several events of a pet");
+  assertGreater(shared, seeds.size / 4, "some commits have several events of a pet");
 });
 
 testNeeding(permissions("env", "read", "run", "write"))(
