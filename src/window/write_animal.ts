@@ -93,7 +93,8 @@ export function endWrites(ended: readonly Ended[]): void {
   for (const { write: { shown } } of ended) others.delete(shown.id);
   batch(() => {
     applyChanges(written.filter(isListOlder).map(effectOf));
-    lastWritten.value = written;
+    // In one batch, a later call without outcomes must not hide those of an earlier one.
+    if (written.length > 0) lastWritten.value = written;
     changing.value = others;
     if (others.size === 0) releasePage(HOLDER);
   });
