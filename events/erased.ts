@@ -3,7 +3,7 @@
 /** Replaces an erased text. Further texts of the same subject also have a number. */
 export const ERASED = "(removed)";
 
-/** Whether a text stands for an erased one. Such texts of two subjects may be the same. */
+/** Whether a text replaces an erased one. Such texts of two subjects may be the same. */
 export function isErased(text: string): boolean {
   return text.startsWith(ERASED);
 }

@@ -17,7 +17,7 @@ export const COLLECTIONS = [PETS, API_KEYS, CATEGORIES];
 /** The type and data of an event of any collection. */
 export type EventBody = PetEventBody | ApiKeyEventBody | CategoryEventBody;
 
-/** The reasons of the application to refuse a command, beside those of the engine. */
+/** The reasons of the application to refuse a command, besides those of the engine. */
 export type RefusalCode =
   | "category_name_taken"
   | "category_not_found"

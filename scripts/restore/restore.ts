@@ -69,7 +69,7 @@ function adviceAfter(position: number, next = 0): string {
   return `${isGap ? gap : ""}${beginning}`;
 }
 
-/** The error about an export that is another one than was verified. */
+/** The error about an export that has changed since it was verified. */
 export function changedError(): RefusedError {
   return new RefusedError("The export changed while it was read");
 }

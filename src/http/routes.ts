@@ -106,7 +106,7 @@ export function isGuessOfDocs(path: string): boolean {
   return GUESS_OF_DOCS.test(path);
 }
 
-/** The paths of the reference and of the description, which are beside that of the interface. */
+/** The paths of the reference and of the description, which are next to that of the interface. */
 export function docsPathsAt(baseUrl: string): string {
   const folder = urlParts(baseUrl).path.slice(0, -BASE_PATH.length);
   return `${folder}/docs or ${folder}/openapi.json`;

@@ -1,4 +1,4 @@
-/** The fields of an animal in a form. While the form is being sent, nobody can change them, because that would be lost. */
+/** The fields of an animal in a form. While it is being sent, they are locked, because a change would be lost. */
 
 import type { JSX } from "preact";
 import { ResponseError } from "./api.ts";

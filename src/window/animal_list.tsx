@@ -98,12 +98,10 @@ function Results(): JSX.Element | null {
   const isCounted = !isStale.value && !isLoading.value;
   // The empty list says it.
   if (isCounted && !hasMore.value && order.value.length === 0) return null;
+  const least = hasMore.value ? "More than " : "";
   return (
     <p class="results">
-      <span role="status">
-        {isCounted &&
-          (hasMore.value ? `More than ${animals(loadedCount.value)}` : animals(loadedCount.value))}
-      </span>
+      <span role="status">{isCounted && `${least}${animals(loadedCount.value)}`}</span>
       <FilterWords filter={wanted.value} />
       <button type="button" class="link" onClick={showAllAnimals}>Clear</button>
     </p>

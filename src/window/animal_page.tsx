@@ -92,13 +92,12 @@ function Known({ id, history, loadOlder }: KnownProps): JSX.Element {
   return (
     <>
       {isRemoved && <p class="banner" role="status">This animal was removed.</p>}
-      {edit === undefined
-        ? pet !== undefined && <Facts pet={pet} history={history} />
-        : (
-          <div class="editor" data-id={id}>
-            <EditForm edit={edit} why={isRemoved ? "removed" : undefined} hasLabels />
-          </div>
-        )}
+      {edit === undefined && pet !== undefined && <Facts pet={pet} history={history} />}
+      {edit !== undefined && (
+        <div class="editor" data-id={id}>
+          <EditForm edit={edit} why={isRemoved ? "removed" : undefined} hasLabels />
+        </div>
+      )}
       <h2>History</h2>
       <ol class="events history">
         {events.map((event) => <HistoryEntry key={event.id} event={event} />)}

@@ -30,7 +30,7 @@ export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.El
   return (
     <>
       <span role="gridcell" class="select">
-        {why === undefined && <Select pet={pet} />}
+        {why === undefined && <SelectionBox pet={pet} />}
       </span>
       <span role="gridcell" class="name">
         <a
@@ -56,7 +56,7 @@ export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.El
 }
 
 /** The arrow keys reach the check box, as they reach the other controls. */
-function Select({ pet: { id, name } }: { pet: Pet }): JSX.Element {
+function SelectionBox({ pet: { id, name } }: { pet: Pet }): JSX.Element {
   return (
     <label
       // A range of rows is selected, and not the text in it.

@@ -174,8 +174,9 @@ export function pauseMs(response: Response, tries: number): number {
   return Math.max(backOffMs, retryAfterMs);
 }
 
-/** Rejects if the signal is aborted before. */
+/** Rejects if the signal is aborted before the time is over. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   signal?.addEventListener("abort", () => {

@@ -34,12 +34,17 @@ export function App(): JSX.Element {
       )}
       <Header />
       {hasKey && <Store />}
-      {!hasKey && (isAskingTabs.value ? <Waiting /> : <SignInPage />)}
+      {!hasKey && <WithoutKey />}
       <Dialogs />
       {keyFromAddress.value !== undefined && <KeyQuestion />}
       {isAsking && <SignInDialog />}
     </>
   );
+}
+
+/** The page without a key, which first asks the other tabs for one. */
+function WithoutKey(): JSX.Element {
+  return isAskingTabs.value ? <Waiting /> : <SignInPage />;
 }
 
 /** The same as in the HTML, which people see before the script has come. */
@@ -102,11 +107,11 @@ function Connection(): JSX.Element {
     );
   }
   const waiting = changing.value.size;
+  const changes = waiting === 1 ? "1 change waits" : `${waiting} changes wait`;
   return (
     <p class="connection away" role="status">
       {connectionProblem.value ?? "Connecting …"}
-      {waiting > 0 &&
-        ` ${waiting === 1 ? "1 change waits" : `${waiting} changes wait`} to be saved.`}
+      {waiting > 0 && ` ${changes} to be saved.`}
     </p>
   );
 }

@@ -73,7 +73,7 @@ async function putName(id: bigint, name: string, condition: Record<string, strin
   changeCategoryNames(new Map([[id, name]]));
 }
 
-/** Changes the name of a category, unless somebody else has changed it. It was `shown`; `undefined` if it had none. */
+/** Changes the name of a category if it still is `shown`, which is `undefined` for a category without a name. */
 async function unlessChanged(
   id: bigint,
   shown: string | undefined,
@@ -93,7 +93,7 @@ async function unlessChanged(
   }
 }
 
-/** Resolves to the name that a category has now; to no name if it has none. */
+/** Resolves to the present name of a category, if it has one, and its ETag. */
 async function readName(id: bigint): Promise<{ name?: string; etag: string | null }> {
   try {
     const { body, headers } = await request<{ name: string }>(`categories/${id}`);

@@ -1,4 +1,4 @@
-/** A category as the page shows it: its name with the id beside it, or "Category" and the id. */
+/** A category as the page shows it: its name with the id after it, or "Category" and the id. */
 
 import type { JSX } from "preact";
 import { nameOfCategory } from "./category_names.ts";

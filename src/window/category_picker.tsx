@@ -1,6 +1,6 @@
 /**
- * The field of a category: a text with the list of the categories that it finds, by names and ids. Its text is the id, as
- * long as nobody types. A number without a name can be typed, too. The keys are those of a combobox with a list.
+ * The field of a category: a text, with a list of the categories that the text finds by names and ids. While nobody
+ * types, the text is the id. A number without a name can be typed, too. Tab chooses, too, after something was typed.
  */
 
 import type { JSX } from "preact";
@@ -17,7 +17,7 @@ import { Icon } from "./icon.tsx";
 import { type Choice, NOWHERE, useListBox } from "./list_box.tsx";
 import { isBlank, Name } from "./name.tsx";
 
-/** A list that is longer says how many more there are. */
+/** Maximum number of choices. A longer list ends with the number of the others. */
 const CHOICES_SHOWN = 100;
 
 const INTEGER = /^-?\d+$/;
@@ -101,7 +101,7 @@ function choiceOf({ id, name }: NamedCategory): Choice {
   return { text: String(id), label: name, drawn, title: `Category ${id}` };
 }
 
-/** No id is written so. */
+/** The text of the choice that adds a category. No id has this text. */
 const NEW = "new";
 
 function newChoice(text: string): Choice {

@@ -19,6 +19,8 @@ import {
   type Written,
 } from "./write_animal.ts";
 
+const BUSY = "The animal is being changed already. Try again when that is done";
+
 /** The outcome of a change: `theirs` is the animal as somebody else has made it meanwhile. */
 type Outcome = { kind: "done" } | { kind: "failed" } | { kind: "conflict"; theirs: Pet };
 
@@ -93,7 +95,10 @@ async function carryOut(
   showError: (error: unknown) => void = showProblem,
 ): Promise<Outcome> {
   const { shown, send } = write;
-  if (changing.value.has(shown.id)) return { kind: "failed" };
+  if (changing.value.has(shown.id)) {
+    showError(new Error(BUSY));
+    return { kind: "failed" };
+  }
   const ended: Ended = { write };
   beginWrites([write]);
   await attempt(async () => {

@@ -1,4 +1,4 @@
-/** Changes and removals of several animals at once, and what undoes them: each animal has an outcome of its own. */
+/** Changes and removals of several animals at once, and their undo. Each animal has an outcome of its own. */
 
 import { batch, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
@@ -29,7 +29,7 @@ const CHANGED = "Somebody else changed it meanwhile";
 const REMOVED = "Somebody else removed it meanwhile";
 const BUSY = "It is being changed already";
 
-/** How far the page is with the animals; `undefined` if it changes none. */
+/** The progress of the writes to several animals; `undefined` if there are none. */
 export const progress = signal<{ words: string; done: number; total: number } | undefined>(
   undefined,
 );
@@ -84,7 +84,7 @@ export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   });
 }
 
-/** Undoes what was done to one or several animals. */
+/** Undoes writes to one or several animals. */
 export async function undo(done: readonly Written[]): Promise<void> {
   const outcomes = await writeEach(done.map(undoOf), "Undoing");
   const [first, ...more] = outcomes.done;
@@ -146,7 +146,7 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
   return { done, failures, notSent: notSent.length };
 }
 
-/** Resolves to what came of a write, and to the reason if it did not happen. */
+/** Resolves to the outcome of a write, and to the reason if it changed nothing. */
 async function outcomeOf(
   { send }: Write,
 ): Promise<{ written: Written; why?: undefined } | { written?: Written; why: string }> {
@@ -159,15 +159,15 @@ async function outcomeOf(
   }
 }
 
-interface Words {
-  /** The sentence for that many animals. */
+interface Report {
+  /** The sentence for the number of animals that were written. */
   words: (count: number) => ComponentChildren;
   note?: string;
   mayUndo: boolean;
 }
 
 /** A message if all succeeded, else a dialog that says what failed and why. */
-function report({ done, failures, notSent }: Outcomes, { words, note, mayUndo }: Words): void {
+function report({ done, failures, notSent }: Outcomes, { words, note, mayUndo }: Report): void {
   const undoDone = mayUndo && done.length > 0 ? () => undo(done) : undefined;
   const what = <>{words(done.length)}{note !== undefined && `. ${note}`}</>;
   if (failures.length === 0 && notSent === 0) {

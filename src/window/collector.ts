@@ -1,6 +1,7 @@
-/** Collects what comes one after the other, so that the page is drawn at most once in 250 ms, however much comes. */
+/** Collects items, and passes them on together, so that the page is not drawn for each of them. */
 
-const DRAW_MS = 250;
+/** Shortest time between two batches, in milliseconds. */
+const BATCH_MS = 250;
 
 export class Collector<Item> {
   #onItems: (items: readonly Item[]) => void;
@@ -8,7 +9,7 @@ export class Collector<Item> {
   #flushedAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onItems` gets the items, at most once in the time. It gets the first one after a pause at once. */
+  /** `onItems` is called at most once in {@linkcode BATCH_MS}. After a pause, it gets the first items at once. */
   constructor(onItems: (items: readonly Item[]) => void) {
     this.#onItems = onItems;
   }
@@ -16,12 +17,12 @@ export class Collector<Item> {
   add(more: readonly Item[]): void {
     if (more.length === 0) return;
     this.#items.push(...more);
-    const dueMs = this.#flushedAt + DRAW_MS - performance.now();
+    const dueMs = this.#flushedAt + BATCH_MS - performance.now();
     if (dueMs <= 0) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), dueMs);
   }
 
-  /** Gives what is collected at once. */
+  /** Passes on the collected items now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,3 +1,5 @@
+/** The properties of the controls of a form. */
+
 import type { HTMLAttributes } from "preact";
 
 type Shared = Pick<
@@ -15,6 +17,6 @@ export interface ControlAttributes extends Shared {
 export interface ControlProps extends ControlAttributes {
   text: string;
   onText: (text: string) => void;
-  /** Makes a new thing with a typed name, if people choose from things that they can make. */
+  /** Adds a choice with a typed name, if people can add choices. */
   onNew?: (name: string) => void;
 }

@@ -32,7 +32,7 @@ export interface Field<Value> extends Entry<Value> {
   readonly isNumber: boolean;
   /** Whether people write its texts, so that a spreadsheet could take one for a formula. */
   readonly isFreeText: boolean;
-  /** Titles of CSV columns with the field, in small letters and without other characters, beside its name and label. */
+  /** Further titles of CSV columns with the field, besides its name and label: only small letters. */
   readonly headings: readonly string[];
   /** The texts that may be chosen; `undefined` if people type what they like. */
   readonly choices: readonly Choice[] | undefined;
@@ -135,7 +135,7 @@ export const STATUS_CHOICES: readonly Choice[] = [...STATUS_NAMES, undefined].ma
   return { text: status ?? "", label, drawn };
 });
 
-/** The status that the text of a choice stands for. */
+/** The status that the text of a choice means. */
 export function statusOf(text: string): PetStatus | undefined {
   return STATUS_NAMES.find((status) => status === text);
 }

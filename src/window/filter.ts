@@ -4,7 +4,7 @@ import type { Pet, PetStatus } from "../../events/pet.ts";
 import { foldCase } from "../encoding/fold_case.ts";
 import { STATUS_NAMES, statusLabel } from "./fields.tsx";
 
-/** "" stands for every status, every category or every name, and for the order that is newest first. */
+/** "" means every status, every category or every name, and as an order, newest first. */
 export interface Filter {
   status: Tab;
   categoryId: string;

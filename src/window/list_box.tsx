@@ -1,6 +1,6 @@
 /**
- * The list that opens below a control, from which people choose. The control keeps the focus and has the keys: only Enter
- * and a click choose, the arrow keys move in the list, and Escape closes it.
+ * The list that opens below a control, from which people choose. The control keeps the focus and gets the keys: Enter
+ * and a click choose, the arrow keys move in the list, and Escape closes it. A control may have further keys.
  */
 
 import type { ComponentChildren, JSX } from "preact";
@@ -29,7 +29,7 @@ interface ListBoxOptions {
   more?: ComponentChildren;
 }
 
-/** The place in the list while the keys are in the text of the control. */
+/** The place of the keys while they are in the text of the control, and on no choice. */
 export const NOWHERE = -1;
 
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
@@ -45,6 +45,8 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
   useListBelow(isOpen, list, control, choices.length);
 
   const move = (to: number) => {
+    // Otherwise the list would open by itself as soon as it is unlocked.
+    if (isLocked) return;
     setPlace(to);
     afterDraw(() => {
       list.current?.querySelector(".active")?.scrollIntoView({ block: "nearest" });
@@ -53,9 +55,10 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
   const open = (at = choices.findIndex(({ text }) => text === current)) => move(at);
   const close = () => setPlace(undefined);
   const pick = (at = place ?? NOWHERE) => {
-    const { text } = choices[at];
+    // The list may have fewer choices by now.
+    const picked: Choice | undefined = choices[at];
     close();
-    if (text !== current) onPick(text);
+    if (picked !== undefined && picked.text !== current) onPick(picked.text);
   };
   /** Handles a key while the list is open. The keys that it does not know belong to the control. */
   const onListKey = (event: KeyboardEvent) => {
@@ -64,11 +67,11 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
     if (key in STEPS) move(Math.max(0, Math.min(choices.length - 1, from + STEPS[key])));
     else if (key === "Enter" && from !== NOWHERE) pick();
     else if (key === "Escape") close();
-    else {
-      // The form is sent, and the list does not cover what is wrong with it.
-      if (key === "Enter") close();
+    else if (key === "Enter") {
+      // The control sends its form, and the list must not cover the faults.
+      close();
       return;
-    }
+    } else return;
     // No form is sent, and neither the list of animals nor a dialog gets the key.
     event.preventDefault();
     event.stopPropagation();

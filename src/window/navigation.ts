@@ -31,7 +31,7 @@ type TypedFilter = Pick<Filter, "categoryId" | "name">;
 /** Scroll position of the list when the page of an animal was opened, in pixels. */
 let scrollOfList = 0;
 
-/** Called after the list is shown again, in the place where it was. */
+/** Counts how often the list was shown again, in the place where it was. */
 export const shownAgain = signal(0);
 
 /** Shows what the address says: at the beginning, and when the reader goes back or forward. */

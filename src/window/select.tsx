@@ -1,4 +1,4 @@
-/** A choice from a few: a button with a list. A letter goes to the next choice that begins with it. */
+/** A button with a list of a few choices. The space bar chooses, too, and a letter goes to the next choice with it. */
 
 import type { ComponentChildren, JSX } from "preact";
 import type { ControlAttributes } from "./control_props.ts";
@@ -10,7 +10,7 @@ interface SelectProps extends ControlAttributes {
   /** The text of the current choice; `undefined` if there is none. */
   text: string | undefined;
   onText: (text: string) => void;
-  /** What the button says; by default, the current choice. */
+  /** The content of the button; by default, the current choice. */
   children?: ComponentChildren;
   /** Whether it is in the list of animals, where the arrow keys alone go to another animal. */
   isInGrid?: boolean;
@@ -27,7 +27,9 @@ export function Select(props: SelectProps): JSX.Element {
   const current = choices.findIndex((choice) => choice.text === text);
   const open = () => list.open(Math.max(0, current));
   const onOpenKey = (event: KeyboardEvent) => {
-    const { key } = event;
+    const { key, ctrlKey, metaKey } = event;
+    // The browser or the page has these keys, such as Ctrl+R and Ctrl+Z.
+    if (ctrlKey || metaKey) return;
     const to = placeOf(key, choices, list.place);
     // A letter may be a shortcut of the page, too.
     event.stopPropagation();

@@ -1,4 +1,4 @@
-/** Writes to animals, each of which is sent only if the animal still is as the reader saw it, and what undoes them. */
+/** Changes and removals of animals, and their undo. Each is sent only if the animal is still as the reader saw it. */
 
 import { batch, signal } from "@preact/signals";
 import type { NewPet, Pet } from "../../events/pet.ts";
@@ -40,7 +40,7 @@ export interface Written {
   listed: Pet | undefined;
 }
 
-/** The writes that have ended, which the stream brings later. */
+/** The outcomes that came last. The stream brings the same changes, often later. */
 export const lastWritten = signal<readonly Written[]>([]);
 
 export function changeOf(shown: Pet, patch: Patch): Write {
@@ -80,26 +80,30 @@ export function beginWrites(writes: readonly Write[]): void {
   if (after.size > 0) holdPage(HOLDER);
 }
 
-/** A write that has ended: without an outcome, it failed or was not sent. */
+/** A write that has ended. Without an outcome, it failed or was not sent. */
 export interface Ended {
   write: Write;
   written?: Written;
 }
 
-/** Shows what came of some writes. */
+/** Shows the outcomes of some writes, and that these are no longer being sent. */
 export function endWrites(ended: readonly Ended[]): void {
   const written = ended.map((it) => it.written).filter((it) => it !== undefined);
   const others = new Map(changing.value);
   for (const { write: { shown } } of ended) others.delete(shown.id);
   batch(() => {
     applyChanges(written.filter(isListOlder).map(effectOf));
-    lastWritten.value = written;
+    // In one batch, a later call without outcomes must not hide those of an earlier one.
+    if (written.length > 0) lastWritten.value = written;
     changing.value = others;
     if (others.size === 0) releasePage(HOLDER);
   });
 }
 
-/** If the list has another pet by now, the stream has brought this change or a later one. */
+/**
+ * Whether the list still lacks this change. If it has another pet by now, the stream has brought this change or a later
+ * one.
+ */
 function isListOlder({ before, after, listed }: Written): boolean {
   const isAddedAgain = after !== undefined && after.id !== before.id;
   return isAddedAgain || petOf(before.id) === listed;

@@ -34,7 +34,7 @@ export function withTitles(draft: Draft, hasTitles: boolean): Draft {
   return { ...draft, table: { ...table, isAssumed } };
 }
 
-/** The draft with another column for a field or the identifier; `undefined` stands for none. */
+/** The draft with another column for a field or the identifier; `undefined` means none. */
 export function withColumn(draft: Draft, target: Target, index: number | undefined): Draft {
   // A column has one use.
   const others = Object.entries(draft.columns).filter(([, it]) => it !== index);

@@ -37,7 +37,7 @@ export function ImportPreview({ draft, plan, onChange }: PreviewProps): JSX.Elem
 
 type ChoiceProps = Pick<PreviewProps, "draft" | "onChange">;
 
-/** What the import would do, in one sentence. */
+/** The effect of the import, in one sentence. */
 function summaryOf({ entries, leftOut, unchanged }: Plan): string {
   const changed = entries.filter(({ kind }) => kind === "change").length;
   const added = entries.length - changed;
@@ -50,7 +50,7 @@ function summaryOf({ entries, leftOut, unchanged }: Plan): string {
   return `${parts.filter((it) => it !== false).join(", ")}.`;
 }
 
-/** How the file is read: folded if nothing of it was left open at first. */
+/** The choices of how the file is read. They are folded if the file left none of them open. */
 function Reading({ draft, onChange }: ChoiceProps): JSX.Element {
   const { table: { titles, isAssumed }, columns } = draft;
   const isEachUsed = Object.keys(columns).length === titles.length;
