@@ -83,7 +83,7 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
     <Dialog
       title="Add an animal"
       no="Cancel"
-      yes="Save"
+      yes="Add"
       busy={isSaving ? "Saving …" : undefined}
       fault={problem}
       onYes={() => save(true)}

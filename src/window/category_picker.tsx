@@ -46,16 +46,23 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     },
     more: found.length > shown.length && <More count={found.length - shown.length} />,
   });
+  /** Whether Enter chooses the first choice for a typed text: what it finds, or else to add a category. */
+  const isFirstMeant = (typed: string) => {
+    const first = findCategories(typed)[0];
+    if (first !== undefined) return isMeant(typed, first);
+    return onNew !== undefined && isNewName(typed);
+  };
   const type = (typed: string) => {
     setIsTyping(true);
-    const first = findCategories(typed)[0];
-    list.open(first !== undefined && isMeant(typed, first) ? 0 : NOWHERE);
+    list.open(isFirstMeant(typed) ? 0 : NOWHERE);
     onText(typed);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event;
     const isArrow = key === "ArrowDown" || key === "ArrowUp";
-    if (list.isOpen && key === "Tab" && isTyping && list.place !== NOWHERE) list.pick();
+    // Tab opens no dialog.
+    const isTabbed = key === "Tab" && isTyping && shown[list.place ?? NOWHERE] !== undefined;
+    if (list.isOpen && isTabbed) list.pick();
     else if (list.isOpen) list.onListKey(event);
     else if (isArrow) {
       event.preventDefault();

@@ -35,7 +35,7 @@ testInBrowser(
     };
     const save = async (name: string) => {
       await dialog.getByLabel("Name").fill(name);
-      await press(dialog, "Save");
+      await press(dialog, "Add");
       await row(page, name).waitFor();
       await dialog.waitFor({ state: "hidden" });
     };
@@ -90,7 +90,7 @@ testInBrowser(
     await press(page, "Add an animal");
     await dialog.getByLabel("Name").fill("Bello");
     await field.fill("cat food");
-    await press(dialog, "Save");
+    await press(dialog, "Add");
     await dialog.getByText("Category must be a known name or a whole number").waitFor();
     await press(dialog, "Cancel");
     await press(dialog.filter({ hasText: "Discard" }), "Discard");

@@ -76,7 +76,7 @@ testInBrowser(
     await type("dog");
     await page.getByRole("option", { name: "Dogs" }).waitFor();
     await press("Enter", "Tab", "ArrowDown", "p", "Enter");
-    await reach(page, button(dialog, "Save"));
+    await reach(page, button(dialog, "Add"));
     await press("Enter");
     await row(page, "Rex").filter({ hasText: "Dogs" }).filter({ hasText: "Pending" }).waitFor();
     // Edits it in its row, and sells it.

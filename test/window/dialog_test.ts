@@ -27,7 +27,7 @@ testInBrowser(
     };
     await press(page, "Add an animal");
     await fill(dialog, "Rex", "7");
-    await press(dialog, "Save");
+    await press(dialog, "Add");
     await dialog.getByText("Saving …").waitFor();
     await expectSoon(() => button(dialog, "Cancel").isDisabled(), true);
     // Text that is typed now would be lost.
@@ -109,7 +109,7 @@ testInBrowser(
     await press(question, "Keep theirs");
     await question.waitFor({ state: "hidden" });
     await expectSoon(() => form.getByLabel("Name").inputValue(), "Mia");
-    await press(form, "Save");
+    await press(form, "Add");
     await row(page, "Mia").waitFor();
     await row(page, "Zoe").filter({ hasText: "Available" }).waitFor();
   },
@@ -124,7 +124,7 @@ testInBrowser(
     await fill(form, "Mia", "8");
     const { token } = await issueApiKey(service, { label: "next" });
     await revokeApiKey(service, service.keyId);
-    await press(form, "Save");
+    await press(form, "Add");
     const signIn = page.getByRole("dialog").filter({ hasText: "Sign in" });
     await signIn.getByText(/revoked/).waitFor();
     await page.keyboard.press("Escape");

@@ -118,6 +118,14 @@ testInBrowser(
   },
 );
 
+testInBrowser("the sign-in fits the screen", async ({ open }) => {
+  for (const width of [390, 1280]) {
+    const page = await open("/window", { width });
+    await page.getByLabel("Access key").waitFor();
+    await expectSoon(() => page.evaluate("document.documentElement.scrollHeight"), 844);
+  }
+});
+
 testInBrowser("on a low screen, nothing stays above the list", async ({ service, open }) => {
   for (let id = 1; id <= 30; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);

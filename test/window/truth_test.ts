@@ -53,7 +53,7 @@ testInBrowser(
     };
     await press(page, "Add an animal");
     await fill(dialog, "", "seven");
-    await press(dialog, "Save");
+    await press(dialog, "Add");
     const [name, category] = [dialog.getByLabel("Name"), dialog.getByLabel("Category")];
     await check(name, "Name is missing");
     await check(category, "Category must be a whole number");
@@ -71,12 +71,12 @@ testInBrowser(
       const error = { code: "invalid_body", status: 400, message };
       return Promise.resolve(Response.json(error, { status: 400 }));
     };
-    await press(dialog, "Save");
+    await press(dialog, "Add");
     await check(category, "Category must be an integer of 64 bits");
     network.fetch = service.fetch;
     await category.fill("8");
     await check(category, "");
-    await press(dialog, "Save");
+    await press(dialog, "Add");
     await row(page, "Rex").waitFor();
     // An error without a field goes with the next success.
     network.fetch = (request) => {

@@ -48,7 +48,7 @@ testInBrowser(
     await press(dialog.filter({ hasText: "CSV" }), "Cancel");
     await press(page, "Add your first animal");
     await fill(dialog, "Rex", "7");
-    await button(dialog, "Save").dblclick();
+    await button(dialog, "Add").dblclick();
     await until(() => assertMatch(keys.join(), /^([^,]+)(,\1)+$/));
     await pickStatus(page, "Rex", "Sold");
     await happened(page, "Rex was sold").waitFor();
@@ -200,7 +200,7 @@ testInBrowser("the window needs no mouse", async ({ service, open }) => {
   await reach(button(page, "Add an animal"), "Enter");
   await reach(dialog.getByLabel("Name"), "R");
   await reach(dialog.getByLabel("Category"), "7");
-  await reach(button(dialog, "Save"), "Enter");
+  await reach(button(dialog, "Add"), "Enter");
   await reach(tab(page, "All 1"), "ArrowRight");
   await page.getByRole("tab", { name: "Available", selected: true }).waitFor();
   await page.keyboard.press("ArrowLeft");
