@@ -44,7 +44,7 @@ export const COMMANDS = {
   },
   dev: {
     title: "Serves for development, with a restart after every change, type checks and a key",
-    details: `Prints a curl line with a development key,
+    details: `Prints a link to the window and a curl line, with a development key,
       which stays the same until it is revoked or its file next to the store (KV_PATH.dev_key) is
       deleted. Waits for the next change if the store is of a newer version than the source.`,
     usage: ["dev [--reset] [--seed N]"],

@@ -41,7 +41,7 @@ export function prettyEvent(
   ].join(" ");
 }
 
-/** JSON; of a change, only what changed, and what else the event says. */
+/** The data as JSON. Of a change, only the changed fields, and the members that are not of the animal. */
 function shownData({ data }: RecordedEvent, line: Uint8Array): string {
   if ("tokenHash" in data) {
     // The hash of a key says nothing to people, and its id is the subject.

@@ -5,7 +5,7 @@ import { eventOf, splitLines } from "eventstore-less/log";
 import { RefusedError } from "../cli/refused_error.ts";
 import type { Export } from "./restore.ts";
 
-/** Yields the first lines of an export, without what follows them. */
+/** Yields only the first lines of an export. */
 export async function* firstLines(source: Export, count: number): AsyncGenerator<Uint8Array> {
   let rest = count;
   for await (const lines of splitLines(source())) {

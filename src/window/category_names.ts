@@ -54,14 +54,16 @@ export function categoryWithName(name: string): bigint | undefined {
   return idsByName.value.get(foldCase(name.trim()));
 }
 
-/** The categories whose name contains a text, and before them the one whose id it is. */
+/** The categories whose name contains a text. The one with this id comes first, and then the one with this name. */
 export function findCategories(text: string): readonly NamedCategory[] {
   const trimmed = text.trim();
   const folded = foldCase(trimmed);
   const isWithId = ({ id }: NamedCategory) => String(id) === trimmed;
+  const isNamed = ({ name }: NamedCategory) => foldCase(name.trim()) === folded;
   const all = namedCategories.value;
-  const found = all.filter((it) => !isWithId(it) && foldCase(it.name).includes(folded));
-  return [...all.filter(isWithId), ...found];
+  const meant = new Set([...all.filter(isWithId), ...all.filter(isNamed)]);
+  const others = all.filter((it) => !meant.has(it) && foldCase(it.name).includes(folded));
+  return [...meant, ...others];
 }
 
 /** A category in words: its name and its id, or the id alone. */

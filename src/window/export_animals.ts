@@ -32,7 +32,7 @@ export function exportSelected(pets: readonly Pet[]): void {
   showToast(`${animalsWere(pets.length)} exported`);
 }
 
-/** Resolves to what the list shows when all its pages are loaded. */
+/** Resolves to the animals of all pages of the list. */
 async function readAnimals(filter: Filter): Promise<Pet[]> {
   const found: Pet[] = [];
   const id = searchedId(filter.name);

@@ -235,7 +235,7 @@ const FIELDS_BY_NAME: { readonly [Name in FieldName]-?: Field<Pet[Name]> } = {
   status,
 };
 
-/** A field whose values are of no known type. Methods of `Field` accept what they have returned. */
+/** A field with values of an unknown type. Its methods accept only values that its methods have returned. */
 export type AnyField = Field<unknown>;
 
 /** All fields, in the order in which the window shows them. */

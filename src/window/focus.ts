@@ -1,6 +1,6 @@
 /** Moves the focus if the element that had it is gone. */
 
-/** Calls `action` when what has just changed is drawn, and before the next key or click. */
+/** Calls `action` after the latest change is drawn, and before the next key or click. */
 export function afterDraw(action: () => void): void {
   queueMicrotask(action);
 }

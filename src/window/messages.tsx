@@ -21,7 +21,7 @@ const toast = signal<Toast | undefined>(undefined);
 /** The reason if the last action failed. */
 export const problem = signal<ComponentChildren>(undefined);
 
-/** Says what was done, for some seconds, in which `undo` can undo it. */
+/** Shows the success of an action for some seconds. In this time, the reader can call `undo`. */
 export function showToast(content: ComponentChildren, undo?: () => void): void {
   toast.value = { content, undo };
 }
@@ -35,7 +35,7 @@ export function showProblem(error: unknown): void {
   problem.value = (error as Error).message;
 }
 
-/** Carries out what the reader asks for. With its success, an earlier failure is over. Resolves to whether it succeeded. */
+/** Carries out an action. Its success hides an earlier failure. Resolves to whether it succeeded. */
 export async function attempt(
   action: () => Promise<unknown>,
   showError: (error: unknown) => void = showProblem,

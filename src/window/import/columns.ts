@@ -5,7 +5,7 @@ import { EDITABLE_FIELDS, type EditableField } from "../fields.tsx";
 /** The content that a column can have: a field, or the identifier of an animal that is in the store. */
 export type Target = EditableField["name"] | "id";
 
-/** The columns by what they have, as indices. */
+/** The index of the column of each field, and of the identifier. */
 export type Columns = Partial<Record<Target, number>>;
 
 export const TARGETS: readonly { target: Target; label: string; headings: string[] }[] = [

@@ -1,4 +1,4 @@
-/** The dialog that imports a CSV file: choose it, see what it would do, import it, and see what came of it. */
+/** The dialog that imports a CSV file: people choose it, see its effect, import it, and see the outcome. */
 
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** A running import: how far it is, and what has come of its lines. */
+/** A running import: its progress, and the outcomes of its lines. */
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { wait } from "../api.ts";

@@ -1,4 +1,4 @@
-/** How far an import is, and what came of it. */
+/** The progress of an import, and its outcome. */
 
 import type { JSX } from "preact";
 import { animals, animalsWere, lines, linesAre, linesWere } from "../count_words.ts";

@@ -1,4 +1,4 @@
-/** Lines of a file with what is wrong with them, as a list that is not longer than a person can read. */
+/** Lines of a file with their faults. The list is not longer than a person can read. */
 
 import type { ComponentChildren, JSX } from "preact";
 import type { CsvRow } from "../csv/parse_csv.ts";
