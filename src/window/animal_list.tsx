@@ -36,6 +36,7 @@ import {
   clearSelection,
   isAllSelected,
   selectableCount,
+  select,
   selectAll,
   selectedIds,
 } from "./selection.ts";
@@ -362,6 +363,13 @@ function onGridKey(event: KeyboardEvent, ids: readonly number[]): void {
   if (event.key in STEPS_IN_ROW) {
     event.preventDefault();
     controls[place + STEPS_IN_ROW[event.key]]?.focus();
+    return;
+  }
+  // A link does nothing else with this key.
+  if (event.key === " " && target.matches("a")) {
+    event.preventDefault();
+    const id = Number(row.dataset.id);
+    select(id, !selectedIds.value.has(id), event.shiftKey);
     return;
   }
   if (event.key === "Escape") clearSelection();

@@ -54,6 +54,19 @@ export async function addCategory({ id, name }: NamedCategory): Promise<void> {
   await unlessChanged(id, undefined, (condition) => putName(id, name, condition));
 }
 
+/** Names the first category from `id` on that has neither a name nor an animal. Resolves to its id. */
+export async function addUnusedCategory({ id, name }: NamedCategory): Promise<bigint> {
+  let unused = id;
+  while (await hasAnimals(unused)) unused++;
+  await addCategory({ id: unused, name });
+  return unused;
+}
+
+async function hasAnimals(id: bigint): Promise<boolean> {
+  const { body } = await request<unknown[]>(`pets?categoryId=${id}&limit=1`);
+  return body.length > 0;
+}
+
 /** Renames a category, unless somebody else has renamed it meanwhile. */
 export async function renameCategory(shown: NamedCategory, name: string): Promise<void> {
   await unlessChanged(shown.id, shown.name, (condition) => putName(shown.id, name, condition));

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { addCategory, renameCategory } from "./categories.ts";
+import { addCategory, addUnusedCategory, renameCategory } from "./categories.ts";
 import { namedCategories, type NamedCategory, nameOfCategory } from "./category_names.ts";
 import { askToDiscard, Dialog, openDialog } from "./dialog.tsx";
 import { FIELDS } from "./fields.tsx";
@@ -56,18 +56,23 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
     setIsSaving(true);
     const isSaved = await attempt(async () => {
       const trimmed = name.trim();
-      if (renamed === undefined) await addCategory({ id: BigInt(id.trim()), name: trimmed });
-      else await renameCategory(renamed, trimmed);
+      const saved = await saveName({ id: BigInt(id.trim()), name: trimmed });
       showToast(
         <>
-          Category {id.trim()} is <Name of={trimmed} /> now
+          Category {String(saved)} is <Name of={trimmed} /> now
         </>,
       );
+      if (renamed === undefined) onAdded?.(saved);
     }, (error) => setFault((error as Error).message));
     setIsSaving(false);
-    if (!isSaved) return;
-    close();
-    if (renamed === undefined) onAdded?.(BigInt(id.trim()));
+    if (isSaved) close();
+  };
+  /** Resolves to the id of the category. An id that the reader has typed may have animals. */
+  const saveName = async (category: NamedCategory): Promise<bigint> => {
+    if (renamed !== undefined) await renameCategory(renamed, category.name);
+    else if (id === before.id) return await addUnusedCategory(category);
+    else await addCategory(category);
+    return category.id;
   };
   const cancel = async () => {
     const isSure = !isTyped || await askToDiscard("Discard this name?");

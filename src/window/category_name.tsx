@@ -1,4 +1,4 @@
-/** A category as the page shows it: its name with the id after it, or "Category" and the id. */
+/** A category as the page shows it: its name, with the id as its tooltip, or "Category" and the id. */
 
 import type { JSX } from "preact";
 import { nameOfCategory } from "./category_names.ts";
@@ -8,8 +8,8 @@ export function CategoryName({ id }: { id: bigint }): JSX.Element {
   const name = nameOfCategory(id);
   if (name === undefined) return <>Category {String(id)}</>;
   return (
-    <>
-      <Name of={name} /> <span class="soft beside">({String(id)})</span>
-    </>
+    <span title={`Category ${id}`}>
+      <Name of={name} />
+    </span>
   );
 }

@@ -99,12 +99,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
 }
 
 function choiceOf({ id, name }: NamedCategory): Choice {
-  const drawn = (
-    <>
-      <Name of={name} />
-      <span class="soft">({String(id)})</span>
-    </>
-  );
+  const drawn = <Name of={name} />;
   return { text: String(id), label: name, drawn, title: `Category ${id}` };
 }
 

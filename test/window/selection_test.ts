@@ -65,6 +65,12 @@ testInBrowser(
     await bar(page).getByText("3 selected").waitFor();
     await page.keyboard.press("Escape");
     await bar(page).waitFor({ state: "hidden" });
+    // The key selects from the name of an animal, too.
+    await linkOf(page, "Pet 130").focus();
+    await page.keyboard.press("Space");
+    await bar(page).getByText("1 selected").waitFor();
+    await page.keyboard.press("Space");
+    await bar(page).waitFor({ state: "hidden" });
     // Another list begins without a selection.
     await boxOf(page, "Pet 130").click();
     await bar(page).waitFor();
