@@ -35,8 +35,8 @@ import { showAllAnimals, showList, shownAgain } from "./navigation.ts";
 import {
   clearSelection,
   isAllSelected,
-  selectableCount,
   select,
+  selectableCount,
   selectAll,
   selectedIds,
 } from "./selection.ts";

@@ -13,6 +13,7 @@ import {
   changing,
   type Ended,
   endWrites,
+  isSame,
   previousOf,
   removalOf,
   type Write,
@@ -108,7 +109,7 @@ async function carryOut(
   const { written } = ended;
   if (written === undefined) return { kind: "failed" };
   if (written.kind === "done") {
-    showToast(<WhatWasDone done={written} />, () => undo([written]));
+    showDone(written);
     return { kind: "done" };
   }
   if (written.after !== undefined) return { kind: "conflict", theirs: written.after };
@@ -118,6 +119,20 @@ async function carryOut(
     </>
   );
   return { kind: "failed" };
+}
+
+/** If somebody else has made the same change before, nothing was done that could be undone. */
+function showDone(written: Written): void {
+  const { before, after } = written;
+  if (after !== undefined && isSame(before, after)) {
+    showToast(
+      <>
+        <Name of={before.name} /> was like this already
+      </>,
+    );
+    return;
+  }
+  showToast(<WhatWasDone done={written} />, () => undo([written]));
 }
 
 function WhatWasDone({ done: { before, after } }: { done: Written }) {

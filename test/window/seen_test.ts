@@ -43,6 +43,12 @@ testInBrowser(
     await pickStatus(page, "Rex", "Sold");
     await press(dialog, "Keep theirs");
     await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    // Somebody else has made the same change.
+    await service.change(1, { status: "pending" });
+    await pickStatus(page, "Rex", "Pending");
+    await press(dialog, "Change anyway");
+    await toast(page, "Rex was like this already").waitFor();
+    assertEquals(await button(page, "Undo").count(), 0);
   },
 );
 
