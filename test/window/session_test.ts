@@ -18,7 +18,7 @@ import {
 const key = (page: Page) => page.getByLabel("Access key");
 const stay = (page: Page) => page.getByLabel("Stay signed in on this computer");
 
-/** Where the browser keeps a text: in the storage of the tab, in that of the computer, in cookies, in addresses. */
+/** Whether the storage of the tab, the storage of the computer, the cookies and the address have a text. */
 function placesOf(page: Page, text: string): Promise<boolean[]> {
   const places = "localStorage, document.cookie, navigation.entries().map((it) => it.url)";
   const hasText = `(it) => JSON.stringify(it).includes("${text}")`;
@@ -95,8 +95,11 @@ testInBrowser(
     await row(second, "Rex").waitFor();
     const third = await reopen(second, open);
     await row(third, "Rex").waitFor();
+    // The page is away meanwhile: otherwise it may have forgotten the key before it loads again.
+    const pageAddress = third.url();
+    await third.goto("about:blank");
     await revokeApiKey(service, id);
-    await third.reload();
+    await third.goto(pageAddress);
     // The service calls it an API key.
     await third.getByText(/access key is .*revoked/).waitFor();
     await expectSoon(() => placesOf(third, token), [false, false, false, false]);
