@@ -65,7 +65,7 @@ export interface DescribedResponse {
   description: string;
   /** Without those that all responses have. */
   headers: readonly Component[];
-  /** The body by its media type; absent if there is no body. */
+  /** The body by its media type; absent if the response has no body. */
   content?: Record<string, { schema: object; example: unknown }>;
 }
 

@@ -57,7 +57,7 @@ const OF_IDEMPOTENCY_KEY: KindDefinition = {
   owner: () => "an Idempotency-Key",
 };
 
-/** The definition of a kind of records; `undefined` if there is no such kind. */
+/** The definition of a kind of records; `undefined` for an unknown kind. */
 export function kindOf(kind: unknown): KindDefinition | undefined {
   if (kind === IDEMPOTENCY_KIND) return OF_IDEMPOTENCY_KEY;
   return KINDS.get(kind as string);
@@ -88,7 +88,7 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 /** How long an expired record is kept, because clocks may differ. Its content decides whether it is valid. */
 export const RETENTION_MARGIN_MS = 60 * 60 * 1_000;
 
-/** Whether a record that expires at `expiresAt` is no longer kept at `time`, both in milliseconds since the Unix epoch. */
+/** Whether a record that expires at `expiresAt` may be removed at `time`. Both are in milliseconds since the Unix epoch. */
 export function isOver(expiresAt: number, time: number): boolean {
   return expiresAt + RETENTION_MARGIN_MS <= time;
 }

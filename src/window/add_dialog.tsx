@@ -6,7 +6,7 @@ import type { Pet } from "../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
 import { applyChanges } from "./animals.ts";
 import { newIdempotencyKey, ResponseError, write } from "./api.ts";
-import { askToDiscard, Dialog, openDialog } from "./dialog.tsx";
+import { Dialog, mayDiscard, openDialog } from "./dialog.tsx";
 import { afterDraw } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
 import { attempt, showToast } from "./messages.tsx";
@@ -76,7 +76,7 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
     else beginNext();
   };
   const cancel = async () => {
-    const isSure = !isTyped || await askToDiscard("Discard this animal?");
+    const isSure = await mayDiscard(isTyped, "Discard this animal?");
     if (isSure) close();
   };
   return (

@@ -4,9 +4,9 @@ import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Pet } from "../../events/pet.ts";
-import { changeOf, hasMore, loadMore, order, petOf, wanted } from "./animals.ts";
+import { changeByEvent, hasMore, loadMore, order, petOf, wanted } from "./animals.ts";
 import { Status } from "./animal_row.tsx";
-import { request, ResponseError } from "./api.ts";
+import { NOT_FOUND, request, ResponseError } from "./api.ts";
 import { askToRemove } from "./change_animal.tsx";
 import { beginEdit, EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
@@ -22,7 +22,6 @@ import { ExactTime, RelativeTime } from "./relative_time.tsx";
 import { changing, isSame, lastWritten } from "./write_animal.ts";
 
 const PAGE_LENGTH = 100;
-const NOT_FOUND = 404;
 /** The end of a key's id tells it from others: the beginning is the time of its issue. A tooltip has the whole id. */
 const KEY_ID_LENGTH = 6;
 
@@ -309,7 +308,7 @@ function useHistory(id: number) {
       const last = own.at(-1);
       if (last === undefined) return;
       change({ events: merged(state.value.events, own) });
-      if (isPetEvent(last)) change(changeOf(last));
+      if (isPetEvent(last)) change(changeByEvent(last));
       else attempt(loadPet, showFailure);
       // The stream does not say who it was, and nobody can read the history of a removed animal.
       if (last.type !== "PetRemoved") attempt(loadNewest, showFailure);

@@ -193,7 +193,7 @@ async function requestPage(path: string, id: number | undefined) {
 /** Updates the list after some more events. Animals with an event of an unknown type are read again. */
 export function updateList(events: readonly StoreEvent[]): void {
   const known = events.filter(isPetEvent);
-  applyChanges(known.map(changeOf));
+  applyChanges(known.map(changeByEvent));
   const others = events.filter((event) => !isPetEvent(event)).map(petIdOf);
   const ids = new Set(others.filter((id) => id !== undefined));
   if (ids.size > 0) refresh([...ids]).catch(() => {});
@@ -205,7 +205,7 @@ async function refresh(ids: readonly number[]): Promise<void> {
     const { body, headers } = await request<Pet[]>(`pets?ids=${some.join()}`);
     const later = eventsAfter(headers.get("x-feed-position") ?? "") ?? [];
     const changes = body.map((pet) => ({ pet, isRemoved: false }));
-    applyChanges([...changes, ...later.filter(isPetEvent).map(changeOf)]);
+    applyChanges([...changes, ...later.filter(isPetEvent).map(changeByEvent)]);
   }
 }
 
@@ -217,7 +217,7 @@ export interface Change {
   isOwn?: boolean;
 }
 
-export function changeOf(event: PetEvent): Change {
+export function changeByEvent(event: PetEvent): Change {
   if (event.type !== "PetUpdated") {
     return { pet: event.data, isRemoved: event.type === "PetRemoved" };
   }

@@ -38,6 +38,15 @@ export class ResponseError extends Error {
   }
 }
 
+export const NOT_FOUND = 404;
+export const PRECONDITION_FAILED = 412;
+
+/** Whether a write was refused because somebody has changed or removed its target since it was read. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof ResponseError &&
+    [NOT_FOUND, PRECONDITION_FAILED].includes(error.status);
+}
+
 /** A successful response: `body` is `null` if there is none, `nextPage` the path of the next page. */
 export interface Reply<Body> {
   headers: Headers;
@@ -45,7 +54,7 @@ export interface Reply<Body> {
   nextPage: string | undefined;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: string;

@@ -1,12 +1,17 @@
 /** Reads the names of categories, follows them, and changes them. */
 
-import { parseJson, request, ResponseError, send, writeOptions } from "./api.ts";
+import {
+  isOvertaken,
+  NOT_FOUND,
+  parseJson,
+  request,
+  ResponseError,
+  send,
+  writeOptions,
+} from "./api.ts";
 import { changeCategoryNames, type NamedCategory, setCategoryNames } from "./category_names.ts";
 import { categoryIdOf, type StoreEvent } from "./events.ts";
 import { eventsAfter } from "./feed.ts";
-
-const NOT_FOUND = 404;
-const PRECONDITION_FAILED = 412;
 
 /** The position at which the names were read. */
 let readAt = "";
@@ -100,9 +105,9 @@ async function unlessChanged(
   try {
     await action(etag === null ? {} : { "if-match": etag });
   } catch (error) {
-    const isChanged = error instanceof ResponseError &&
-      [NOT_FOUND, PRECONDITION_FAILED].includes(error.status);
-    throw isChanged ? new Error("Somebody else has just changed this name. Try again") : error;
+    throw isOvertaken(error)
+      ? new Error("Somebody else has just changed this name. Try again")
+      : error;
   }
 }
 

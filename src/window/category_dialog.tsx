@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { addCategory, addUnusedCategory, renameCategory } from "./categories.ts";
 import { namedCategories, type NamedCategory, nameOfCategory } from "./category_names.ts";
-import { askToDiscard, Dialog, openDialog } from "./dialog.tsx";
+import { Dialog, mayDiscard, openDialog } from "./dialog.tsx";
 import { FIELDS } from "./fields.tsx";
 import { FormField } from "./form_field.tsx";
 import { attempt, showToast } from "./messages.tsx";
@@ -75,7 +75,7 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
     return category.id;
   };
   const cancel = async () => {
-    const isSure = !isTyped || await askToDiscard("Discard this name?");
+    const isSure = await mayDiscard(isTyped, "Discard this name?");
     if (isSure) close();
   };
   return (

@@ -43,7 +43,7 @@ function Drawn({ draw }: { draw: () => JSX.Element }): JSX.Element {
   return draw();
 }
 
-export interface DialogProps {
+interface DialogProps {
   title: ComponentChildren;
   /** The button that closes the dialog. Without it, nobody can close the dialog. */
   no?: string;
@@ -174,9 +174,10 @@ export function ask({ title, text, no, yes }: Question): Promise<boolean> {
   return promise;
 }
 
-/** Asks before a form with typed text is closed. Resolves to whether the reader gives the text up. */
-export function askToDiscard(title: ComponentChildren): Promise<boolean> {
-  return ask({
+/** Resolves to whether a form may be closed. If the reader would lose typed text, it asks first. */
+export async function mayDiscard(isTyped: boolean, title: ComponentChildren): Promise<boolean> {
+  if (!isTyped) return true;
+  return await ask({
     title,
     text: "What you typed would be lost.",
     no: "Keep typing",

@@ -6,7 +6,7 @@ import type { Pet } from "../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
 import { dropLeaving, type Leaving, WHY_LEAVING } from "./animals.ts";
 import { changeAnimal, ItIsNow } from "./change_animal.tsx";
-import { ask, askToDiscard } from "./dialog.tsx";
+import { ask, mayDiscard } from "./dialog.tsx";
 import { changeEdit, type Edit, removeEdit, setEdit } from "./edits.ts";
 import { afterDraw, restoreFocus } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parseChange, textsOf } from "./fields.tsx";
@@ -53,7 +53,8 @@ export function EditForm({ edit, why, hasLabels = false }: EditFormProps): JSX.E
     if (isSaving) return;
     // Nobody can save a change of an animal that was removed.
     const isLost = isTyped(edit) && why !== "removed";
-    const isSure = !isLost || await askToDiscard(
+    const isSure = await mayDiscard(
+      isLost,
       (
         <>
           Discard the change of <Name of={name} />?

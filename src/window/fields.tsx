@@ -22,7 +22,7 @@ import { Select } from "./select.tsx";
 export type FieldName = Exclude<keyof Pet, "id">;
 
 /** The outcome of reading a typed text: a value, which is `undefined` for an absent one, or a fault in words. */
-export type Parsed<Value> = { isSound: true; value: Value } | { isSound: false; fault: string };
+type Parsed<Value> = { isSound: true; value: Value } | { isSound: false; fault: string };
 
 export interface Field<Value> extends Entry<Value> {
   readonly isRequired: boolean;
@@ -49,7 +49,7 @@ export interface Field<Value> extends Entry<Value> {
   inWords(value: Value | undefined): string | undefined;
 }
 
-export interface ExportedColumn<Value> {
+interface ExportedColumn<Value> {
   readonly title: string;
   textOf(value: Value | undefined): string;
 }
@@ -247,7 +247,7 @@ export type EditableField = AnyField & { readonly name: keyof NewPet };
 export const EDITABLE_FIELDS = FIELDS.filter(({ isReadOnly }) => !isReadOnly) as EditableField[];
 
 /** The status of an animal. */
-export function StatusPill({ status }: { status: PetStatus | undefined }): JSX.Element {
+function StatusPill({ status }: { status: PetStatus | undefined }): JSX.Element {
   return <span class={`pill ${status ?? "none"}`}>{statusLabel(status)}</span>;
 }
 

@@ -13,7 +13,7 @@ export interface Filter {
   order: Order;
 }
 
-export type Order = "" | "asc";
+type Order = "" | "asc";
 
 /** A tab lists the animals of one status. The tab "" lists all, and `none` those without a status. */
 export type Tab = "" | PetStatus | "none";

@@ -3,12 +3,10 @@
 import { batch, signal } from "@preact/signals";
 import type { NewPet, Pet } from "../../events/pet.ts";
 import { applyChanges, type Change, petOf } from "./animals.ts";
-import { request, ResponseError, write } from "./api.ts";
+import { isOvertaken, request, write } from "./api.ts";
 import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.tsx";
 import { holdPage, releasePage } from "./unsaved.ts";
 
-const NOT_FOUND = 404;
-const PRECONDITION_FAILED = 412;
 /** How often a write is tried while others change the animal at the same time. */
 const TRIES = 3;
 const HOLDER = "write-animal";
@@ -138,10 +136,7 @@ async function writeUnlessChanged(
       const after = await send(`pets/${id}`, { "if-match": etag });
       return { kind: "done", before: now, after, listed };
     } catch (error) {
-      // Somebody changed or removed the animal after the read.
-      const isRefused = error instanceof ResponseError &&
-        [NOT_FOUND, PRECONDITION_FAILED].includes(error.status);
-      if (!isRefused) throw error;
+      if (!isOvertaken(error)) throw error;
     }
   }
   throw new Error(ALWAYS_OTHER);

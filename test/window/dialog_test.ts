@@ -153,7 +153,7 @@ testInBrowser(
       await expectFocus(name);
     }
     await expectSoon(() => dialog.getByLabel("Category").inputValue(), "dogs");
-    // Nobody has typed what stays, so it is no loss.
+    // The form asks nothing, because the reader typed none of the texts that are left.
     await press(dialog, "Cancel");
     await dialog.waitFor({ state: "hidden" });
     const stored = await (await service.send("/v1/pets?order=asc")).json();

@@ -17,8 +17,8 @@ import {
 const box = (target: Page) => target.boundingBox();
 
 /**
- * Controls that overlap on the screen, or are outside of it. A bar that floats may be over others, and a link in a sentence
- * is no control.
+ * Controls that overlap on the screen, or are outside of it. A floating bar may cover others. Links in a sentence do not
+ * count.
  */
 const faultsOfPlaces = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
@@ -84,7 +84,7 @@ testInBrowser(
       const selection = page.getByRole("group", { name: "Selected animals" });
       await selection.waitFor();
       await check("selection");
-      // The animals are seen beside it.
+      // The bar leaves room for the animals.
       assertLess((await box(selection)).height, 844 * .4);
       await pickFrom(selection, "Mark as", "Sold");
       // A message that is pointed at stays.

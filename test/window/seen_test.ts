@@ -1,4 +1,4 @@
-/** What a write finds out is shown at once, also if the stream is late or silent. */
+/** The page shows at once that a write found another state, even if the stream is late or silent. */
 
 import { assertEquals } from "@std/assert";
 import type { FetchHandler } from "../support/fetch_from.ts";

@@ -100,7 +100,7 @@ testInBrowser(
     await page.mouse.move(0, 0);
     await page.clock.runFor(7_000);
     await expectSoon(() => other.count(), 1);
-    // What cannot be undone disappears after 4 seconds.
+    // A message without Undo disappears after 4 seconds.
     await press(other, "Undo");
     const last = toast(page, "Rex is as before");
     await last.waitFor();

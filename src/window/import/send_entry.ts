@@ -5,10 +5,12 @@ import {
   errorOf,
   fetchOnce,
   isAway,
+  NOT_FOUND,
   noteAway,
   noteBack,
   parseJson,
   pauseMs,
+  PRECONDITION_FAILED,
   writeOptions,
 } from "../api.ts";
 import { formatPet, type Patch } from "../fields.tsx";
@@ -17,8 +19,6 @@ import type { Attempt, Earlier } from "./run_import.ts";
 
 /** The key may not write, so no line can be imported. */
 const FORBIDDEN = 403;
-const NOT_FOUND = 404;
-const PRECONDITION_FAILED = 412;
 const RATE_LIMITED = 429;
 
 const REMOVED = "The animal was removed meanwhile";

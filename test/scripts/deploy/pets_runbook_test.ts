@@ -1,4 +1,4 @@
-/** What the manuals and an audit advise after a fault or a mistake, followed word for word with `pets`. */
+/** The advice of the manuals and of an audit works word for word with `pets`. */
 
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -27,10 +27,15 @@ async function commandsOf(
   return commands.map((command) => movedTo(folder, command));
 }
 
-/** The command that begins to use a store. */
-function useStore(store: string, { folder }: Installation): string {
-  const settings = `${folder}/etc/animal-store.env`;
-  return `systemctl stop animal-store && sed -i 's|^KV_PATH=.*|KV_PATH=${store}|' ${settings} && systemctl start animal-store`;
+/** Makes the service use another store, and waits until it is ready. */
+async function serveStore(name: string, address: string, installation: Installation) {
+  const { folder } = installation;
+  const replace =
+    `sed -i 's|^KV_PATH=.*|KV_PATH=${folder}/data/${name}|' ${folder}/etc/animal-store.env`;
+  await installation.expect(
+    `systemctl stop animal-store && ${replace} && systemctl start animal-store`,
+  );
+  await installation.expect(`curl -s --retry 60 ${address}/readyz`);
 }
 
 async function withService(
@@ -46,7 +51,6 @@ async function withService(
 
 test("Go back to a point in time, with pets: the service has the animals of that time, and a later revocation is made again", () =>
   withService(async ({ installation, client, address }) => {
-    const { folder } = installation;
     await installation.expect("pets keys issue --label friend");
     const [, friend] = JSON.parse(await installation.expect("pets keys list --json"));
     await client.add({ name: "Rex", categoryId: 1 });
@@ -69,8 +73,7 @@ test("Go back to a point in time, with pets: the service has the animals of that
     const [, id] = /^Key (\w+) \(friend\) is valid again: /m.exec(said)!;
     assertEquals(id, friend.id);
     await installation.expect(revoke.replace("ID", id));
-    await installation.expect(useStore(`${folder}/data/earlier.sqlite3`, installation));
-    await installation.expect(`curl -s --retry 60 ${address}/readyz`);
+    await serveStore("earlier.sqlite3", address, installation);
     assertEquals(await client.listIds(), [1]);
     const [, revoked] = JSON.parse(await installation.expect("pets keys list --json"));
     assertEquals([revoked.id, revoked.state], [friend.id, "revoked"]);
@@ -86,8 +89,7 @@ test("Restore a backup, with pets: the service has what the backup has, and the 
     let said = "";
     for (const command of commands) said += await installation.expect(command);
     assertEquals(said.match(/^Sound: 2 events/gm)?.length, 2);
-    await installation.expect(useStore(`${folder}/data/restored.sqlite3`, installation));
-    await installation.expect(`curl -s --retry 60 ${address}/readyz`);
+    await serveStore("restored.sqlite3", address, installation);
     assertEquals(await client.listIds(), [1]);
   }));
 
@@ -110,8 +112,7 @@ test("The advice of an audit, with pets: a damaged store is recovered with all e
     // The backup of a damaged store exits with 1.
     const { stdout, stderr } = await installation.run(`cd ${folder}\n${commands.join("\n")}`);
     assertEquals(stdout.match(/^Sound: 2 events/gm)?.length, 2, stdout + stderr);
-    await installation.expect(useStore(`${folder}/data/restored.sqlite3`, installation));
-    await installation.expect(`curl -s --retry 60 ${address}/readyz`);
+    await serveStore("restored.sqlite3", address, installation);
     assertEquals(await client.listIds(), [1]);
   }));
 
@@ -126,8 +127,7 @@ test("Erase personal data, with pets: the new store has no name of the animal, a
       `cd ${folder}\numask 077\n${commands.join("\n").replace("TEXT", "Ann")}`,
     );
     assertMatch(printed, /^Sound: 3 events, 2 pets\.$/m);
-    await installation.expect(useStore(`${folder}/data/erased.sqlite3`, installation));
-    await installation.expect(`curl -s --retry 60 ${address}/readyz`);
+    await serveStore("erased.sqlite3", address, installation);
     const pets = await (await client.send("/v1/pets")).json();
     assertEquals(pets.map(({ name }: { name: string }) => name), ["(removed)", "Rex"]);
   }));
