@@ -1,6 +1,6 @@
 /**
  * The field of a category: a text, with a list of the categories that the text finds by names and ids. While nobody
- * types, the text is the id. A number without a name can be typed, too. Tab chooses, too, after something was typed.
+ * types, the text is the id. A number without a name can be typed, too. After typing, Tab also chooses the active category.
  */
 
 import type { JSX } from "preact";
@@ -46,7 +46,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     },
     more: found.length > shown.length && <More count={found.length - shown.length} />,
   });
-  /** Whether Enter chooses the first choice for a typed text: what it finds, or else to add a category. */
+  /** Whether the first choice is active, so that Enter takes it: the best match or, without any, to add a category. */
   const isFirstMeant = (typed: string) => {
     const first = findCategories(typed)[0];
     if (first !== undefined) return isMeant(typed, first);
@@ -60,7 +60,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event;
     const isArrow = key === "ArrowDown" || key === "ArrowUp";
-    // Tab opens no dialog.
+    // Tab must not choose to add a category, which opens a dialog.
     const isTabbed = key === "Tab" && isTyping && shown[list.place ?? NOWHERE] !== undefined;
     if (list.isOpen && isTabbed) list.pick();
     else if (list.isOpen) list.onListKey(event);
@@ -123,7 +123,7 @@ function More({ count }: { count: number }): JSX.Element {
   );
 }
 
-/** Whether Enter chooses the first category that a typed text finds. A number may be that of another one. */
+/** Whether Enter chooses the first category that a typed text finds. A number may be the id of another category. */
 function isMeant(typed: string, first: NamedCategory): boolean {
   const trimmed = typed.trim();
   if (trimmed === "") return false;

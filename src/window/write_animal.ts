@@ -7,7 +7,7 @@ import { isOvertaken, request, write } from "./api.ts";
 import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.tsx";
 import { holdPage, releasePage } from "./unsaved.ts";
 
-/** How often a write is tried while others change the animal at the same time. */
+/** Tries while others change the animal between a read and a write, but no field that the reader saw. */
 const TRIES = 3;
 const HOLDER = "write-animal";
 
@@ -34,7 +34,7 @@ export interface Written {
   kind: "done" | "conflict";
   before: Pet;
   after: Pet | undefined;
-  /** The animal as the list had it before the response. */
+  /** The object of the list, compared by identity: before the read (conflict) or before the write (done). */
   listed: Pet | undefined;
 }
 
@@ -117,7 +117,10 @@ export function previousOf(before: Pet, after: Pet): Patch {
   return Object.fromEntries(differing.map(({ name }) => [name, before[name] ?? null]));
 }
 
-/** `send` resolves to the animal as it is then. */
+/**
+ * Sends a write only if the animal is still as `shown`, and otherwise resolves to a conflict. `send` resolves to the animal
+ * after the write, or to `undefined` if it was removed.
+ */
 async function writeUnlessChanged(
   shown: Pet,
   send: (path: string, condition: Record<string, string>) => Promise<Pet | undefined>,
