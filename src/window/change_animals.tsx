@@ -1,6 +1,6 @@
 /** Changes and removals of several animals at once, and their undo. Each animal has an outcome of its own. */
 
-import { batch, signal } from "@preact/signals";
+import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../events/pet.ts";
 import { AnimalLink } from "./animal_link.tsx";
@@ -29,16 +29,29 @@ const CHANGED = "Somebody else changed it meanwhile";
 const REMOVED = "Somebody else removed it meanwhile";
 const BUSY = "It is being changed already";
 
-/** The progress of the writes to several animals; `undefined` if there are none. */
-export const progress = signal<{ words: string; done: number; total: number } | undefined>(
-  undefined,
-);
+/** The writes to several animals, from the first request to the last response. */
+interface Run {
+  words: string;
+  total: number;
+  /** The number of animals that have an outcome. */
+  done: Signal<number>;
+  /** Sends no further requests. Requests in flight are completed. */
+  stop: () => void;
+}
 
-let isStopped = false;
+/** The run that began last is the last one. */
+const runs = signal<readonly Run[]>([]);
 
-/** Sends no further requests. Requests in flight are completed. */
+/** The progress of the run that began last; `undefined` if there is none. */
+export const progress = computed(() => {
+  const last = runs.value.at(-1);
+  if (last === undefined) return undefined;
+  return { words: last.words, done: last.done.value, total: last.total };
+});
+
+/** Stops the run whose progress is shown. */
 export function stop(): void {
-  isStopped = true;
+  runs.value.at(-1)?.stop();
 }
 
 interface Failure {
@@ -113,14 +126,23 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
   const { busy = [], free = [] } = Object.groupBy(writes, (it) => isBusy(it) ? "busy" : "free");
   const done: Written[] = [];
   const failures: Failure[] = busy.map(({ shown }) => ({ pet: shown, why: BUSY }));
+  const notSent: Write[] = [];
   const queue = free.values();
-  const showProgress = () => {
-    progress.value = { words, done: done.length + failures.length, total: writes.length };
+  const run: Run = {
+    words,
+    total: writes.length,
+    done: signal(failures.length),
+    stop() {
+      // The workers find the queue empty.
+      const rest = [...queue];
+      notSent.push(...rest);
+      endWrites(rest.map((write) => ({ write })));
+    },
   };
   const collected = new Collector<Ended>((ended) => {
     batch(() => {
       endWrites(ended);
-      showProgress();
+      run.done.value = done.length + failures.length;
     });
   });
   const work = async () => {
@@ -130,19 +152,19 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
       if (why === undefined) done.push(written);
       else failures.push({ pet: write.shown, why });
       collected.add([{ write, written }]);
-      if (isStopped) return;
     }
   };
-  isStopped = false;
   beginWrites(free);
-  showProgress();
-  await Promise.all(Array.from({ length: WORKERS }, work));
-  const notSent = [...queue];
-  batch(() => {
-    collected.flush();
-    endWrites(notSent.map((write) => ({ write })));
-    progress.value = undefined;
-  });
+  runs.value = [...runs.value, run];
+  try {
+    await Promise.all(Array.from({ length: WORKERS }, work));
+  } finally {
+    batch(() => {
+      runs.value = runs.value.filter((it) => it !== run);
+      run.stop();
+      collected.flush();
+    });
+  }
   return { done, failures, notSent: notSent.length };
 }
 

@@ -9,6 +9,7 @@ import {
   expectAccessible,
   expectFocus,
   linkOf,
+  pickStatus,
   press,
   row,
   ROWS,
@@ -190,6 +191,49 @@ testInBrowser(
     await dialog.getByText("You stopped it before 10 animals.").waitFor();
     await press(dialog, "Close");
     assertEquals(patches, 10);
+  },
+);
+
+testInBrowser(
+  "what was stopped stays stopped, also if an Undo of something else begins before it has ended",
+  async ({ service, network, open }) => {
+    await addPets(service, 20);
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    const page = await open(`/window#key=${service.token}`);
+    await pickStatus(page, "Rex", "Sold");
+    // A message that is pointed at stays, so the rest is done with the keys.
+    await toast(page, "Rex was sold").hover();
+    for (const name of ["Pet 20", "Pet 1"]) {
+      await boxOf(page, name).focus();
+      await page.keyboard.press(name === "Pet 1" ? "Shift+Space" : "Space");
+    }
+    await bar(page).getByText("20 selected").waitFor();
+    const gate = Promise.withResolvers<void>();
+    let patches = 0;
+    network.fetch = async (request) => {
+      if (request.method === "PATCH") {
+        patches++;
+        await gate.promise;
+      }
+      return await service.fetch(request);
+    };
+    await page.getByRole("combobox", { name: "Mark as" }).focus();
+    for (const key of ["Enter", "s", "Enter"]) await page.keyboard.press(key);
+    const running = (words: string) => page.getByRole("group", { name: `${words} animals` });
+    await running("Changing").getByText("Changing 0 of 20").waitFor();
+    // All connections of the browser but that of the stream are in use.
+    await expectSoon(() => patches, 5);
+    await button(running("Changing"), "Stop").focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Control+z");
+    await running("Undoing").getByText("Undoing 0 of 1").waitFor();
+    gate.resolve();
+    const dialog = page.getByRole("dialog").filter({ hasText: "15 animals were left as before" });
+    await dialog.getByText("You stopped it before 15 animals.").waitFor();
+    await press(dialog, "Close");
+    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    assertEquals(patches, 6);
+    await tab(page, "Sold 5").waitFor();
   },
 );
 
