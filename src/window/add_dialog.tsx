@@ -2,16 +2,15 @@
 
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { Pet } from "../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
-import { applyChanges } from "./animals.ts";
-import { newIdempotencyKey, ResponseError, write } from "./api.ts";
+import { newIdempotencyKey, ResponseError } from "./api.ts";
 import { Dialog, mayDiscard, openDialog } from "./dialog.tsx";
 import { afterDraw } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
 import { attempt, showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
+import { addAnimal, showWritten } from "./write_animal.ts";
 
 /** The response to the first try was lost, and then the reader changed the form. */
 const ADDED_BEFORE =
@@ -58,11 +57,11 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
     setFaults({});
     setIsSaving(true);
     const isAdded = await attempt(async () => {
-      const { body: pet } = await write<Pet>("POST", "pets", parsed.pet, headers.current);
-      applyChanges([{ pet, isRemoved: false, isOwn: true }]);
+      const added = await addAnimal(parsed.pet, headers.current);
+      showWritten([added]);
       showToast(
         <>
-          <Name of={pet.name} /> was added
+          <Name of={added.before.name} /> was added
         </>,
       );
     }, (error) => {

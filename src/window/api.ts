@@ -188,11 +188,12 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  signal?.addEventListener("abort", () => {
+  const abort = () => {
     clearTimeout(timer);
-    reject(signal.reason);
-  });
-  return promise;
+    reject(signal?.reason);
+  };
+  signal?.addEventListener("abort", abort);
+  return promise.finally(() => signal?.removeEventListener("abort", abort));
 }
 
 /** Leaves the host out, because it may be one that only other clients can reach. */

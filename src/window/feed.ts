@@ -71,8 +71,9 @@ export async function follow(onReset: () => Promise<void>): Promise<never> {
       const isReset = error instanceof ResponseError && error.status === GONE;
       if (isReset) await onReset();
       else if (!stream.signal.aborted) await wait(FAILURE_PAUSE_MS);
+    } finally {
+      document.removeEventListener("visibilitychange", pause);
     }
-    document.removeEventListener("visibilitychange", pause);
     await wait(STREAM_PAUSE_MS);
   }
 }
@@ -104,7 +105,14 @@ async function followStream(stream: AbortController): Promise<void> {
 function take(batch: readonly StoreEvent[]): void {
   rememberEvents(batch);
   position.value = batch.at(-1)!.id;
-  for (const listener of listeners) listener(batch);
+  for (const listener of listeners) {
+    try {
+      listener(batch);
+    } catch (error) {
+      // The other parts of the page still get the events, which come only once.
+      reportError(error);
+    }
+  }
 }
 
 /** Yields the lines that have arrived, until the stream ends, is lost or is silent for too long. */
