@@ -172,7 +172,7 @@ function useLongWait(isBusy: boolean): boolean {
 /** Whether the dialog that calls it is still open. Its work may end later. */
 export function useIsOpen(): { readonly current: boolean } {
   const isOpen = useRef(true);
-  useEffect(() => () => {
+  useLayoutEffect(() => () => {
     isOpen.current = false;
   }, []);
   return isOpen;
