@@ -7,7 +7,7 @@ import { AnimalLink } from "./animal_link.tsx";
 import { Collector } from "./collector.ts";
 import { animals, animalsWere } from "./count_words.ts";
 import { ask, Dialog, openDialog } from "./dialog.tsx";
-import { statusInSentence } from "./fields.tsx";
+import { differencesOf, statusInSentence, statusLabel } from "./fields.tsx";
 import { showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
 import {
@@ -16,6 +16,7 @@ import {
   changing,
   type Ended,
   endWrites,
+  previousOf,
   removalOf,
   undoOf,
   type Write,
@@ -27,7 +28,7 @@ const WORKERS = 5;
 
 const CHANGED = "Somebody else changed it meanwhile";
 const REMOVED = "Somebody else removed it meanwhile";
-const BUSY = "It is being changed already";
+const BUSY = "It was just being saved";
 
 /** The writes to several animals, from the first request to the last response. */
 interface Run {
@@ -75,6 +76,7 @@ export async function changeStatus(
   const already = pets.length - others.length;
   const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));
   report(await writeEach(writes, "Changing"), {
+    failed: "not changed",
     words: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
     note: already > 0 ? `${animals(already)} had this status before` : undefined,
     mayUndo: true,
@@ -85,13 +87,13 @@ export async function changeStatus(
 export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   const isSure = await ask({
     title: `Remove ${animals(pets.length)}?`,
-    text:
-      "You can undo this for some seconds. The animals get new ids then, and lose their history.",
+    text: "You can undo this for a few seconds.",
     no: "Keep",
     yes: "Remove",
   });
   if (!isSure) return;
   report(await writeEach(pets.map(removalOf), "Removing"), {
+    failed: "not removed",
     words: (count) => `${animalsWere(count)} removed`,
     mayUndo: true,
   });
@@ -100,24 +102,37 @@ export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
 /** Undoes writes to one or several animals. */
 export async function undo(done: readonly Written[]): Promise<void> {
   const outcomes = await writeEach(done.map(undoOf), "Undoing");
-  const [first, ...more] = outcomes.done;
-  const isAlone = first !== undefined && more.length === 0;
   const wasRemoved = done.some(({ after }) => after === undefined);
   report(outcomes, {
-    words: (count) => {
-      if (isAlone) return <UndoneAlone done={first} wasRemoved={wasRemoved} />;
-      if (wasRemoved) return `${animalsWere(count)} added again, with new ids`;
-      return `${animals(count)} ${count === 1 ? "is" : "are"} as before`;
-    },
+    failed: wasRemoved ? "not added again" : "not changed back",
+    words: () => <Undone done={outcomes.done} wasRemoved={wasRemoved} />,
     mayUndo: false,
   });
 }
 
-function UndoneAlone({ done, wasRemoved }: { done: Written; wasRemoved: boolean }): JSX.Element {
-  const { id, name } = done.after!;
+interface UndoneProps {
+  /** At least one. */
+  done: readonly Written[];
+  wasRemoved: boolean;
+}
+
+function Undone({ done, wasRemoved }: UndoneProps): JSX.Element {
+  const [{ before, after }] = done;
+  const { id, name, status } = after!;
   const link = <AnimalLink id={id} name={name} />;
-  if (wasRemoved) return <>{link} was added again. Its new id is {id}</>;
-  return <>{link} is as before</>;
+  const differences = differencesOf(after!, previousOf(before, after!));
+  const fields = differences.map(({ field }) => field.label.toLowerCase()).join(" and ");
+  if (done.length > 1) {
+    const count = animals(done.length);
+    return wasRemoved
+      ? <>Undone: {count} are back, with new ids and without their history</>
+      : <>Undone: {count} have their old {fields} again</>;
+  }
+  if (wasRemoved) return <>Undone: {link} is back, with the new id {id} and without its history</>;
+  if (fields === "status" && status !== undefined) {
+    return <>Undone: {link} is {statusLabel(status).toLowerCase()} again</>;
+  }
+  return <>Undone: {link} has its old {fields} again</>;
 }
 
 /** Sends all writes, several at a time, until each has an outcome or the reader stops it. */
@@ -182,6 +197,8 @@ async function outcomeOf(
 }
 
 interface Report {
+  /** What did not happen to the animals that failed, after "were". */
+  failed: string;
   /** The sentence for the number of animals that were written. */
   words: (count: number) => ComponentChildren;
   note?: string;
@@ -189,16 +206,17 @@ interface Report {
 }
 
 /** A message if all succeeded, else a dialog that says what failed and why. */
-function report({ done, failures, notSent }: Outcomes, { words, note, mayUndo }: Report): void {
+function report(outcomes: Outcomes, { failed, words, note, mayUndo }: Report): void {
+  const { done, failures, notSent } = outcomes;
   const undoDone = mayUndo && done.length > 0 ? () => undo(done) : undefined;
-  const what = <>{words(done.length)}{note !== undefined && `. ${note}`}</>;
+  const what = done.length > 0 && <>{words(done.length)}{note !== undefined && `. ${note}`}</>;
   if (failures.length === 0 && notSent === 0) {
     showToast(what, undoDone);
     return;
   }
   openDialog((close) => (
     <Dialog
-      title={`${animalsWere(failures.length + notSent)} left as before`}
+      title={`${animalsWere(failures.length + notSent)} ${failed}`}
       no="Close"
       yes={undoDone === undefined ? undefined : "Undo the rest"}
       onYes={() => {
@@ -207,7 +225,7 @@ function report({ done, failures, notSent }: Outcomes, { words, note, mayUndo }:
       }}
       onClose={close}
     >
-      <p role="status">{what}.</p>
+      {what && <p role="status">{what}.</p>}
       {notSent > 0 && <p>You stopped it before {animals(notSent)}.</p>}
       {failures.length > 0 && <Failures failures={failures} />}
     </Dialog>

@@ -95,7 +95,7 @@ testInBrowser(
     await toast(page, "2 animals were sold. 1 animal had this status before").waitFor();
     await tab(page, "Sold 3").waitFor();
     await press(toast(page, "were sold"), "Undo");
-    await toast(page, "2 animals are as before").waitFor();
+    await toast(page, "Undone: 2 animals have their old status again").waitFor();
     await tab(page, "Sold 1").waitFor();
     for (const [name, status] of [["Rex", "Available"], ["Mia", "No status"], ["Zoe", "Sold"]]) {
       await expectSoon(() => statusOf(page, name).innerText(), status);
@@ -120,7 +120,8 @@ testInBrowser(
     await tab(page, "All 2").waitFor();
     await bar(page).waitFor({ state: "hidden" });
     await press(toast(page, "were removed"), "Undo");
-    await toast(page, "2 animals were added again, with new ids").waitFor();
+    await toast(page, "Undone: 2 animals are back, with new ids and without their history")
+      .waitFor();
     await tab(page, "All 4").waitFor();
     const ids = () =>
       page.locator(ROWS).evaluateAll((rows: Page[]) => rows.map((it) => it.dataset.id));
@@ -147,7 +148,7 @@ testInBrowser(
       return await service.fetch(request);
     };
     await markAs(page, "Pending");
-    const dialog = page.getByRole("dialog").filter({ hasText: "3 animals were left as before" });
+    const dialog = page.getByRole("dialog").filter({ hasText: "3 animals were not changed" });
     await dialog.getByText("1 animal became pending.").waitFor();
     const reasons = async () => {
       const lines = await dialog.getByRole("row").allInnerTexts();
@@ -161,7 +162,7 @@ testInBrowser(
     await expectAccessible(page, "report");
     network.fetch = service.fetch;
     await press(dialog, "Undo the rest");
-    await toast(page, "Pet 1 is as before").waitFor();
+    await toast(page, "Undone: Pet 1 is available again").waitFor();
     await expectSoon(() => statusOf(page, "Pet 1").innerText(), "Available");
     await bar(page).getByText("3 selected").waitFor();
   },
@@ -186,7 +187,7 @@ testInBrowser(
     await expectAccessible(page, "progress");
     await press(running, "Stop");
     gate.resolve();
-    const dialog = page.getByRole("dialog").filter({ hasText: "10 animals were left as before" });
+    const dialog = page.getByRole("dialog").filter({ hasText: "10 animals were not changed" });
     await dialog.getByText("10 animals were sold.").waitFor();
     await dialog.getByText("You stopped it before 10 animals.").waitFor();
     await press(dialog, "Close");
@@ -228,7 +229,7 @@ testInBrowser(
     await page.keyboard.press("Control+z");
     await running("Undoing").getByText("Undoing 0 of 1").waitFor();
     gate.resolve();
-    const dialog = page.getByRole("dialog").filter({ hasText: "15 animals were left as before" });
+    const dialog = page.getByRole("dialog").filter({ hasText: "15 animals were not changed" });
     await dialog.getByText("You stopped it before 15 animals.").waitFor();
     await press(dialog, "Close");
     await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
