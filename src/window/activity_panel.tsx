@@ -45,7 +45,11 @@ export function ActivityPanel(): JSX.Element {
         {isDayLoaded.value && events.value.length === 0 && (
           <p class="soft small">Nothing has happened today.</p>
         )}
-        {!isDayLoaded.value && <p class="soft small">{connectionProblem.value || "Loading …"}</p>}
+        {!isDayLoaded.value && (
+          <p class="soft small">
+            {connectionProblem.value ? "Waiting for the connection …" : "Loading …"}
+          </p>
+        )}
       </div>
     </aside>
   );

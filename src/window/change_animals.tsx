@@ -74,11 +74,16 @@ export async function changeStatus(
 ): Promise<void> {
   const others = pets.filter((pet) => pet.status !== status);
   const already = pets.length - others.length;
+  const note = already > 0 ? `${already.toLocaleString("en")} needed no change` : undefined;
+  if (others.length === 0) {
+    showToast(`${animals(already)} needed no change`);
+    return;
+  }
   const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));
   report(await writeEach(writes, "Changing"), {
     failed: "not changed",
     words: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
-    note: already > 0 ? `${animals(already)} had this status before` : undefined,
+    note,
     mayUndo: true,
   });
 }
@@ -119,16 +124,14 @@ interface UndoneProps {
 function Undone({ done, wasRemoved }: UndoneProps): JSX.Element {
   const [{ before, after }] = done;
   const { id, name, status } = after!;
+  if (done.length > 1) {
+    const what = wasRemoved ? "are back, with new ids and no history" : "changed back";
+    return <>Undone: {animals(done.length)} {what}</>;
+  }
   const link = <AnimalLink id={id} name={name} />;
+  if (wasRemoved) return <>Undone: {link} is back, with the new id {id} and no history</>;
   const differences = differencesOf(after!, previousOf(before, after!));
   const fields = differences.map(({ field }) => field.label.toLowerCase()).join(" and ");
-  if (done.length > 1) {
-    const count = animals(done.length);
-    return wasRemoved
-      ? <>Undone: {count} are back, with new ids and without their history</>
-      : <>Undone: {count} have their old {fields} again</>;
-  }
-  if (wasRemoved) return <>Undone: {link} is back, with the new id {id} and without its history</>;
   if (fields === "status" && status !== undefined) {
     return <>Undone: {link} is {statusLabel(status).toLowerCase()} again</>;
   }

@@ -104,7 +104,7 @@ testInBrowser(
     // The Tab key has loaded nothing, and the rows are where they were.
     await expectSoon(() => page.evaluate("scrollY"), before);
     await press("Control+z");
-    await toast(page, "Undone: 3 animals have their old status again").waitFor();
+    await toast(page, "Undone: 3 animals changed back").waitFor();
     await expectSoon(() => statusOf(page, "Pet 129").innerText(), "Available");
     // Removes them, and presses Undo.
     await reach(

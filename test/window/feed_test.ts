@@ -133,7 +133,7 @@ testInBrowser(
     };
     const page = await open(`/window#key=${service.token}`);
     const activity = activityOf(page);
-    await activity.getByText("It is away. Trying again …").waitFor();
+    await activity.getByText("Waiting for the connection …").waitFor();
     await row(page, "Rex").waitFor();
     // The stream brings a part of the day.
     await expectSoon(() => page.streams.size, 1);
@@ -142,7 +142,7 @@ testInBrowser(
     network.fetch = service.fetch;
     // Neither the name of the category nor a kind without events is among them.
     await page.getByRole("img", { name: "2 added", exact: true }).waitFor();
-    await activity.getByText("Trying again").waitFor({ state: "hidden" });
+    await activity.getByText("Waiting").waitFor({ state: "hidden" });
     const isBeforeLastHour = await page.evaluate("new Date().getHours() < 23");
     const start = await activity.locator(".axis time").first().innerText();
     assertEquals(start.startsWith("Yesterday, "), isBeforeLastHour);
@@ -161,9 +161,8 @@ testInBrowser(
       return Response.json({ message: "It is away" }, { status: 503 });
     };
     await page.reload();
-    for (const part of [page.getByRole("tabpanel"), activityOf(page)]) {
-      await part.getByText("It is away. Trying again …").waitFor();
-    }
+    await page.getByRole("tabpanel").getByText("It is away. Trying again …").waitFor();
+    await activityOf(page).getByText("Waiting for the connection …").waitFor();
     assertEquals(await page.getByText(/Loading …|\b0\b|Nothing has happened/).count(), 0);
     network.fetch = service.fetch;
     await row(page, "Rex").waitFor();

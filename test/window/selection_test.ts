@@ -92,14 +92,18 @@ testInBrowser(
     await boxOf(page, "Zoe").click();
     await boxOf(page, "Rex").click({ modifiers: ["Shift"] });
     await markAs(page, "Sold");
-    await toast(page, "2 animals were sold. 1 animal had this status before").waitFor();
+    await toast(page, "2 animals were sold. 1 needed no change").waitFor();
     await tab(page, "Sold 3").waitFor();
     await press(toast(page, "were sold"), "Undo");
-    await toast(page, "Undone: 2 animals have their old status again").waitFor();
+    await toast(page, "Undone: 2 animals changed back").waitFor();
     await tab(page, "Sold 1").waitFor();
     for (const [name, status] of [["Rex", "Available"], ["Mia", "No status"], ["Zoe", "Sold"]]) {
       await expectSoon(() => statusOf(page, name).innerText(), status);
     }
+    await press(bar(page), "Clear");
+    await boxOf(page, "Zoe").click();
+    await markAs(page, "Sold");
+    await toast(page, "1 animal needed no change").waitFor();
   },
 );
 
@@ -120,7 +124,7 @@ testInBrowser(
     await tab(page, "All 2").waitFor();
     await bar(page).waitFor({ state: "hidden" });
     await press(toast(page, "were removed"), "Undo");
-    await toast(page, "Undone: 2 animals are back, with new ids and without their history")
+    await toast(page, "Undone: 2 animals are back, with new ids and no history")
       .waitFor();
     await tab(page, "All 4").waitFor();
     const ids = () =>

@@ -59,7 +59,7 @@ testInBrowser(
     await press(page, "Remove Rex");
     await press(toast(page, "Rex was removed"), "Undo");
     // Pointed at, the message stays.
-    const words = "Undone: Rex is back, with the new id 2 and without its history";
+    const words = "Undone: Rex is back, with the new id 2 and no history";
     await toast(page, words).hover();
     await row(page, "Rex").filter({ hasText: String(Number.MAX_SAFE_INTEGER) }).waitFor();
     await expectSoon(() => statusOf(page, "Rex").innerText(), "Sold");
