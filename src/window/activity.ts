@@ -11,8 +11,8 @@ const BATCH_LENGTH = 1_000;
 const BATCHES_MAX = 20;
 
 /**
- * The number of events of animals of each kind, in the order of {@linkcode KINDS}, by the hour since the Unix epoch. They are
- * all only when {@linkcode isDayLoaded}.
+ * The number of events of animals of each kind, in the order of {@linkcode KINDS}, by the hour since the Unix epoch. Until
+ * {@linkcode isDayLoaded}, some are missing.
  */
 export const hours = signal<Readonly<Record<number, readonly number[]>>>({});
 

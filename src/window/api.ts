@@ -115,6 +115,7 @@ export function newIdempotencyKey(): string {
  */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   if (options.method === undefined) return await sendUntilAnswered(path, options);
+  // Any text that no other holder has.
   const holder = newIdempotencyKey();
   holdPage(holder);
   try {

@@ -74,7 +74,6 @@ export async function changeStatus(
 ): Promise<void> {
   const others = pets.filter((pet) => pet.status !== status);
   const already = pets.length - others.length;
-  const note = already > 0 ? `${already.toLocaleString("en")} needed no change` : undefined;
   if (others.length === 0) {
     showToast(`${animals(already)} needed no change`);
     return;
@@ -83,7 +82,7 @@ export async function changeStatus(
   report(await writeEach(writes, "Changing"), {
     failed: "not changed",
     words: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
-    note,
+    note: already > 0 ? `${already.toLocaleString("en")} unchanged` : undefined,
     mayUndo: true,
   });
 }
@@ -212,7 +211,7 @@ interface Report {
 function report(outcomes: Outcomes, { failed, words, note, mayUndo }: Report): void {
   const { done, failures, notSent } = outcomes;
   const undoDone = mayUndo && done.length > 0 ? () => undo(done) : undefined;
-  const what = done.length > 0 && <>{words(done.length)}{note !== undefined && `. ${note}`}</>;
+  const what = done.length > 0 && <>{words(done.length)}{note !== undefined && `, ${note}`}</>;
   if (failures.length === 0 && notSent === 0) {
     showToast(what, undoDone);
     return;

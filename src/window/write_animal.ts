@@ -68,7 +68,7 @@ export function removalOf(shown: Pet): Write {
   return { shown, patch: {}, send };
 }
 
-/** Adds an animal, and shows it. With the same `headers`, it is added only once. */
+/** Adds an animal. With the same Idempotency-Key in `headers`, it is added only once. */
 export async function addAnimal(pet: NewPet, headers?: Record<string, string>): Promise<Written> {
   const known = knownOf(undefined);
   const { body } = await write<Pet>("POST", "pets", pet, headers);

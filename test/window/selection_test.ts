@@ -92,7 +92,7 @@ testInBrowser(
     await boxOf(page, "Zoe").click();
     await boxOf(page, "Rex").click({ modifiers: ["Shift"] });
     await markAs(page, "Sold");
-    await toast(page, "2 animals were sold. 1 needed no change").waitFor();
+    await toast(page, "2 animals were sold, 1 unchanged").waitFor();
     await tab(page, "Sold 3").waitFor();
     await press(toast(page, "were sold"), "Undo");
     await toast(page, "Undone: 2 animals changed back").waitFor();
