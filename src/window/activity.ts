@@ -2,7 +2,7 @@
 
 import { batch, signal } from "@preact/signals";
 import { type Reply, request } from "./api.ts";
-import { kindOf, KINDS, type StoreEvent } from "./events.ts";
+import { kindOf, KINDS, petIdOf, type StoreEvent } from "./events.ts";
 import { rememberEvents } from "./feed.ts";
 
 export const HOUR_MS = 3_600_000;
@@ -10,7 +10,10 @@ export const HOUR_MS = 3_600_000;
 const BATCH_LENGTH = 1_000;
 const BATCHES_MAX = 20;
 
-/** The number of events of each kind, in the order of {@linkcode KINDS}, by the hour since the Unix epoch. */
+/**
+ * The number of events of animals of each kind, in the order of {@linkcode KINDS}, by the hour since the Unix epoch. Until
+ * {@linkcode isDayLoaded}, some are missing.
+ */
 export const hours = signal<Readonly<Record<number, readonly number[]>>>({});
 
 /** Whether the last day had more events than the page counts. */
@@ -39,10 +42,10 @@ export async function loadLastDay(position: string): Promise<void> {
   isDayLoaded.value = true;
 }
 
-/** Counts some more events. */
+/** Counts some more events. Those of the names of categories change no animal. */
 export function countEvents(events: readonly StoreEvent[]): void {
   const after: Record<number, readonly number[]> = { ...hours.value };
-  for (const event of events) {
+  for (const event of events.filter((it) => petIdOf(it) !== undefined)) {
     const hour = Math.floor(Date.parse(event.time) / HOUR_MS);
     const kind = KINDS.indexOf(kindOf(event));
     const numbers = after[hour] ?? KINDS.map(() => 0);

@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { HOUR_MS, hours, isDayCut, isDayLoaded } from "./activity.ts";
+import { connectionProblem } from "./api.ts";
 import { RunSentence, runsOf } from "./event_sentences.tsx";
 import { kindOf, KINDS, type StoreEvent } from "./events.ts";
 import { events } from "./feed.ts";
@@ -36,16 +37,17 @@ export function ActivityPanel(): JSX.Element {
         <span class="last">{runs.value.length > 0 && <RunSentence run={runs.value[0]} />}</span>
       </button>
       <div id="activity" role="region" aria-label="Activity" tabIndex={0}>
-        <h2>Last 24 hours</h2>
         <Day />
-        {isDayCut.value && <p class="soft small">The day had too many events to count them all.</p>}
         <h2>Last events</h2>
         <ol class="events">
           {runs.value.slice(0, RUNS_SHOWN).map((run) => <Run key={run.at(-1)!.id} run={run} />)}
         </ol>
-        {events.value.length === 0 && (
+        {isDayLoaded.value && events.value.length === 0 && (
+          <p class="soft small">Nothing has happened today.</p>
+        )}
+        {!isDayLoaded.value && (
           <p class="soft small">
-            {isDayLoaded.value ? "Nothing has happened today." : "Loading …"}
+            {connectionProblem.value ? "Waiting for the connection …" : "Loading …"}
           </p>
         )}
       </div>
@@ -53,16 +55,20 @@ export function ActivityPanel(): JSX.Element {
   );
 }
 
-/** How many events of each kind each of the last 24 hours had. */
-function Day(): JSX.Element {
+/** How many events of each kind each of the last 24 hours had, if it had any. */
+function Day(): JSX.Element | null {
   const firstHour = Math.floor(now.value / HOUR_MS) - (HOURS_SHOWN - 1);
   const none = KINDS.map(() => 0);
   const counts = Array.from(
     { length: HOURS_SHOWN },
     (_, it) => hours.value[firstHour + it] ?? none,
   );
+  const totals = KINDS.map((_, place) => counts.reduce((sum, ofHour) => sum + ofHour[place], 0));
+  const shown = KINDS.filter((_, place) => totals[place] > 0);
+  if (shown.length === 0) return null;
   return (
     <>
+      <h2>Last 24 hours</h2>
       <svg
         class="chart"
         role="img"
@@ -73,16 +79,25 @@ function Day(): JSX.Element {
         {KINDS.map((kind, place) => <path key={kind} class={kind} d={barsOf(place, counts)} />)}
       </svg>
       <p class="axis">
-        <time>{formatTime(firstHour * HOUR_MS)}</time>
+        <time>{hourWords(firstHour * HOUR_MS)}</time>
         <time>now</time>
       </p>
       <p class="legend" id="day">
-        {KINDS.map((kind, place) => (
-          <span key={kind} class={`dot ${kind}`}>{totalOf(place, counts)} {kind}</span>
+        {shown.map((kind) => (
+          <span key={kind} class={`dot ${kind}`}>
+            {isDayLoaded.value && totals[KINDS.indexOf(kind)].toLocaleString("en")} {kind}
+          </span>
         ))}
       </p>
+      {isDayCut.value && <p class="soft small">The day had too many events to count them all.</p>}
     </>
   );
+}
+
+/** The time of an hour of the last 24, with its day if that is not today. */
+function hourWords(time: number): string {
+  const isToday = new Date(time).getDate() === new Date(now.value).getDate();
+  return isToday ? formatTime(time) : `Yesterday, ${formatTime(time)}`;
 }
 
 /** The path of the bars of a kind. The highest bar of all kinds is as high as the chart. */
@@ -94,10 +109,6 @@ function barsOf(place: number, counts: readonly (readonly number[])[]): string {
     return `M${x} ${CHART_HEIGHT}v${-height}`;
   });
   return bars.join("");
-}
-
-function totalOf(place: number, counts: readonly (readonly number[])[]): string {
-  return counts.reduce((sum, ofHour) => sum + ofHour[place], 0).toLocaleString("en");
 }
 
 function Run({ run }: { run: readonly StoreEvent[] }): JSX.Element {

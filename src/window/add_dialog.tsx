@@ -2,16 +2,16 @@
 
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { Pet } from "../../events/pet.ts";
+import type { NewPet } from "../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
-import { applyChanges } from "./animals.ts";
-import { newIdempotencyKey, ResponseError, write } from "./api.ts";
-import { Dialog, mayDiscard, openDialog } from "./dialog.tsx";
+import { newIdempotencyKey, ResponseError } from "./api.ts";
+import { Dialog, mayDiscard, openDialog, useIsOpen } from "./dialog.tsx";
 import { afterDraw } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
-import { attempt, showToast } from "./messages.tsx";
+import { attempt, problem as problemOfPage, showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
+import { addAnimal, showWritten } from "./write_animal.ts";
 
 /** The response to the first try was lost, and then the reader changed the form. */
 const ADDED_BEFORE =
@@ -32,6 +32,7 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [isSaving, setIsSaving] = useState(false);
   const form = useRef<HTMLDivElement>(null);
+  const isOpen = useIsOpen();
   // A repeated request with the same key adds nothing.
   const headers = useRef({ "idempotency-key": newIdempotencyKey() });
   const isTyped = EDITABLE_FIELDS.some(({ name }) => (texts[name] ?? "") !== (given[name] ?? ""));
@@ -58,22 +59,31 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
     setFaults({});
     setIsSaving(true);
     const isAdded = await attempt(async () => {
-      const { body: pet } = await write<Pet>("POST", "pets", parsed.pet, headers.current);
-      applyChanges([{ pet, isRemoved: false, isOwn: true }]);
+      const added = await addAnimal(parsed.pet, headers.current);
+      showWritten([added]);
       showToast(
         <>
-          <Name of={pet.name} /> was added
+          <Name of={added.before.name} /> was added
         </>,
       );
     }, (error) => {
       const found = faultsIn(error);
-      if (Object.keys(found).length > 0) showFaults(found);
+      if (!isOpen.current) showFailure(parsed.pet, error);
+      else if (Object.keys(found).length > 0) showFaults(found);
       else setProblem(problemOf(error));
     });
     setIsSaving(false);
     if (!isAdded) return;
     if (isLast) close();
     else beginNext();
+  };
+  const leave = () => {
+    close();
+    showToast(
+      <>
+        <Name of={texts.name ?? ""} /> is still being saved
+      </>,
+    );
   };
   const cancel = async () => {
     const isSure = await mayDiscard(isTyped, "Discard this animal?");
@@ -85,6 +95,7 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
       no="Cancel"
       yes="Add"
       busy={isSaving ? "Saving …" : undefined}
+      onLeave={leave}
       fault={problem}
       onYes={() => save(true)}
       further={{ label: "Add and next", onPress: () => save(false) }}
@@ -104,6 +115,15 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
         />
       </div>
     </Dialog>
+  );
+}
+
+/** The form was closed meanwhile, so the page says why the animal was not added. */
+function showFailure({ name }: NewPet, error: unknown): void {
+  problemOfPage.value = (
+    <>
+      <Name of={name} />: {(error as Error).message}
+    </>
   );
 }
 

@@ -23,6 +23,7 @@ import {
   waiting,
   wanted,
 } from "./animals.ts";
+import { connectionProblem } from "./api.ts";
 import { animals } from "./count_words.ts";
 import { EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
@@ -129,7 +130,7 @@ function Rest(): JSX.Element | null {
   const isEmpty = order.value.length === 0;
   if (isLoading.value) {
     if (isEmpty) return <Skeleton />;
-    return <p class="note">{isStale.value ? loadingWords() : "Loading more …"}</p>;
+    return <p class="note">{loadingWords()}</p>;
   }
   if (hasNothing.value) {
     return (
@@ -152,6 +153,7 @@ function Rest(): JSX.Element | null {
 }
 
 function loadingWords(): string {
+  if (connectionProblem.value) return connectionProblem.value;
   return wanted.value.name === "" ? "Loading …" : "Searching …";
 }
 

@@ -7,7 +7,7 @@ import type { Pet } from "../../events/pet.ts";
 import { changeByEvent, hasMore, loadMore, order, petOf, wanted } from "./animals.ts";
 import { Status } from "./animal_row.tsx";
 import { NOT_FOUND, request, ResponseError } from "./api.ts";
-import { askToRemove } from "./change_animal.tsx";
+import { removeOrAsk } from "./change_animal.tsx";
 import { beginEdit, EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
@@ -120,7 +120,7 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
       {!edits.value.has(pet.id) && (
         <span class="buttons">
           <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
-          <button type="button" onClick={() => askToRemove(pet)}>Remove</button>
+          <button type="button" onClick={() => removeOrAsk(pet)}>Remove</button>
         </span>
       )}
     </>

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { Pet } from "../../events/pet.ts";
 import { type Leaving, wanted, WHY_LEAVING } from "./animals.ts";
-import { askToRemove, changeOrAsk } from "./change_animal.tsx";
+import { changeOrAsk, removeOrAsk } from "./change_animal.tsx";
 import { beginEdit } from "./edit_form.tsx";
 import { type AnyField, FIELDS, type Patch } from "./fields.tsx";
 import { Icon } from "./icon.tsx";
@@ -135,7 +135,7 @@ function Actions({ pet }: { pet: Pet }): JSX.Element {
         tabIndex={-1}
         title="Remove"
         aria-label={`Remove ${name}`}
-        onClick={() => askToRemove(pet)}
+        onClick={() => removeOrAsk(pet)}
       >
         <Icon name="remove" />
       </button>

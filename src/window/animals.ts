@@ -38,7 +38,7 @@ export interface Leaving {
 
 /** The same in words, after the name of the animal. */
 export const WHY_LEAVING: Record<Leaving["why"], string> = {
-  removed: "was removed by somebody else",
+  removed: "was removed",
   elsewhere: "left this list",
 };
 
@@ -251,7 +251,8 @@ export function applyChanges(changes: readonly Change[]): void {
     waitingAfter.delete(id);
     leavingAfter.delete(id);
     const isEdited = edits.value.has(id) && (isShown || isRemoved);
-    const staysUnderPointer = isShown && isPointerOnRows && !(isRemoved && isOwn);
+    // Otherwise the second click of a double click would remove the next animal.
+    const staysUnderPointer = isShown && isPointerOnRows;
     if (shown !== undefined && (isEdited || staysUnderPointer)) {
       leavingAfter.set(id, {
         pet: isRemoved ? shown : pet,

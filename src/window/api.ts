@@ -3,16 +3,21 @@
 import { signal } from "@preact/signals";
 import { FIELDS, formatPet, messageOf, type Patch } from "./fields.tsx";
 import { keyForRequest, refuseKey } from "./session.ts";
+import { holdPage, releasePage } from "./unsaved.ts";
 import type { NewPet } from "../../events/pet.ts";
 
 /** 0 is the status of a lost connection. */
 const AWAY_STATUSES = [0, 408, 429, 502, 503, 504];
 const RATE_LIMITED = 429;
 const UNAUTHORIZED = 401;
-const WRITE_TRIES = 8;
+/** The service knows an Idempotency-Key for 24 hours. */
+const WRITE_LIMIT_MS = 12 * 3_600_000;
 const BACK_OFF_MS = 250;
 const BACK_OFF_LIMIT_MS = 5_000;
 const REQUEST_LIMIT_MS = 60_000;
+
+const UNKNOWN =
+  "It is not known whether this was saved, because the service did not answer. Look before you try again";
 
 /** Fields whose integers may exceed those of JavaScript. */
 const INT64_FIELDS: readonly string[] = FIELDS.filter(({ isNumber }) => isNumber)
@@ -104,9 +109,25 @@ export function newIdempotencyKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join("-");
 }
 
-/** Resolves to a response that is a success. A read is repeated without limit, a write {@linkcode WRITE_TRIES} times. */
+/**
+ * Resolves to a response that is a success. While the service is away, a read is repeated without limit, and a write for
+ * {@linkcode WRITE_LIMIT_MS}; until then, the page is not left without a question.
+ */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
+  if (options.method === undefined) return await sendUntilAnswered(path, options);
+  // Any text that no other holder has.
+  const holder = newIdempotencyKey();
+  holdPage(holder);
+  try {
+    return await sendUntilAnswered(path, options);
+  } finally {
+    releasePage(holder);
+  }
+}
+
+async function sendUntilAnswered(path: string, options: RequestOptions): Promise<Response> {
   const isWrite = options.method !== undefined;
+  const startMs = Date.now();
   for (let tries = 1;; tries++) {
     const response = await fetchOnce(path, options);
     if (response.ok) {
@@ -115,9 +136,8 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     }
     const error = await errorOf(response);
     const isReadFailed = !isWrite && response.status >= 500;
-    const isLastTry = isWrite && tries >= WRITE_TRIES;
-    const isRepeated = (isAway(response) || isReadFailed) && !isLastTry;
-    if (!isRepeated) throw error;
+    if (!isAway(response) && !isReadFailed) throw error;
+    if (isWrite && Date.now() - startMs > WRITE_LIMIT_MS) throw new Error(UNKNOWN);
     noteAway(error);
     await wait(pauseMs(response, tries), options.signal);
   }
@@ -188,11 +208,12 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  signal?.addEventListener("abort", () => {
+  const abort = () => {
     clearTimeout(timer);
-    reject(signal.reason);
-  });
-  return promise;
+    reject(signal?.reason);
+  };
+  signal?.addEventListener("abort", abort);
+  return promise.finally(() => signal?.removeEventListener("abort", abort));
 }
 
 /** Leaves the host out, because it may be one that only other clients can reach. */

@@ -4,10 +4,10 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { addCategory, addUnusedCategory, renameCategory } from "./categories.ts";
 import { namedCategories, type NamedCategory, nameOfCategory } from "./category_names.ts";
-import { Dialog, mayDiscard, openDialog } from "./dialog.tsx";
+import { Dialog, mayDiscard, openDialog, useIsOpen } from "./dialog.tsx";
 import { FIELDS } from "./fields.tsx";
 import { FormField } from "./form_field.tsx";
-import { attempt, showToast } from "./messages.tsx";
+import { attempt, showProblem, showToast } from "./messages.tsx";
 import { isBlank, Name } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
 
@@ -40,6 +40,7 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
   const [fault, setFault] = useState<string | undefined>(undefined);
   const [isTried, setIsTried] = useState(false);
   const [isSaving, setIsSaving] = useState(false);
+  const isOpen = useIsOpen();
   const isTyped = id !== before.id || name !== before.name;
   const faultOfName = isTried ? faultOf(name) : undefined;
   const faultOfId = isTried && renamed === undefined ? faultOfNewId(id) : undefined;
@@ -63,7 +64,10 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
         </>,
       );
       if (renamed === undefined) onAdded?.(saved);
-    }, (error) => setFault((error as Error).message));
+    }, (error) => {
+      if (isOpen.current) setFault((error as Error).message);
+      else showProblem(error);
+    });
     setIsSaving(false);
     if (isSaved) close();
   };
@@ -73,6 +77,14 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
     else if (id === before.id) return await addUnusedCategory(category);
     else await addCategory(category);
     return category.id;
+  };
+  const leave = () => {
+    close();
+    showToast(
+      <>
+        <Name of={name} /> is still being saved
+      </>,
+    );
   };
   const cancel = async () => {
     const isSure = await mayDiscard(isTyped, "Discard this name?");
@@ -84,6 +96,7 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
       no="Cancel"
       yes="Save"
       busy={isSaving ? "Saving …" : undefined}
+      onLeave={leave}
       fault={fault}
       onYes={save}
       onClose={cancel}

@@ -20,7 +20,7 @@ import {
   type Written,
 } from "./write_animal.ts";
 
-const BUSY = "The animal is being changed already. Try again when that is done";
+const BUSY = "This animal is just being saved. Try again in a moment";
 
 /** The outcome of a change: `theirs` is the animal as somebody else has made it meanwhile. */
 type Outcome = { kind: "done" } | { kind: "failed" } | { kind: "conflict"; theirs: Pet };
@@ -51,36 +51,26 @@ export async function changeOrAsk(shown: Pet, patch: Patch): Promise<void> {
   if (isSure) await changeOrAsk(theirs, patch);
 }
 
-/** Removes an animal, after a question. */
-export async function askToRemove(pet: Pet): Promise<void> {
+/** Removes an animal at once, because the message about it offers Undo. In a conflict, asks what to do. */
+export async function removeOrAsk(shown: Pet): Promise<void> {
+  // The second click of a double click.
+  if (isBeingRemoved(shown.id)) return;
+  const outcome = await carryOut(removalOf(shown));
+  if (outcome.kind !== "conflict") return;
+  const { theirs } = outcome;
   const isSure = await ask({
-    title: (
-      <>
-        Remove <Name of={pet.name} />?
-      </>
-    ),
-    text:
-      "You can undo this for some seconds. The animal gets a new id then, and loses its history.",
-    no: "Keep",
-    yes: "Remove",
+    title: "Somebody else changed this animal",
+    text: <ItIsNow pet={theirs} />,
+    no: "Keep theirs",
+    yes: "Remove anyway",
   });
-  if (!isSure) return;
-  let outcome = await removeAnimal(pet);
-  while (outcome.kind === "conflict") {
-    const { theirs } = outcome;
-    const isStillSure = await ask({
-      title: "Somebody else changed this animal",
-      text: <ItIsNow pet={theirs} />,
-      no: "Keep theirs",
-      yes: "Remove anyway",
-    });
-    if (!isStillSure) return;
-    outcome = await removeAnimal(theirs);
-  }
+  if (isSure) await removeOrAsk(theirs);
 }
 
-function removeAnimal(shown: Pet): Promise<Outcome> {
-  return carryOut(removalOf(shown));
+/** A removal sets no fields. */
+function isBeingRemoved(id: number): boolean {
+  const patch = changing.value.get(id);
+  return patch !== undefined && Object.keys(patch).length === 0;
 }
 
 export function ItIsNow({ pet }: { pet: Pet }) {

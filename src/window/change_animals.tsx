@@ -1,13 +1,13 @@
 /** Changes and removals of several animals at once, and their undo. Each animal has an outcome of its own. */
 
-import { batch, signal } from "@preact/signals";
+import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import type { Pet, PetStatus } from "../../events/pet.ts";
 import { AnimalLink } from "./animal_link.tsx";
 import { Collector } from "./collector.ts";
 import { animals, animalsWere } from "./count_words.ts";
 import { ask, Dialog, openDialog } from "./dialog.tsx";
-import { statusInSentence } from "./fields.tsx";
+import { differencesOf, statusInSentence, statusLabel } from "./fields.tsx";
 import { showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
 import {
@@ -16,6 +16,7 @@ import {
   changing,
   type Ended,
   endWrites,
+  previousOf,
   removalOf,
   undoOf,
   type Write,
@@ -27,18 +28,31 @@ const WORKERS = 5;
 
 const CHANGED = "Somebody else changed it meanwhile";
 const REMOVED = "Somebody else removed it meanwhile";
-const BUSY = "It is being changed already";
+const BUSY = "It was just being saved";
 
-/** The progress of the writes to several animals; `undefined` if there are none. */
-export const progress = signal<{ words: string; done: number; total: number } | undefined>(
-  undefined,
-);
+/** The writes to several animals, from the first request to the last response. */
+interface Run {
+  words: string;
+  total: number;
+  /** The number of animals that have an outcome. */
+  done: Signal<number>;
+  /** Sends no further requests. Requests in flight are completed. */
+  stop: () => void;
+}
 
-let isStopped = false;
+/** The run that began last is the last one. */
+const runs = signal<readonly Run[]>([]);
 
-/** Sends no further requests. Requests in flight are completed. */
+/** The progress of the run that began last; `undefined` if there is none. */
+export const progress = computed(() => {
+  const last = runs.value.at(-1);
+  if (last === undefined) return undefined;
+  return { words: last.words, done: last.done.value, total: last.total };
+});
+
+/** Stops the run whose progress is shown. */
 export function stop(): void {
-  isStopped = true;
+  runs.value.at(-1)?.stop();
 }
 
 interface Failure {
@@ -60,10 +74,15 @@ export async function changeStatus(
 ): Promise<void> {
   const others = pets.filter((pet) => pet.status !== status);
   const already = pets.length - others.length;
+  if (others.length === 0) {
+    showToast(`${animals(already)} needed no change`);
+    return;
+  }
   const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));
   report(await writeEach(writes, "Changing"), {
+    failed: "not changed",
     words: (count) => `${animals(count)} ${statusInSentence(status, count)}`,
-    note: already > 0 ? `${animals(already)} had this status before` : undefined,
+    note: already > 0 ? `${already.toLocaleString("en")} unchanged` : undefined,
     mayUndo: true,
   });
 }
@@ -72,13 +91,13 @@ export async function changeStatus(
 export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   const isSure = await ask({
     title: `Remove ${animals(pets.length)}?`,
-    text:
-      "You can undo this for some seconds. The animals get new ids then, and lose their history.",
+    text: "You can undo this for a few seconds.",
     no: "Keep",
     yes: "Remove",
   });
   if (!isSure) return;
   report(await writeEach(pets.map(removalOf), "Removing"), {
+    failed: "not removed",
     words: (count) => `${animalsWere(count)} removed`,
     mayUndo: true,
   });
@@ -87,24 +106,35 @@ export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
 /** Undoes writes to one or several animals. */
 export async function undo(done: readonly Written[]): Promise<void> {
   const outcomes = await writeEach(done.map(undoOf), "Undoing");
-  const [first, ...more] = outcomes.done;
-  const isAlone = first !== undefined && more.length === 0;
   const wasRemoved = done.some(({ after }) => after === undefined);
   report(outcomes, {
-    words: (count) => {
-      if (isAlone) return <UndoneAlone done={first} wasRemoved={wasRemoved} />;
-      if (wasRemoved) return `${animalsWere(count)} added again, with new ids`;
-      return `${animals(count)} ${count === 1 ? "is" : "are"} as before`;
-    },
+    failed: wasRemoved ? "not added again" : "not changed back",
+    words: () => <Undone done={outcomes.done} wasRemoved={wasRemoved} />,
     mayUndo: false,
   });
 }
 
-function UndoneAlone({ done, wasRemoved }: { done: Written; wasRemoved: boolean }): JSX.Element {
-  const { id, name } = done.after!;
+interface UndoneProps {
+  /** At least one. */
+  done: readonly Written[];
+  wasRemoved: boolean;
+}
+
+function Undone({ done, wasRemoved }: UndoneProps): JSX.Element {
+  const [{ before, after }] = done;
+  const { id, name, status } = after!;
+  if (done.length > 1) {
+    const what = wasRemoved ? "are back, with new ids and no history" : "changed back";
+    return <>Undone: {animals(done.length)} {what}</>;
+  }
   const link = <AnimalLink id={id} name={name} />;
-  if (wasRemoved) return <>{link} was added again. Its new id is {id}</>;
-  return <>{link} is as before</>;
+  if (wasRemoved) return <>Undone: {link} is back, with the new id {id} and no history</>;
+  const differences = differencesOf(after!, previousOf(before, after!));
+  const fields = differences.map(({ field }) => field.label.toLowerCase()).join(" and ");
+  if (fields === "status" && status !== undefined) {
+    return <>Undone: {link} is {statusLabel(status).toLowerCase()} again</>;
+  }
+  return <>Undone: {link} has its old {fields} again</>;
 }
 
 /** Sends all writes, several at a time, until each has an outcome or the reader stops it. */
@@ -113,14 +143,23 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
   const { busy = [], free = [] } = Object.groupBy(writes, (it) => isBusy(it) ? "busy" : "free");
   const done: Written[] = [];
   const failures: Failure[] = busy.map(({ shown }) => ({ pet: shown, why: BUSY }));
+  const notSent: Write[] = [];
   const queue = free.values();
-  const showProgress = () => {
-    progress.value = { words, done: done.length + failures.length, total: writes.length };
+  const run: Run = {
+    words,
+    total: writes.length,
+    done: signal(failures.length),
+    stop() {
+      // The workers find the queue empty.
+      const rest = [...queue];
+      notSent.push(...rest);
+      endWrites(rest.map((write) => ({ write })));
+    },
   };
   const collected = new Collector<Ended>((ended) => {
     batch(() => {
       endWrites(ended);
-      showProgress();
+      run.done.value = done.length + failures.length;
     });
   });
   const work = async () => {
@@ -130,19 +169,19 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
       if (why === undefined) done.push(written);
       else failures.push({ pet: write.shown, why });
       collected.add([{ write, written }]);
-      if (isStopped) return;
     }
   };
-  isStopped = false;
   beginWrites(free);
-  showProgress();
-  await Promise.all(Array.from({ length: WORKERS }, work));
-  const notSent = [...queue];
-  batch(() => {
-    collected.flush();
-    endWrites(notSent.map((write) => ({ write })));
-    progress.value = undefined;
-  });
+  runs.value = [...runs.value, run];
+  try {
+    await Promise.all(Array.from({ length: WORKERS }, work));
+  } finally {
+    batch(() => {
+      runs.value = runs.value.filter((it) => it !== run);
+      run.stop();
+      collected.flush();
+    });
+  }
   return { done, failures, notSent: notSent.length };
 }
 
@@ -160,6 +199,8 @@ async function outcomeOf(
 }
 
 interface Report {
+  /** What did not happen to the animals that failed, after "were". */
+  failed: string;
   /** The sentence for the number of animals that were written. */
   words: (count: number) => ComponentChildren;
   note?: string;
@@ -167,16 +208,17 @@ interface Report {
 }
 
 /** A message if all succeeded, else a dialog that says what failed and why. */
-function report({ done, failures, notSent }: Outcomes, { words, note, mayUndo }: Report): void {
+function report(outcomes: Outcomes, { failed, words, note, mayUndo }: Report): void {
+  const { done, failures, notSent } = outcomes;
   const undoDone = mayUndo && done.length > 0 ? () => undo(done) : undefined;
-  const what = <>{words(done.length)}{note !== undefined && `. ${note}`}</>;
+  const what = done.length > 0 && <>{words(done.length)}{note !== undefined && `, ${note}`}</>;
   if (failures.length === 0 && notSent === 0) {
     showToast(what, undoDone);
     return;
   }
   openDialog((close) => (
     <Dialog
-      title={`${animalsWere(failures.length + notSent)} left as before`}
+      title={`${animalsWere(failures.length + notSent)} ${failed}`}
       no="Close"
       yes={undoDone === undefined ? undefined : "Undo the rest"}
       onYes={() => {
@@ -185,7 +227,7 @@ function report({ done, failures, notSent }: Outcomes, { words, note, mayUndo }:
       }}
       onClose={close}
     >
-      <p role="status">{what}.</p>
+      {what && <p role="status">{what}.</p>}
       {notSent > 0 && <p>You stopped it before {animals(notSent)}.</p>}
       {failures.length > 0 && <Failures failures={failures} />}
     </Dialog>

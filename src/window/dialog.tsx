@@ -2,9 +2,12 @@
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { connectionProblem } from "./api.ts";
 import { restoreFocus } from "./focus.ts";
+
+/** Nobody has to wait longer for a dialog that is busy. */
+const LONGEST_WAIT_MS = 3_000;
 
 interface OpenDialog {
   id: number;
@@ -49,8 +52,10 @@ interface DialogProps {
   no?: string;
   /** The button that carries out the action of the dialog. */
   yes?: string;
-  /** The work of the dialog at the moment, such as "Saving …". Nobody can close it meanwhile. */
+  /** The work of the dialog at the moment, such as "Saving …". Nobody can close it meanwhile, unless `onLeave` is there. */
   busy?: string;
+  /** Closes the dialog while it is busy, if that takes long. Its work continues. */
+  onLeave?: () => void;
   /** Whether `yes` may be final. Then `no` has the focus. */
   isDangerous?: boolean;
   /** Whether the dialog has much to show. */
@@ -66,7 +71,7 @@ interface DialogProps {
 }
 
 export function Dialog(props: DialogProps): JSX.Element {
-  const { title, no, yes, busy, isDangerous, isWide, fault, onYes, further, onClose, children } =
+  const { title, no, yes, busy, onLeave, isDangerous, isWide, fault, onYes, further, children } =
     props;
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -79,8 +84,10 @@ export function Dialog(props: DialogProps): JSX.Element {
     };
   }, []);
   const isBusy = busy !== undefined;
+  const mayLeave = useLongWait(isBusy) && onLeave !== undefined;
   const close = () => {
-    if (!isBusy) onClose?.();
+    if (!isBusy) props.onClose?.();
+    else if (mayLeave) onLeave();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
@@ -119,8 +126,13 @@ export function Dialog(props: DialogProps): JSX.Element {
         <p class="buttons">
           <span class="soft" role="status">{isBusy && (connectionProblem.value || busy)}</span>
           {no !== undefined && (
-            <button type="button" autofocus={isDangerous} disabled={isBusy} onClick={close}>
-              {no}
+            <button
+              type="button"
+              autofocus={isDangerous}
+              disabled={isBusy && !mayLeave}
+              onClick={close}
+            >
+              {mayLeave ? "Save in the background" : no}
             </button>
           )}
           {further !== undefined && (
@@ -141,6 +153,29 @@ export function Dialog(props: DialogProps): JSX.Element {
       </form>
     </dialog>
   );
+}
+
+/** Whether something takes long. */
+function useLongWait(isBusy: boolean): boolean {
+  const [isLong, setIsLong] = useState(false);
+  useEffect(() => {
+    if (!isBusy) return;
+    const timer = setTimeout(() => setIsLong(true), LONGEST_WAIT_MS);
+    return () => {
+      clearTimeout(timer);
+      setIsLong(false);
+    };
+  }, [isBusy]);
+  return isLong;
+}
+
+/** Whether the dialog that calls it is still open. Its work may end later. */
+export function useIsOpen(): { readonly current: boolean } {
+  const isOpen = useRef(true);
+  useLayoutEffect(() => () => {
+    isOpen.current = false;
+  }, []);
+  return isOpen;
 }
 
 export interface Question {

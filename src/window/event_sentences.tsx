@@ -4,13 +4,22 @@ import type { ComponentChildren, JSX } from "preact";
 import { computed } from "@preact/signals";
 import type { Pet } from "../../events/pet.ts";
 import { AnimalLink } from "./animal_link.tsx";
-import { categoryIdOf, isPetEvent, kindOf, petIdOf, type StoreEvent } from "./events.ts";
+import {
+  categoryIdOf,
+  isPetEvent,
+  kindOf,
+  type PetEvent,
+  petIdOf,
+  type StoreEvent,
+} from "./events.ts";
 import { type AnyField, differencesOf, type Patch } from "./fields.tsx";
 import { events, EVENTS_KEPT } from "./feed.ts";
 import { Name } from "./name.tsx";
 
 const SHORTEST_RUN = 3;
 const LONGEST_GAP_MS = 60_000;
+/** Nobody changes animals one by one so fast: changes to different values are one action, for example an Undo. */
+const LONGEST_GAP_OF_ACTION_MS = 1_000;
 
 /** Animals that have no page any more. */
 const removedIds = computed(() => {
@@ -32,8 +41,10 @@ export function runsOf(events: readonly StoreEvent[]): StoreEvent[][] {
 function continues(run: readonly StoreEvent[], event: StoreEvent): boolean {
   const later = run.at(-1)!;
   const gapMs = Date.parse(later.time) - Date.parse(event.time);
-  const isSameKind = isPetEvent(later) && isPetEvent(event) && verbOf(later) === verbOf(event);
-  return isSameKind && gapMs <= LONGEST_GAP_MS;
+  if (!isPetEvent(later) || !isPetEvent(event)) return false;
+  if (verbOf(later) === verbOf(event)) return gapMs <= LONGEST_GAP_MS;
+  const isSameField = fieldsOf(event) !== "" && fieldsOf(later) === fieldsOf(event);
+  return isSameField && gapMs <= LONGEST_GAP_OF_ACTION_MS;
 }
 
 interface RunProps {
@@ -46,13 +57,16 @@ export function RunSentence({ run, hasLinks = false }: RunProps): JSX.Element {
   const [event] = run;
   if (run.length === 1) return <Sentence event={event} hasLinks={hasLinks} />;
   const animals = new Set(run.map(petIdOf)).size;
-  const number = (animals === 1 ? run.length : animals).toLocaleString("en");
   const { length, [length - 1]: oldest } = events.value;
   // The page has forgotten what was before.
   const isCut = length === EVENTS_KEPT && run.at(-1) === oldest;
-  const count = isCut ? `At least ${number}` : number;
-  if (animals > 1) return <>{count} animals {verbOf(event)}</>;
-  return <>{subjectOf(event, hasLinks)} was changed {count} times</>;
+  if (animals > 1) return <>{countWords(animals, isCut)} animals {verbOfRun(run)}</>;
+  const times = countWords(run.length, isCut).toLowerCase();
+  return <>{subjectOf(event, hasLinks)} was changed {times} times</>;
+}
+
+function countWords(count: number, isCut: boolean): string {
+  return isCut ? `More than ${(count - 1).toLocaleString("en")}` : count.toLocaleString("en");
 }
 
 function Sentence({ event, hasLinks }: { event: StoreEvent; hasLinks: boolean }): JSX.Element {
@@ -117,7 +131,22 @@ function nameOf(event: StoreEvent, name: string, hasLinks: boolean): JSX.Element
   return isLink ? <AnimalLink id={id} name={name} /> : <Name of={name} />;
 }
 
-/** The event in words that do not name its animal. Events of one run have the same words. */
+/** The words for all events of a run. */
+function verbOfRun(run: readonly StoreEvent[]): string {
+  const [event] = run;
+  const isOneVerb = run.every((it) => verbOf(it) === verbOf(event));
+  if (isOneVerb || !isPetEvent(event)) return verbOf(event);
+  return `got another ${fieldsOf(event)}`;
+}
+
+/** The labels of the fields that a change has changed, in small letters: "" for another event. */
+function fieldsOf(event: PetEvent): string {
+  if (event.type !== "PetUpdated") return "";
+  const differences = differencesOf(event.data, event.data.previous as Patch);
+  return differences.map(({ field }) => field.label.toLowerCase()).join(" and ");
+}
+
+/** The event in words that do not name its animal. */
 function verbOf(event: StoreEvent): string {
   if (isPetEvent(event) && event.type === "PetUpdated") {
     const [difference, ...more] = differencesOf(event.data, event.data.previous as Patch);

@@ -5,8 +5,8 @@ import type { StoreEvent } from "./events.ts";
 import { parseJson, ResponseError, send, wait } from "./api.ts";
 import { Collector } from "./collector.ts";
 
-/** The page forgets older events. */
-export const EVENTS_KEPT = 1_000;
+/** The page forgets older events. Of a run that it has forgotten in part, it says that there are more than 1,000. */
+export const EVENTS_KEPT = 1_001;
 
 const STREAM_PAUSE_MS = 250;
 /** The service refuses the stream, and may not do so later. */
@@ -71,8 +71,9 @@ export async function follow(onReset: () => Promise<void>): Promise<never> {
       const isReset = error instanceof ResponseError && error.status === GONE;
       if (isReset) await onReset();
       else if (!stream.signal.aborted) await wait(FAILURE_PAUSE_MS);
+    } finally {
+      document.removeEventListener("visibilitychange", pause);
     }
-    document.removeEventListener("visibilitychange", pause);
     await wait(STREAM_PAUSE_MS);
   }
 }
@@ -104,7 +105,14 @@ async function followStream(stream: AbortController): Promise<void> {
 function take(batch: readonly StoreEvent[]): void {
   rememberEvents(batch);
   position.value = batch.at(-1)!.id;
-  for (const listener of listeners) listener(batch);
+  for (const listener of listeners) {
+    try {
+      listener(batch);
+    } catch (error) {
+      // The other parts of the page still get the events, which come only once.
+      reportError(error);
+    }
+  }
 }
 
 /** Yields the lines that have arrived, until the stream ends, is lost or is silent for too long. */

@@ -1,4 +1,7 @@
-/** Messages about the last action, in a corner: its success for some seconds, its failure until it is closed. */
+/**
+ * The message about the last action, below the list: its success for some seconds, its failure until it is closed. There is
+ * one at a time, so that it hides little.
+ */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
@@ -15,7 +18,7 @@ interface Toast {
   undo: (() => void) | undefined;
 }
 
-/** The success of the last action. */
+/** The success of the last action. It is not shown while there is a failure. */
 const toast = signal<Toast | undefined>(undefined);
 
 /** The reason if the last action failed. */
@@ -23,6 +26,7 @@ export const problem = signal<ComponentChildren>(undefined);
 
 /** Shows the success of an action for some seconds. In this time, the reader can call `undo`. */
 export function showToast(content: ComponentChildren, undo?: () => void): void {
+  problem.value = undefined;
   toast.value = { content, undo };
 }
 
@@ -74,6 +78,7 @@ export function Messages(): JSX.Element {
 function ToastMessage(): JSX.Element {
   const element = useRef<HTMLParagraphElement>(null);
   const shown = toast.value;
+  const isShown = shown !== undefined && !problem.value;
   const undo = () => {
     hideToast();
     shown?.undo?.();
@@ -102,8 +107,8 @@ function ToastMessage(): JSX.Element {
   }, [shown]);
   return (
     <p ref={element} class="toast" role="status">
-      {shown !== undefined && <span>{shown.content}</span>}
-      {shown?.undo !== undefined && (
+      {isShown && <span>{shown.content}</span>}
+      {isShown && shown.undo !== undefined && (
         <button type="button" title="Undo (Ctrl+Z)" onClick={undo}>Undo</button>
       )}
     </p>

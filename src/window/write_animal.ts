@@ -2,8 +2,10 @@
 
 import { batch, signal } from "@preact/signals";
 import type { NewPet, Pet } from "../../events/pet.ts";
-import { applyChanges, type Change, petOf } from "./animals.ts";
+import { applyChanges, type Change, changeByEvent, petOf } from "./animals.ts";
 import { isOvertaken, request, write } from "./api.ts";
+import { isPetEvent, petIdOf } from "./events.ts";
+import { eventsAfter, position } from "./feed.ts";
 import { EDITABLE_FIELDS, formatPet, type Patch } from "./fields.tsx";
 import { holdPage, releasePage } from "./unsaved.ts";
 
@@ -34,11 +36,18 @@ export interface Written {
   kind: "done" | "conflict";
   before: Pet;
   after: Pet | undefined;
-  /** The object of the list, compared by identity: before the read (conflict) or before the write (done). */
+  /** What the page knew before the request: a response that comes late may be older than what the page knows by then. */
+  known: Known;
+}
+
+interface Known {
+  /** The position of the stream. */
+  position: string;
+  /** The object of the list, compared by identity. An animal that is added has none. */
   listed: Pet | undefined;
 }
 
-/** The outcomes that came last. The stream brings the same changes, often later. */
+/** The outcomes that came last, without those that are older than what the page knows. */
 export const lastWritten = signal<readonly Written[]>([]);
 
 export function changeOf(shown: Pet, patch: Patch): Write {
@@ -59,14 +68,18 @@ export function removalOf(shown: Pet): Write {
   return { shown, patch: {}, send };
 }
 
+/** Adds an animal. With the same Idempotency-Key in `headers`, it is added only once. */
+export async function addAnimal(pet: NewPet, headers?: Record<string, string>): Promise<Written> {
+  const known = knownOf(undefined);
+  const { body } = await write<Pet>("POST", "pets", pet, headers);
+  return { kind: "done", before: body, after: body, known };
+}
+
 /** Undoes a change unless somebody else has changed the animal since, or adds a removed animal again, with a new id. */
 export function undoOf({ before, after }: Written): Write {
   if (after !== undefined) return changeOf(after, previousOf(before, after));
   const fields = EDITABLE_FIELDS.map(({ name }) => [name, before[name]]);
-  const send = async (): Promise<Written> => {
-    const { body } = await write<Pet>("POST", "pets", Object.fromEntries(fields) as NewPet);
-    return { kind: "done", before, after: body, listed: undefined };
-  };
+  const send = () => addAnimal(Object.fromEntries(fields) as NewPet);
   return { shown: before, patch: {}, send };
 }
 
@@ -90,21 +103,42 @@ export function endWrites(ended: readonly Ended[]): void {
   const others = new Map(changing.value);
   for (const { write: { shown } } of ended) others.delete(shown.id);
   batch(() => {
-    applyChanges(written.filter(isListOlder).map(effectOf));
-    // In one batch, a later call without outcomes must not hide those of an earlier one.
-    if (written.length > 0) lastWritten.value = written;
+    showWritten(written);
     changing.value = others;
     if (others.size === 0) releasePage(HOLDER);
   });
 }
 
-/**
- * Whether the list still lacks this change. If it has another pet by now, the stream has brought this change or a later
- * one.
- */
-function isListOlder({ before, after, listed }: Written): boolean {
-  const isAddedAgain = after !== undefined && after.id !== before.id;
-  return isAddedAgain || petOf(before.id) === listed;
+/** Shows the outcomes of writes at once, because the stream may bring them later. */
+export function showWritten(written: readonly Written[]): void {
+  const newest = written.filter(isNewest);
+  // In one batch, a later call without outcomes must not hide those of an earlier one.
+  if (newest.length === 0) return;
+  batch(() => {
+    applyChanges(newest.map(effectOf));
+    lastWritten.value = newest;
+  });
+}
+
+/** Whether the page knows nothing newer of the animal. */
+function isNewest(written: Written): boolean {
+  const { pet, isRemoved } = effectOf(written);
+  const later = eventsAfter(written.known.position);
+  // The stream has brought so much meanwhile that it also brings this.
+  if (later === undefined) return false;
+  const last = later.findLast((event) => petIdOf(event) === pet.id);
+  // Without an event, a page of the list may have brought another state.
+  if (last === undefined) return petOf(pet.id) === written.known.listed;
+  if (!isPetEvent(last)) return false;
+  const brought = changeByEvent(last);
+  return brought.isRemoved === isRemoved && isSame(brought.pet, pet);
+}
+
+function knownOf(id: number | undefined): Known {
+  return {
+    position: position.value ?? "",
+    listed: id === undefined ? undefined : petOf(id),
+  };
 }
 
 function effectOf({ kind, before, after }: Written): Change {
@@ -127,17 +161,16 @@ async function writeUnlessChanged(
 ): Promise<Written> {
   const { id } = shown;
   for (let tries = 0; tries < TRIES; tries++) {
-    const listedBefore = petOf(id);
+    const known = knownOf(id);
     const { body: [now], headers } = await request<Pet[]>(`pets?ids=${id}`);
     if (now === undefined || !isSame(now, shown)) {
-      return { kind: "conflict", before: shown, after: now, listed: listedBefore };
+      return { kind: "conflict", before: shown, after: now, known };
     }
     const etag = headers.get("etag");
     if (etag === null) throw new Error(NO_ETAG);
-    const listed = petOf(id);
     try {
       const after = await send(`pets/${id}`, { "if-match": etag });
-      return { kind: "done", before: now, after, listed };
+      return { kind: "done", before: now, after, known };
     } catch (error) {
       if (!isOvertaken(error)) throw error;
     }

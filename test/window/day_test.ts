@@ -104,7 +104,7 @@ testInBrowser(
     // The Tab key has loaded nothing, and the rows are where they were.
     await expectSoon(() => page.evaluate("scrollY"), before);
     await press("Control+z");
-    await toast(page, "3 animals are as before").waitFor();
+    await toast(page, "Undone: 3 animals changed back").waitFor();
     await expectSoon(() => statusOf(page, "Pet 129").innerText(), "Available");
     // Removes them, and presses Undo.
     await reach(
@@ -121,7 +121,7 @@ testInBrowser(
     );
     await reach(page, button(page, "Undo"));
     await press("Enter");
-    await toast(page, "3 animals were added again, with new ids").waitFor();
+    await toast(page, "Undone: 3 animals are back").waitFor();
     // Opens an animal's page, changes it there, and goes back.
     await press("/");
     await expectFocus(page.getByRole("searchbox"));

@@ -13,10 +13,11 @@ import {
   row,
   statusOf,
   tab,
+  toast,
 } from "../support/window_controls.ts";
 
 testInBrowser(
-  "a dialog that is sending says so, and cannot be cancelled",
+  "a dialog that is sending says so, cannot be cancelled, and is left to the background if it takes long",
   async ({ service, network, open }) => {
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
@@ -25,6 +26,10 @@ testInBrowser(
       if (request.method === "POST") await gate.promise;
       return await service.fetch(request);
     };
+    await tab(page, "All 0").waitFor();
+    await page.clock.install();
+    // The time of the page passes only when the test says so.
+    await page.clock.pauseAt(Date.now() + 60_000);
     await press(page, "Add an animal");
     await fill(dialog, "Rex", "7");
     await press(dialog, "Add");
@@ -40,10 +45,57 @@ testInBrowser(
     // A phone may close it all the same.
     await page.evaluate("document.querySelector('dialog').close()");
     await dialog.getByText("Saving …").waitFor();
-    gate.resolve();
+    await page.clock.runFor(4_000);
+    await press(dialog, "Save in the background");
     await dialog.waitFor({ state: "hidden" });
+    await toast(page, "Rex is still being saved").waitFor();
+    gate.resolve();
+    await toast(page, "Rex was added").waitFor();
     await row(page, "Rex").waitFor();
     assertEquals(await service.listIds(), [1]);
+  },
+);
+
+testInBrowser(
+  "what was left to the background is saved when the service answers, or the page says that nobody knows",
+  async ({ service, network, open }) => {
+    const page = await open(`/window#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await tab(page, "All 0").waitFor();
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    const answers: Record<string, () => Response> = {
+      "Mia: Name is not allowed": () =>
+        Response.json({ code: "forbidden", message: "Name is not allowed" }, { status: 403 }),
+      "Zoe: It is not known whether this was saved": () => new Response(null, { status: 503 }),
+    };
+    let later = Date.now();
+    for (const [words, answer] of Object.entries(answers)) {
+      const [name] = words.split(":");
+      const gate = Promise.withResolvers<void>();
+      network.fetch = async (request) => {
+        if (request.method !== "POST") return await service.fetch(request);
+        await gate.promise;
+        return answer();
+      };
+      await press(page, "Add an animal");
+      await fill(dialog, name, "7");
+      await press(dialog, "Add");
+      await dialog.getByText("Saving …").waitFor();
+      await page.clock.runFor(4_000);
+      await press(dialog, "Save in the background");
+      await dialog.waitFor({ state: "hidden" });
+      const asked = page.waitForEvent("dialog");
+      const leaving = page.close({ runBeforeUnload: true });
+      await (await asked).dismiss();
+      await leaving;
+      // A write is repeated for 12 hours.
+      later += 13 * 3_600_000;
+      await page.clock.setSystemTime(later);
+      gate.resolve();
+      await page.getByRole("alert").filter({ hasText: words }).waitFor();
+    }
+    assertEquals(await service.listIds(), []);
   },
 );
 

@@ -1,9 +1,11 @@
 /** The stream of events: renewed when it ends, and safe with events that the page does not know. */
 
-import { assert } from "@std/assert";
-import { testInBrowser } from "../support/chromium.ts";
+import { assert, assertEquals } from "@std/assert";
+import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { happened, linkOf, row, tab } from "../support/window_controls.ts";
+
+const activityOf = (page: Page) => page.getByRole("region", { name: "Activity" });
 
 testInBrowser("a stream that the server ends is renewed", async ({ service, network, open }) => {
   let streams = 0;
@@ -89,6 +91,9 @@ testInBrowser(
     await service.remove(3);
     for (const id of [4, 5, 6]) await service.change(id, { status: "sold" });
     await service.change(7, { name: " \u200b" });
+    // An Undo gives each animal its own status back.
+    const statuses = ["sold", "pending", "available"];
+    await Promise.all(statuses.map((status, place) => service.change(8 + place, { status })));
     await service.add({ name: "مرحبا!", categoryId: 7 });
     const page = await open(`/window#key=${service.token}`);
     const lines = page.locator("ol.events li");
@@ -97,12 +102,13 @@ testInBrowser(
       return sentences.map((text: string) => text.trim());
     }, [
       "مرحبا! was added",
+      "3 animals got another status",
       "Pet 7 was renamed (blank name)",
       "3 animals were sold",
       "Pet 3 was removed",
       "20 animals were added",
     ]);
-    await expectSoon(() => lines.locator("time").allTextContents(), Array(5).fill("just now"));
+    await expectSoon(() => lines.locator("time").allTextContents(), Array(6).fill("just now"));
     // A name does not change the direction of the text around it.
     await expectSoon(() => lines.first().locator("bdi").textContent(), "مرحبا!");
     await expectSoon(() => lines.getByRole("link").allInnerTexts(), ["مرحبا!", "Pet 7"]);
@@ -112,5 +118,54 @@ testInBrowser(
     // A name of white space can be clicked.
     await linkOf(page, "(blank name)").click();
     await page.getByRole("heading", { name: "(blank name)" }).waitFor();
+  },
+);
+
+testInBrowser(
+  "the day counts animals alone, and no number that it does not know yet",
+  async ({ service, network, open }) => {
+    await service.nameCategory(7n, "Dogs");
+    await service.add({ name: "Rex", categoryId: 7 });
+    const away = () => Response.json({ message: "It is away" }, { status: 503 });
+    network.fetch = async (request) => {
+      const isOfDay = request.url.includes("&since=");
+      return isOfDay ? away() : await service.fetch(request);
+    };
+    const page = await open(`/window#key=${service.token}`);
+    const activity = activityOf(page);
+    await activity.getByText("Waiting for the connection …").waitFor();
+    await row(page, "Rex").waitFor();
+    // The stream brings a part of the day.
+    await expectSoon(() => page.streams.size, 1);
+    await service.add({ name: "Mia", categoryId: 7 });
+    await page.getByRole("img", { name: "added", exact: true }).waitFor();
+    network.fetch = service.fetch;
+    // Neither the name of the category nor a kind without events is among them.
+    await page.getByRole("img", { name: "2 added", exact: true }).waitFor();
+    await activity.getByText("Waiting").waitFor({ state: "hidden" });
+    const isBeforeLastHour = await page.evaluate("new Date().getHours() < 23");
+    const start = await activity.locator(".axis time").first().innerText();
+    assertEquals(start.startsWith("Yesterday, "), isBeforeLastHour);
+  },
+);
+
+testInBrowser(
+  "a reload without a connection states nothing, and says that the page tries again",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    await row(page, "Rex").waitFor();
+    const isOfPage = (request: Request) => !new URL(request.url).pathname.startsWith("/v1/");
+    network.fetch = async (request) => {
+      if (isOfPage(request)) return await service.fetch(request);
+      return Response.json({ message: "It is away" }, { status: 503 });
+    };
+    await page.reload();
+    await page.getByRole("tabpanel").getByText("It is away. Trying again …").waitFor();
+    await activityOf(page).getByText("Waiting for the connection …").waitFor();
+    assertEquals(await page.getByText(/Loading …|\b0\b|Nothing has happened/).count(), 0);
+    network.fetch = service.fetch;
+    await row(page, "Rex").waitFor();
+    await page.getByRole("img", { name: "1 added", exact: true }).waitFor();
   },
 );

@@ -98,7 +98,7 @@ testInBrowser(
           above.y + above.height < ofBar.y;
       }, true);
       await press(page, "Undo");
-      await toast(page, "Rex is as before").waitFor();
+      await toast(page, "Undone: Rex is available again").waitFor();
       await selection.waitFor();
       await press(selection, "Clear");
       await selection.waitFor({ state: "hidden" });
@@ -111,7 +111,7 @@ testInBrowser(
       assertLess(ofUndo.x + ofUndo.width, ofMessage.x + ofMessage.width);
       assertLess(ofMessage.height, 7.5 * fontSize);
       await press(message, "Undo");
-      await toast(page, "is as before").waitFor();
+      await toast(page, "is available again").waitFor();
       await tab(page, "Sold 0").waitFor();
       await page.context().close();
     }

@@ -50,7 +50,7 @@ testInBrowser(
       return Promise.resolve(Response.json(error, { status: 503 }));
     };
     await tab(page, "Pending 0").click();
-    await page.getByText("The store is away. Trying again …").waitFor();
+    await panel.getByText("The store is away. Trying again …").waitFor();
     network.fetch = service.fetch;
     await page.getByText("No such animals.").waitFor();
     await page.getByText("Connected").waitFor();
@@ -70,7 +70,7 @@ testInBrowser("no row moves under the pointer", async ({ service, open }) => {
   await service.add({ name: "Bella", categoryId: 7 });
   await page.getByText("2 new animals").waitFor();
   await service.remove(3);
-  await row(page, "Zoe").getByText("was removed by somebody else").waitFor();
+  await row(page, "Zoe").getByText("was removed").waitFor();
   await expectSoon(() => place("Mia"), before);
   assertEquals(await row(page, "Max").count(), 0);
   await press(page, "Show");
@@ -93,7 +93,10 @@ testInBrowser("no row moves under the pointer", async ({ service, open }) => {
 testInBrowser(
   "forced colours show the selected tab and the dots",
   async ({ service, open }) => {
-    await service.add({ name: "Rex", categoryId: 7, status: "sold" });
+    await service.add({ name: "Rex", categoryId: 7, status: "pending" });
+    await service.add({ name: "Mia", categoryId: 7 });
+    await service.change(1, { status: "sold" });
+    await service.remove(2);
     const page = await open(`/window#key=${service.token}`, { forcedColors: "active" });
     await row(page, "Rex").waitFor();
     const styleOf = (target: Page, property: string, pseudo?: string) =>

@@ -7,11 +7,13 @@ import { type Page, testInBrowser } from "../support/chromium.ts";
 import {
   button,
   enterKey,
+  fill,
   linkOf,
   pickStatus,
   press,
   row,
   statusOf,
+  tab,
   toast,
 } from "../support/window_controls.ts";
 
@@ -65,6 +67,79 @@ testInBrowser(
     await page.getByRole("alert").filter({ hasText: "Rex was removed by somebody else" }).waitFor();
     await page.mouse.move(0, 0);
     await row(page, "Rex").waitFor({ state: "hidden" });
+  },
+);
+
+/** Responses to writes that arrive only when the test says so, however early the service has written. */
+function lateResponses(next: FetchHandler) {
+  const isWritten = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const fetch: FetchHandler = async (request) => {
+    const response = await next(request);
+    if (request.method === "GET") return response;
+    isWritten.resolve();
+    await gate.promise;
+    return response;
+  };
+  return { fetch, isWritten: isWritten.promise, arrive: gate.resolve };
+}
+
+testInBrowser(
+  "a late response brings back no animal that somebody else has removed since, and no older fields",
+  async ({ service, network, open }) => {
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    const page = await open(`/window?status=sold&animal=1#key=${service.token}`);
+    await page.locator(".history li").first().waitFor();
+    // Somebody else takes the change back.
+    let late = lateResponses(service.fetch);
+    network.fetch = late.fetch;
+    await pickStatus(page, "Rex", "Pending");
+    await late.isWritten;
+    await service.change(1, { status: "available" });
+    await expectSoon(() => page.locator(".history li").count(), 3);
+    late.arrive();
+    await toast(page, "Rex became pending").waitFor();
+    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    // The list of sold animals has had it meanwhile.
+    late = lateResponses(service.fetch);
+    network.fetch = late.fetch;
+    await pickStatus(page, "Rex", "Sold");
+    await late.isWritten;
+    await service.remove(1);
+    await page.getByText("This animal was removed.").waitFor();
+    late.arrive();
+    await toast(page, "Rex was sold").waitFor();
+    await page.getByRole("link", { name: "All animals" }).click();
+    await tab(page, "Sold 0").waitFor();
+    assertEquals(await row(page, "Rex").count(), 0);
+    // The same after an addition, and after one that undoes a removal.
+    await tab(page, "All 0").click();
+    late = lateResponses(service.fetch);
+    network.fetch = late.fetch;
+    await press(page, "Add an animal");
+    await fill(page.getByRole("dialog"), "Mia", "7");
+    await press(page.getByRole("dialog"), "Add");
+    await late.isWritten;
+    await row(page, "Mia").waitFor();
+    await service.remove(2);
+    await row(page, "Mia").waitFor({ state: "hidden" });
+    late.arrive();
+    await toast(page, "Mia was added").waitFor();
+    assertEquals(await row(page, "Mia").count(), 0);
+    network.fetch = service.fetch;
+    await service.add({ name: "Zoe", categoryId: 7 });
+    await press(page, "Remove Zoe");
+    await toast(page, "Zoe was removed").waitFor();
+    late = lateResponses(service.fetch);
+    network.fetch = late.fetch;
+    await press(page, "Undo");
+    await late.isWritten;
+    await row(page, "Zoe").waitFor();
+    await service.remove(4);
+    await row(page, "Zoe").waitFor({ state: "hidden" });
+    late.arrive();
+    await toast(page, "Undone: Zoe is back").waitFor();
+    assertEquals(await row(page, "Zoe").count(), 0);
   },
 );
 

@@ -9,6 +9,7 @@ import {
   expectAccessible,
   expectFocus,
   linkOf,
+  pickStatus,
   press,
   row,
   ROWS,
@@ -91,14 +92,18 @@ testInBrowser(
     await boxOf(page, "Zoe").click();
     await boxOf(page, "Rex").click({ modifiers: ["Shift"] });
     await markAs(page, "Sold");
-    await toast(page, "2 animals were sold. 1 animal had this status before").waitFor();
+    await toast(page, "2 animals were sold, 1 unchanged").waitFor();
     await tab(page, "Sold 3").waitFor();
     await press(toast(page, "were sold"), "Undo");
-    await toast(page, "2 animals are as before").waitFor();
+    await toast(page, "Undone: 2 animals changed back").waitFor();
     await tab(page, "Sold 1").waitFor();
     for (const [name, status] of [["Rex", "Available"], ["Mia", "No status"], ["Zoe", "Sold"]]) {
       await expectSoon(() => statusOf(page, name).innerText(), status);
     }
+    await press(bar(page), "Clear");
+    await boxOf(page, "Zoe").click();
+    await markAs(page, "Sold");
+    await toast(page, "1 animal needed no change").waitFor();
   },
 );
 
@@ -119,7 +124,8 @@ testInBrowser(
     await tab(page, "All 2").waitFor();
     await bar(page).waitFor({ state: "hidden" });
     await press(toast(page, "were removed"), "Undo");
-    await toast(page, "2 animals were added again, with new ids").waitFor();
+    await toast(page, "Undone: 2 animals are back, with new ids and no history")
+      .waitFor();
     await tab(page, "All 4").waitFor();
     const ids = () =>
       page.locator(ROWS).evaluateAll((rows: Page[]) => rows.map((it) => it.dataset.id));
@@ -146,7 +152,7 @@ testInBrowser(
       return await service.fetch(request);
     };
     await markAs(page, "Pending");
-    const dialog = page.getByRole("dialog").filter({ hasText: "3 animals were left as before" });
+    const dialog = page.getByRole("dialog").filter({ hasText: "3 animals were not changed" });
     await dialog.getByText("1 animal became pending.").waitFor();
     const reasons = async () => {
       const lines = await dialog.getByRole("row").allInnerTexts();
@@ -160,7 +166,7 @@ testInBrowser(
     await expectAccessible(page, "report");
     network.fetch = service.fetch;
     await press(dialog, "Undo the rest");
-    await toast(page, "Pet 1 is as before").waitFor();
+    await toast(page, "Undone: Pet 1 is available again").waitFor();
     await expectSoon(() => statusOf(page, "Pet 1").innerText(), "Available");
     await bar(page).getByText("3 selected").waitFor();
   },
@@ -185,11 +191,54 @@ testInBrowser(
     await expectAccessible(page, "progress");
     await press(running, "Stop");
     gate.resolve();
-    const dialog = page.getByRole("dialog").filter({ hasText: "10 animals were left as before" });
+    const dialog = page.getByRole("dialog").filter({ hasText: "10 animals were not changed" });
     await dialog.getByText("10 animals were sold.").waitFor();
     await dialog.getByText("You stopped it before 10 animals.").waitFor();
     await press(dialog, "Close");
     assertEquals(patches, 10);
+  },
+);
+
+testInBrowser(
+  "what was stopped stays stopped, also if an Undo of something else begins before it has ended",
+  async ({ service, network, open }) => {
+    await addPets(service, 20);
+    await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    const page = await open(`/window#key=${service.token}`);
+    await pickStatus(page, "Rex", "Sold");
+    // A message that is pointed at stays, so the rest is done with the keys.
+    await toast(page, "Rex was sold").hover();
+    for (const name of ["Pet 20", "Pet 1"]) {
+      await boxOf(page, name).focus();
+      await page.keyboard.press(name === "Pet 1" ? "Shift+Space" : "Space");
+    }
+    await bar(page).getByText("20 selected").waitFor();
+    const gate = Promise.withResolvers<void>();
+    let patches = 0;
+    network.fetch = async (request) => {
+      if (request.method === "PATCH") {
+        patches++;
+        await gate.promise;
+      }
+      return await service.fetch(request);
+    };
+    await page.getByRole("combobox", { name: "Mark as" }).focus();
+    for (const key of ["Enter", "s", "Enter"]) await page.keyboard.press(key);
+    const running = (words: string) => page.getByRole("group", { name: `${words} animals` });
+    await running("Changing").getByText("Changing 0 of 20").waitFor();
+    // All connections of the browser but that of the stream are in use.
+    await expectSoon(() => patches, 5);
+    await button(running("Changing"), "Stop").focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Control+z");
+    await running("Undoing").getByText("Undoing 0 of 1").waitFor();
+    gate.resolve();
+    const dialog = page.getByRole("dialog").filter({ hasText: "15 animals were not changed" });
+    await dialog.getByText("You stopped it before 15 animals.").waitFor();
+    await press(dialog, "Close");
+    await expectSoon(() => statusOf(page, "Rex").innerText(), "Available");
+    assertEquals(patches, 6);
+    await tab(page, "Sold 5").waitFor();
   },
 );
 

@@ -7,20 +7,24 @@ import {
   button,
   expectFocus,
   fill,
+  linkOf,
   pickStatus,
   press,
   row,
   statusOf,
   tab,
+  toast,
 } from "../support/window_controls.ts";
 
 testInBrowser(
-  "Enter, Enter removes nothing, and nothing final is green",
+  "Enter, Enter removes no selected animal, and nothing final is green",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
-    await button(page, "Remove Rex").focus();
+    await page.getByRole("checkbox", { name: "Select Rex" }).click();
+    const remove = button(page.getByRole("group", { name: "Selected animals" }), "Remove");
+    await remove.focus();
     await page.keyboard.press("Enter");
     await dialog.waitFor();
     await expectFocus(button(dialog, "Keep"));
@@ -34,7 +38,32 @@ testInBrowser(
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "hidden" });
     assertEquals(await service.listIds(), [1]);
-    await expectFocus(button(page, "Remove Rex"));
+    await expectFocus(remove);
+  },
+);
+
+testInBrowser(
+  "a double click removes one animal, and not the next one",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const remove = button(page, "Remove Mia");
+    await remove.click();
+    await toast(page, "Mia was removed").waitFor();
+    // The row stays under the pointer, without a button.
+    await row(page, "Mia").getByText("was removed").waitFor();
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.mouse.move(0, 0);
+    await row(page, "Mia").waitFor({ state: "hidden" });
+    await tab(page, "All 1").waitFor();
+    // The second click comes while the first one is being sent.
+    await button(page, "Remove Rex").dblclick();
+    await toast(page, "Rex was removed").waitFor();
+    assertEquals(await page.getByText("being saved").count(), 0);
+    await press(page, "Undo");
+    await toast(page, "Undone: Rex is back").waitFor();
+    assertEquals(await service.listIds(), [3]);
   },
 );
 
@@ -103,7 +132,7 @@ testInBrowser(
       await page.getByLabel(`Name of ${name}`).fill(`My ${name}`);
     }
     await service.remove(1);
-    await page.getByText("Rex was removed by somebody else").waitFor();
+    await page.getByRole("alert").getByText("Rex was removed").waitFor();
     await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "My Rex");
     await service.change(2, { status: "pending" });
     await page.getByText("Mia left this list").waitFor();
@@ -123,17 +152,17 @@ testInBrowser("the focus stays in the list after a removal", async ({ service, o
   const remove = async (name: string) => {
     await button(page, `Remove ${name}`).focus();
     await page.keyboard.press("Enter");
-    await press(page.getByRole("dialog"), "Remove");
     await row(page, name).waitFor({ state: "hidden" });
   };
   await remove("Mia");
   await expectSoon(focused, "1");
   await remove("Rex");
   await expectSoon(focused, "3");
-  // Somebody else removes the animal while the question is open.
+  // Somebody else removes the animal while a dialog is open.
   await service.add({ name: "Max", categoryId: 7 });
-  await button(page, "Remove Zoe").focus();
-  await page.keyboard.press("Enter");
+  await linkOf(page, "Zoe").focus();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
   await service.remove(3);
   await row(page, "Zoe").waitFor({ state: "hidden" });
   await page.keyboard.press("Escape");
@@ -165,7 +194,7 @@ testInBrowser(
     );
     await Promise.all(changes);
     await service.change(2, { name: "Last" });
-    await page.getByRole("region", { name: "Activity" }).getByText(/At least 1,000|Last was/)
+    await page.getByRole("region", { name: "Activity" }).getByText(/more than 1,000|Last was/)
       .first().waitFor();
     mayAnswer.resolve();
     await expectSoon(() => pages, 2);

@@ -1,7 +1,7 @@
 /** The way back from a mistake: Undo in the message about what was done. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type Page, testInBrowser } from "../support/chromium.ts";
+import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import {
   button,
@@ -13,11 +13,6 @@ import {
   statusOf,
   toast,
 } from "../support/window_controls.ts";
-
-const removeRex = async (page: Page) => {
-  await press(page, "Remove Rex");
-  await press(page.getByRole("dialog"), "Remove");
-};
 
 testInBrowser(
   "Undo gives the animal back what it had, unless somebody else has changed it since",
@@ -31,7 +26,7 @@ testInBrowser(
     };
     await pickStatus(page, "Rex", "Sold");
     await press(toast(page, "Rex was sold"), "Undo");
-    await toast(page, "Rex is as before").waitFor();
+    await toast(page, "Undone: Rex has its old status again").waitFor();
     await expectSoon(() => statusOf(page, "Rex").innerText(), "No status");
     assertEquals(new Set(conditions).size, 2);
     assert(!conditions.includes(null));
@@ -43,13 +38,13 @@ testInBrowser(
     // In the field of the edit, the key would undo what was typed.
     await row(page, "Max").waitFor();
     await page.keyboard.press("Control+z");
-    await toast(page, "Rex is as before").waitFor();
+    await toast(page, "Undone: Rex has its old name and category again").waitFor();
     await row(page, "Rex").filter({ hasText: "7" }).waitFor();
     await pickStatus(page, "Rex", "Sold");
     await toast(page, "Rex was sold").waitFor();
     await service.change(1, { status: "pending" });
     await press(toast(page, "Rex was sold"), "Undo");
-    const dialog = page.getByRole("dialog").filter({ hasText: "1 animal was left as before" });
+    const dialog = page.getByRole("dialog").filter({ hasText: "1 animal was not changed back" });
     await dialog.getByText("Somebody else changed it meanwhile").waitFor();
     await press(dialog, "Close");
     await expectSoon(() => statusOf(page, "Rex").innerText(), "Pending");
@@ -61,13 +56,14 @@ testInBrowser(
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: Number.MAX_SAFE_INTEGER, status: "sold" });
     const page = await open(`/window#key=${service.token}`);
-    await removeRex(page);
+    await press(page, "Remove Rex");
     await press(toast(page, "Rex was removed"), "Undo");
     // Pointed at, the message stays.
-    await toast(page, "Rex was added again. Its new id is 2").hover();
+    const words = "Undone: Rex is back, with the new id 2 and no history";
+    await toast(page, words).hover();
     await row(page, "Rex").filter({ hasText: String(Number.MAX_SAFE_INTEGER) }).waitFor();
     await expectSoon(() => statusOf(page, "Rex").innerText(), "Sold");
-    await toast(page, "Rex was added again").getByRole("link", { name: "Rex" }).click();
+    await toast(page, words).getByRole("link", { name: "Rex" }).click();
     await page.getByRole("heading", { name: "Rex" }).waitFor();
   },
 );
@@ -102,7 +98,7 @@ testInBrowser(
     await expectSoon(() => other.count(), 1);
     // A message without Undo disappears after 4 seconds.
     await press(other, "Undo");
-    const last = toast(page, "Rex is as before");
+    const last = toast(page, "Undone: Rex is sold again");
     await last.waitFor();
     await page.mouse.move(0, 0);
     await page.clock.runFor(3_000);
