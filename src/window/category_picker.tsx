@@ -14,7 +14,7 @@ import {
 } from "./category_names.ts";
 import type { ControlProps } from "./control_props.ts";
 import { Icon } from "./icon.tsx";
-import { type Choice, NOWHERE, useListBox } from "./list_box.tsx";
+import { type Choice, useListBox } from "./list_box.tsx";
 import { isBlank, Name } from "./name.tsx";
 
 /** Maximum number of choices. A longer list ends with the number of the others. */
@@ -46,27 +46,31 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     },
     more: found.length > shown.length && <More count={found.length - shown.length} />,
   });
-  /** Whether the first choice is active, so that Enter takes it: the best match or, without any, to add a category. */
-  const isFirstMeant = (typed: string) => {
-    const first = findCategories(typed)[0];
-    if (first !== undefined) return isMeant(typed, first);
-    return onNew !== undefined && isNewName(typed);
+  /** The choice that Enter takes after typing: the best match or, without any, to add a category. */
+  const meantBy = (typed: string): string | undefined => {
+    const [first] = findCategories(typed);
+    if (first !== undefined) return isMeant(typed, first) ? String(first.id) : undefined;
+    return onNew !== undefined && isNewName(typed) ? NEW : undefined;
   };
   const type = (typed: string) => {
     setIsTyping(true);
-    list.open(isFirstMeant(typed) ? 0 : NOWHERE);
+    list.goTo(meantBy(typed));
     onText(typed);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const { key } = event;
+    const { key, isComposing } = event;
+    // An input method has the keys until its text is complete.
+    if (isComposing) return;
     const isArrow = key === "ArrowDown" || key === "ArrowUp";
+    const active: Choice | undefined = choices[list.place];
     // Tab must not choose to add a category, which opens a dialog.
-    const isTabbed = key === "Tab" && isTyping && shown[list.place ?? NOWHERE] !== undefined;
+    const isTabbed = key === "Tab" && isTyping && active !== undefined && active.text !== NEW;
     if (list.isOpen && isTabbed) list.pick();
     else if (list.isOpen) list.onListKey(event);
     else if (isArrow) {
       event.preventDefault();
-      list.open(Math.max(0, choices.findIndex((choice) => choice.text === text)));
+      const current = choices.find((choice) => choice.text === text) ?? choices[0];
+      list.goTo(current?.text);
     }
   };
   return (
@@ -83,7 +87,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
           value={isTyping ? text : shownText(text)}
           onInput={({ currentTarget }) => type(currentTarget.value)}
           onFocus={({ currentTarget }) => currentTarget.select()}
-          onClick={() => list.open()}
+          onClick={() => list.goTo(isTyping ? undefined : text)}
           onKeyDown={onKeyDown}
           onBlur={() => {
             setIsTyping(false);
