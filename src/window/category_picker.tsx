@@ -1,20 +1,22 @@
 /**
  * The field of a category: a text, with a list of the categories that the text finds by names and ids. While nobody
- * types, the text is the id. A number without a name can be typed, too. After typing, Tab also chooses the active category.
+ * types, the text is the id. Any number can be typed, too. After typing, Tab also chooses the active category.
  */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { foldCase } from "../encoding/fold_case.ts";
 import {
+  type Category,
   categoryWithName,
   findCategories,
-  namedCategories,
-  type NamedCategory,
+  labelOf,
   nameOfCategory,
+  unnamedCategories,
 } from "./category_names.ts";
 import type { ControlProps } from "./control_props.ts";
 import { Icon } from "./icon.tsx";
-import { type Choice, NOWHERE, useListBox } from "./list_box.tsx";
+import { type Choice, useListBox } from "./list_box.tsx";
 import { isBlank, Name } from "./name.tsx";
 
 /** Maximum number of choices. A longer list ends with the number of the others. */
@@ -23,18 +25,21 @@ const CHOICES_SHOWN = 100;
 const INTEGER = /^-?\d+$/;
 
 interface CategoryPickerProps extends ControlProps {
-  placeholder?: string;
+  /** The words for no category, if the field may be empty. */
+  any?: string;
   /** Called when the reader leaves the field. */
   onLeave?: () => void;
 }
 
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
-  const { text, onText, onNew, placeholder, onLeave, ...attributes } = props;
+  const { text, onText, onNew, any, onLeave, ...attributes } = props;
   const [isTyping, setIsTyping] = useState(false);
-  const found = findCategories(isTyping ? text : "");
+  const searched = isTyping ? text : "";
+  const found = findCategories(searched);
   const shown = found.slice(0, CHOICES_SHOWN).map(choiceOf);
-  const isNew = isTyping && isNewName(text) && onNew !== undefined;
-  const choices = isNew ? [...shown, newChoice(text)] : shown;
+  const choices: Choice[] = [...shown];
+  if (any !== undefined && searched === "") choices.unshift({ text: "", label: any });
+  if (onNew !== undefined && isNewName(searched)) choices.push(newChoice(text));
   const list = useListBox<HTMLInputElement>({
     choices,
     current: isTyping ? undefined : text,
@@ -46,36 +51,39 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     },
     more: found.length > shown.length && <More count={found.length - shown.length} />,
   });
-  /** Whether the first choice is active, so that Enter takes it: the best match or, without any, to add a category. */
-  const isFirstMeant = (typed: string) => {
-    const first = findCategories(typed)[0];
-    if (first !== undefined) return isMeant(typed, first);
-    return onNew !== undefined && isNewName(typed);
+  /** The choice that Enter takes after typing: the best match or, without any, to add a category. */
+  const meantBy = (typed: string): string | undefined => {
+    const [first] = findCategories(typed);
+    if (first !== undefined && isMeant(typed, first)) return String(first.id);
+    return onNew !== undefined && isNewName(typed) ? NEW : undefined;
   };
   const type = (typed: string) => {
     setIsTyping(true);
-    list.open(isFirstMeant(typed) ? 0 : NOWHERE);
+    list.goTo(meantBy(typed));
     onText(typed);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const { key } = event;
+    const { key, isComposing } = event;
+    // An input method has the keys until its text is complete.
+    if (isComposing) return;
     const isArrow = key === "ArrowDown" || key === "ArrowUp";
+    const active: Choice | undefined = choices[list.place];
     // Tab must not choose to add a category, which opens a dialog.
-    const isTabbed = key === "Tab" && isTyping && shown[list.place ?? NOWHERE] !== undefined;
+    const isTabbed = key === "Tab" && isTyping && active !== undefined && active.text !== NEW;
     if (list.isOpen && isTabbed) list.pick();
     else if (list.isOpen) list.onListKey(event);
     else if (isArrow) {
       event.preventDefault();
-      list.open(Math.max(0, choices.findIndex((choice) => choice.text === text)));
+      const current = choices.find((choice) => choice.text === text) ?? choices[0];
+      list.goTo(current?.text);
     }
   };
   return (
     <>
       <span class="combobox">
         <input
-          inputMode={namedCategories.value.length === 0 ? "numeric" : undefined}
           autocomplete="off"
-          placeholder={placeholder}
+          placeholder={any ?? (onNew && "Choose, or type a new one")}
           {...attributes}
           {...list.attributes}
           title={isTyping ? undefined : titleOf(text)}
@@ -83,7 +91,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
           value={isTyping ? text : shownText(text)}
           onInput={({ currentTarget }) => type(currentTarget.value)}
           onFocus={({ currentTarget }) => currentTarget.select()}
-          onClick={() => list.open()}
+          onClick={() => list.goTo(isTyping ? undefined : text)}
           onKeyDown={onKeyDown}
           onBlur={() => {
             setIsTyping(false);
@@ -98,9 +106,12 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   );
 }
 
-function choiceOf({ id, name }: NamedCategory): Choice {
-  const drawn = <Name of={name} />;
-  return { text: String(id), label: name, drawn, title: `Category ${id}` };
+function choiceOf(category: Category): Choice {
+  const { id, name } = category;
+  const text = String(id);
+  const label = labelOf(category);
+  if (name === undefined) return { text, label };
+  return { text, label, drawn: <Name of={name} />, title: `Category ${id}` };
 }
 
 /** The text of the choice that adds a category. No id has this text. */
@@ -123,11 +134,15 @@ function More({ count }: { count: number }): JSX.Element {
   );
 }
 
-/** Whether Enter chooses the first category that a typed text finds. A number may be the id of another category. */
-function isMeant(typed: string, first: NamedCategory): boolean {
+/**
+ * Whether Enter chooses the first category that a typed text finds. A number may be the id of another category, and the
+ * beginning of "Category 4" that of a name.
+ */
+function isMeant(typed: string, first: Category): boolean {
   const trimmed = typed.trim();
   if (trimmed === "") return false;
-  return INTEGER.test(trimmed) ? String(first.id) === trimmed : true;
+  if (INTEGER.test(trimmed)) return String(first.id) === trimmed;
+  return first.name !== undefined || foldCase(labelOf(first)) === foldCase(trimmed);
 }
 
 function nameOfText(text: string): string | undefined {
@@ -135,7 +150,8 @@ function nameOfText(text: string): string | undefined {
 }
 
 function shownText(text: string): string {
-  return nameOfText(text) ?? text;
+  const unnamed = unnamedCategories.value.find(({ id }) => String(id) === text);
+  return unnamed === undefined ? nameOfText(text) ?? text : labelOf(unnamed);
 }
 
 function titleOf(text: string): string | undefined {

@@ -29,43 +29,45 @@ interface ListBoxOptions {
   more?: ComponentChildren;
 }
 
-/** The place of the keys while they are in the text of the control, and on no choice. */
-export const NOWHERE = -1;
-
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
 
 export function useListBox<Control extends HTMLElement>(options: ListBoxOptions) {
   const { choices, current, isLocked, onPick, more } = options;
-  /** The place of the choice on which the keys are; `undefined` while the list is closed. */
-  const [place, setPlace] = useState<number | undefined>(undefined);
+  const [isWanted, setIsWanted] = useState(false);
+  /** The text of the choice on which the keys are, wherever it is in the list; `undefined` if they are on none. */
+  const [active, setActive] = useState<string | undefined>(undefined);
   const id = useId();
   const control = useRef<Control>(null);
   const list = useRef<HTMLUListElement>(null);
-  const isOpen = place !== undefined && choices.length > 0 && !isLocked;
+  /** -1 if the keys are on no choice. */
+  const place = choices.findIndex(({ text }) => text === active);
+  const isOpen = isWanted && choices.length > 0 && !isLocked;
   useListBelow(isOpen, list, control, choices.length);
 
-  const move = (to: number) => {
+  /** Opens the list with the keys on a choice, or moves them there. */
+  const goTo = (text: string | undefined) => {
     // Otherwise the list would open by itself as soon as it is unlocked.
     if (isLocked) return;
-    setPlace(to);
+    setIsWanted(true);
+    setActive(text);
     afterDraw(() => {
       list.current?.querySelector(".active")?.scrollIntoView({ block: "nearest" });
     });
   };
-  const open = (at = choices.findIndex(({ text }) => text === current)) => move(at);
-  const close = () => setPlace(undefined);
-  const pick = (at = place ?? NOWHERE) => {
-    // The list may have fewer choices by now.
-    const picked: Choice | undefined = choices[at];
+  const close = () => setIsWanted(false);
+  const pick = (text = active) => {
     close();
+    // Somebody may have removed the choice meanwhile.
+    const picked = choices.find((choice) => choice.text === text);
     if (picked !== undefined && picked.text !== current) onPick(picked.text);
   };
   /** Handles a key while the list is open. The keys that it does not know belong to the control. */
   const onListKey = (event: KeyboardEvent) => {
     const { key } = event;
-    const from = place ?? NOWHERE;
-    if (key in STEPS) move(Math.max(0, Math.min(choices.length - 1, from + STEPS[key])));
-    else if (key === "Enter" && from !== NOWHERE) pick();
+    if (key in STEPS) {
+      const to = Math.max(0, Math.min(choices.length - 1, place + STEPS[key]));
+      goTo(choices[to].text);
+    } else if (key === "Enter" && place !== -1) pick();
     else if (key === "Escape") close();
     else if (key === "Enter") {
       // The control sends its form, and the list must not cover the faults.
@@ -82,7 +84,7 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
     "aria-haspopup": "listbox" as const,
     "aria-expanded": isOpen,
     "aria-controls": id,
-    "aria-activedescendant": isOpen && place !== NOWHERE ? `${id}-${place}` : undefined,
+    "aria-activedescendant": isOpen && place !== -1 ? `${id}-${place}` : undefined,
   };
   const box: JSX.Element | undefined = isOpen
     ? (
@@ -104,8 +106,12 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
             class={index === place ? "active" : ""}
             title={choice.title}
             aria-selected={choice.text === current}
-            onPointerMove={() => setPlace(index)}
-            onClick={() => pick(index)}
+            onPointerMove={({ movementX, movementY }) => {
+              // The list may also move below a pointer that rests.
+              const isMoved = movementX !== 0 || movementY !== 0;
+              if (isMoved) setActive(choice.text);
+            }}
+            onClick={() => pick(choice.text)}
           >
             {choice.drawn ?? <bdi>{choice.label}</bdi>}
             {choice.text === current && <Icon name="check" />}
@@ -115,7 +121,7 @@ export function useListBox<Control extends HTMLElement>(options: ListBoxOptions)
       </ul>
     )
     : undefined;
-  return { isOpen, place, open, close, move, pick, onListKey, attributes, box };
+  return { isOpen, place, goTo, close, pick, onListKey, attributes, box };
 }
 
 interface Ref<Type> {
@@ -146,13 +152,16 @@ function useListBelow(
 /** Pixels between the list and the edge of the screen. */
 const MARGIN = 8;
 
-/** Puts the list below its control, or above it if there is more room. It is at least as wide. */
+/**
+ * Puts the list below its control, or above it if there is more room. It is at least as wide, and begins or ends where the
+ * control does.
+ */
 function placeBelow(list: HTMLElement, control: HTMLElement): void {
   const { left, right, top, bottom } = control.getBoundingClientRect();
   list.style.minWidth = `${right - left}px`;
   const { width, height } = list.getBoundingClientRect();
   const isBelow = bottom + height <= innerHeight || top < height;
-  const farthest = innerWidth - width - MARGIN;
-  list.style.left = `${Math.max(MARGIN, Math.min(left, farthest))}px`;
+  const hasRoom = left + width + MARGIN <= innerWidth;
+  list.style.left = `${hasRoom ? left : Math.max(MARGIN, right - width)}px`;
   list.style.top = `${isBelow ? bottom : top - height}px`;
 }

@@ -25,7 +25,7 @@ export function Select(props: SelectProps): JSX.Element {
     onPick: onText,
   });
   const current = choices.findIndex((choice) => choice.text === text);
-  const open = () => list.open(Math.max(0, current));
+  const open = () => list.goTo(choices[Math.max(0, current)]?.text);
   const onOpenKey = (event: KeyboardEvent) => {
     const { key, ctrlKey, metaKey } = event;
     // The browser or the page has these keys, such as Ctrl+R and Ctrl+Z.
@@ -33,13 +33,18 @@ export function Select(props: SelectProps): JSX.Element {
     const to = placeOf(key, choices, list.place);
     // A letter may be a shortcut of the page, too.
     event.stopPropagation();
-    if (key === " ") list.pick();
-    else if (to !== undefined) list.move(to);
-    else {
+    if (to !== undefined) list.goTo(choices[to].text);
+    else if (key !== " ") {
       list.onListKey(event);
       return;
     }
     event.preventDefault();
+  };
+  /** Firefox clicks the button when the space bar is released, also if the page has handled its press. */
+  const onKeyUp = (event: KeyboardEvent) => {
+    if (event.key !== " " || !list.isOpen) return;
+    event.preventDefault();
+    list.pick();
   };
   const onClosedKey = (event: KeyboardEvent) => {
     const isArrow = event.key === "ArrowDown" || event.key === "ArrowUp";
@@ -60,6 +65,7 @@ export function Select(props: SelectProps): JSX.Element {
         aria-readonly={readOnly}
         onClick={() => list.isOpen ? list.close() : open()}
         onKeyDown={list.isOpen ? onOpenKey : onClosedKey}
+        onKeyUp={onKeyUp}
         onBlur={list.close}
       >
         {children ?? choices[current]?.drawn ?? <bdi>{choices[current]?.label}</bdi>}
@@ -71,13 +77,13 @@ export function Select(props: SelectProps): JSX.Element {
 }
 
 /** The place to which a key goes; `undefined` if it goes to none by itself. */
-function placeOf(key: string, choices: readonly Choice[], place = 0): number | undefined {
+function placeOf(key: string, choices: readonly Choice[], place: number): number | undefined {
   if (key === "Home") return 0;
   if (key === "End") return choices.length - 1;
   const isLetter = [...key].length === 1 && key !== " ";
   if (!isLetter) return undefined;
   const places = [...choices.keys()].filter((it) => startsWith(choices[it], key));
-  return places.find((it) => it > place) ?? places[0] ?? place;
+  return places.find((it) => it > place) ?? places[0];
 }
 
 function startsWith({ label }: Choice, letter: string): boolean {
