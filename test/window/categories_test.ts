@@ -218,7 +218,7 @@ testInBrowser(
     assertEquals(await service.listCategories(), [{ id: 7n, name: "Puppies" }]);
     // A name leads to its animals, and back.
     await page.getByRole("link", { name: "Puppies" }).click();
-    await page.getByText("No such animals.").waitFor();
+    await page.getByText("No animals in Puppies.").waitFor();
     await expectSoon(() => page.url(), `${address}/window?categoryId=7`);
     await page.goBack();
     await page.getByRole("heading", { name: "Categories" }).waitFor();
