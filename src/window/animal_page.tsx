@@ -11,7 +11,7 @@ import { askToRemove } from "./change_animal.tsx";
 import { beginEdit, EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
-import { type AnyField, describePet, differencesOf, FIELDS, type Patch } from "./fields.tsx";
+import { type AnyField, differencesOf, FIELDS, type Patch } from "./fields.tsx";
 import { onEvents } from "./feed.ts";
 import { NO_FILTER } from "./filter.ts";
 import { Icon } from "./icon.tsx";
@@ -271,7 +271,10 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
   if (event.type !== "PetUpdated") {
     return (
       <p>
-        <Name of={data.name} />, {describePet(data)}
+        <Name of={data.name} />
+        {FIELDS.filter(({ name }) => name !== "name").map((field) => (
+          <span key={field.name}>, {field.show(data[field.name])}</span>
+        ))}
       </p>
     );
   }
