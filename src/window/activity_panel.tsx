@@ -1,6 +1,6 @@
-/** Activity in the store: a chart of the last 24 hours, and the last events. On a narrow page, it unfolds. */
+/** Activity in the store: a chart of the last 24 hours, and the last events. On a narrow page, a button of the header opens it. */
 
-import { computed, signal } from "@preact/signals";
+import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { HOUR_MS, hours, isDayCut, isDayLoaded } from "./activity.ts";
 import { connectionProblem } from "./api.ts";
@@ -8,6 +8,9 @@ import { RunSentence, runsOf } from "./event_sentences.tsx";
 import { kindOf, KINDS, type StoreEvent } from "./events.ts";
 import { events } from "./feed.ts";
 import { now, RelativeTime } from "./relative_time.tsx";
+
+/** The id of the panel. */
+export const ACTIVITY_PANEL = "activity-panel";
 
 const RUNS_SHOWN = 50;
 const HOURS_SHOWN = 24;
@@ -20,22 +23,11 @@ const CHART_HEIGHT = 60;
 
 const formatTime = new Intl.DateTimeFormat([], { timeStyle: "short" }).format;
 
-const isOpen = signal(false);
 const runs = computed(() => runsOf(events.value));
 
 export function ActivityPanel(): JSX.Element {
   return (
-    <aside class={isOpen.value ? "open" : ""} aria-label="Activity">
-      <button
-        type="button"
-        class="fold"
-        aria-expanded={isOpen.value}
-        aria-controls="activity"
-        onClick={() => isOpen.value = !isOpen.value}
-      >
-        <b>Activity</b>
-        <span class="last">{runs.value.length > 0 && <RunSentence run={runs.value[0]} />}</span>
-      </button>
+    <aside id={ACTIVITY_PANEL} popover="auto" aria-label="Activity">
       <div id="activity" role="region" aria-label="Activity" tabIndex={0}>
         <Day />
         <h2>Last events</h2>

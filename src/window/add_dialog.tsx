@@ -17,16 +17,23 @@ import { addAnimal, showWritten } from "./write_animal.ts";
 const ADDED_BEFORE =
   "The animal was added already, as you typed it before. Cancel this form, and change the animal in the list.";
 
-export function openAddDialog(): void {
-  openDialog((close) => <AddDialog close={close} />);
+/** Opens the form, which has some texts already. */
+export function openAddDialog(texts: Texts = {}): void {
+  openDialog((close) => <AddDialog first={{ ...AVAILABLE, ...texts }} close={close} />);
 }
 
 /** The status that most animals have when they are added. */
 const AVAILABLE: Texts = { status: "available" };
 
-function AddDialog({ close }: { close: () => void }): JSX.Element {
+interface AddDialogProps {
+  /** The texts of the first animal before anybody types. */
+  first: Texts;
+  close: () => void;
+}
+
+function AddDialog({ first, close }: AddDialogProps): JSX.Element {
   /** The texts that nobody has typed for this animal. */
-  const [given, setGiven] = useState<Texts>(AVAILABLE);
+  const [given, setGiven] = useState<Texts>(first);
   const [texts, setTexts] = useState<Texts>(given);
   const [faults, setFaults] = useState<Faults>({});
   const [problem, setProblem] = useState<string | undefined>(undefined);

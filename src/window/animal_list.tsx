@@ -14,7 +14,6 @@ import {
   isLoading,
   isStale,
   leaving,
-  loadedCount,
   loadMore,
   order,
   petOf,
@@ -24,15 +23,13 @@ import {
   wanted,
 } from "./animals.ts";
 import { connectionProblem } from "./api.ts";
-import { animals } from "./count_words.ts";
 import { EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
-import { EmptyList } from "./empty_list.tsx";
+import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
-import { FilterWords } from "./filter_words.tsx";
 import { afterDraw, restoreFocus } from "./focus.ts";
 import { OrderButton } from "./order_button.tsx";
-import { showAllAnimals, showList, shownAgain } from "./navigation.ts";
+import { showList, shownAgain } from "./navigation.ts";
 import {
   clearSelection,
   isAllSelected,
@@ -78,35 +75,16 @@ export function AnimalList(): JSX.Element {
   const isWaiting = isLoading.value;
   return (
     <div
-      role="tabpanel"
+      role={isStoreEmpty.value ? undefined : "tabpanel"}
       id="animals"
-      aria-labelledby={`tab-${wanted.value.status}`}
+      aria-labelledby={isStoreEmpty.value ? undefined : `tab-${wanted.value.status}`}
       aria-busy={isWaiting}
       class={isStale.value ? "stale" : ""}
     >
       <NewAnimals />
-      <Results />
       {order.value.length > 0 && <Grid />}
       <Rest />
     </div>
-  );
-}
-
-/** How many animals the filters find, in words. */
-function Results(): JSX.Element | null {
-  const { name, categoryId } = wanted.value;
-  // The tab has the number of its animals.
-  if (name === "" && categoryId === "") return null;
-  const isCounted = !isStale.value && !isLoading.value;
-  // The empty list says it.
-  if (isCounted && !hasMore.value && order.value.length === 0) return null;
-  const least = hasMore.value ? "More than " : "";
-  return (
-    <p class="results">
-      <span role="status">{isCounted && `${least}${animals(loadedCount.value)}`}</span>
-      <FilterWords filter={wanted.value} />
-      <button type="button" class="link" onClick={showAllAnimals}>Clear</button>
-    </p>
   );
 }
 
@@ -198,10 +176,10 @@ function Grid(): JSX.Element {
             <SelectAll />
           </span>
           <span role="columnheader">Name</span>
-          <IdHeader />
           {FIELDS.filter(({ name }) => name !== "name").map((field) => (
             <span key={field.name} role="columnheader">{field.label}</span>
           ))}
+          <IdHeader />
           <span role="columnheader">
             <span class="unseen">Actions</span>
           </span>

@@ -11,13 +11,14 @@ import { removeOrAsk } from "./change_animal.tsx";
 import { beginEdit, EditForm } from "./edit_form.tsx";
 import { edits } from "./edits.ts";
 import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
-import { describePet, differencesOf, FIELDS, type Patch } from "./fields.tsx";
+import { type AnyField, differencesOf, FIELDS, type Patch } from "./fields.tsx";
 import { onEvents } from "./feed.ts";
+import { NO_FILTER } from "./filter.ts";
 import { Icon } from "./icon.tsx";
 import { keyInfo, mayWrite } from "./key_info.ts";
 import { attempt, showProblem } from "./messages.tsx";
 import { Name, spokenName } from "./name.tsx";
-import { addressOf, onFollow, showListAgain, showOtherAnimal } from "./navigation.ts";
+import { addressOf, onFollow, showList, showListAgain, showOtherAnimal } from "./navigation.ts";
 import { ExactTime, RelativeTime } from "./relative_time.tsx";
 import { changing, isSame, lastWritten } from "./write_animal.ts";
 
@@ -91,22 +92,32 @@ function Known({ id, history, loadOlder }: KnownProps): JSX.Element {
   return (
     <>
       {isRemoved && <p class="banner" role="status">This animal was removed.</p>}
-      {edit === undefined && pet !== undefined && <Facts pet={pet} history={history} />}
-      {edit !== undefined && (
-        <div class="editor" data-id={id}>
-          <EditForm edit={edit} why={isRemoved ? "removed" : undefined} hasLabels />
-        </div>
-      )}
-      <h2>History</h2>
-      <ol class="events history">
-        {events.map((event) => <HistoryEntry key={event.id} event={event} />)}
-      </ol>
-      {isLoading && <p class="note">Loading …</p>}
-      {!isLoading && nextPage !== undefined && (
-        <p class="note">
-          <button type="button" onClick={loadOlder}>Show older changes</button>
-        </p>
-      )}
+      <div class="columns">
+        {pet !== undefined && (
+          <section>
+            <h2>Details</h2>
+            {edit === undefined
+              ? <Facts pet={pet} history={history} />
+              : (
+                <div class="editor" data-id={id}>
+                  <EditForm edit={edit} why={isRemoved ? "removed" : undefined} hasLabels />
+                </div>
+              )}
+          </section>
+        )}
+        <section class="past">
+          <h2>History</h2>
+          <ol class="events history">
+            {events.map((event) => <HistoryEntry key={event.id} event={event} />)}
+          </ol>
+          {isLoading && <p class="note">Loading …</p>}
+          {!isLoading && nextPage !== undefined && (
+            <p class="note">
+              <button type="button" onClick={loadOlder}>Show older changes</button>
+            </p>
+          )}
+        </section>
+      </div>
     </>
   );
 }
@@ -120,7 +131,7 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
       {!edits.value.has(pet.id) && (
         <span class="buttons">
           <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
-          <button type="button" onClick={() => removeOrAsk(pet)}>Remove</button>
+          <button type="button" class="quiet" onClick={() => removeOrAsk(pet)}>Remove</button>
         </span>
       )}
     </>
@@ -140,7 +151,9 @@ function Facts({ pet, history: { events, nextPage } }: FactsProps): JSX.Element 
     <dl class="card-of-facts">
       <Fact label="Id">{pet.id}</Fact>
       {FIELDS.filter(({ name }) => !IN_HEADING.includes(name)).map((field) => (
-        <Fact key={field.name} label={field.label}>{field.show(pet[field.name])}</Fact>
+        <Fact key={field.name} label={field.label}>
+          <Value field={field} pet={pet} />
+        </Fact>
       ))}
       {added !== undefined && (
         <Fact label="Added">
@@ -156,6 +169,14 @@ function Facts({ pet, history: { events, nextPage } }: FactsProps): JSX.Element 
       )}
     </dl>
   );
+}
+
+/** A category leads to its animals. */
+function Value({ field, pet }: { field: AnyField; pet: Pet }): JSX.Element {
+  const shown = field.show(pet[field.name]);
+  if (field.name !== "categoryId") return <>{shown}</>;
+  const filter = { ...NO_FILTER, categoryId: field.textOf(pet.categoryId) };
+  return <a href={addressOf(filter)} onClick={onFollow(() => showList(filter))}>{shown}</a>;
 }
 
 function Fact({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
@@ -191,8 +212,12 @@ function Neighbours({ id }: { id: number }): JSX.Element | null {
   if (place < 0) return null;
   return (
     <>
-      <Neighbour words="Previous" id={order.value[place - 1]} />
-      <Neighbour words="Next" id={order.value[place + 1]} />
+      <Neighbour words="Previous" id={order.value[place - 1]}>
+        <Icon name="back" /> Previous
+      </Neighbour>
+      <Neighbour words="Next" id={order.value[place + 1]}>
+        Next <Icon name="next" />
+      </Neighbour>
     </>
   );
 }
@@ -201,11 +226,14 @@ interface NeighbourProps {
   words: string;
   /** `undefined` at the end of the list. */
   id: number | undefined;
+  children: ComponentChildren;
 }
 
-function Neighbour({ words, id }: NeighbourProps): JSX.Element {
+function Neighbour({ words, id, children }: NeighbourProps): JSX.Element {
   const pet = id === undefined ? undefined : petOf(id);
-  if (pet === undefined) return <span class="back soft" aria-hidden="true">{words}</span>;
+  if (pet === undefined) {
+    return <span class="back" role="link" aria-disabled="true">{children}</span>;
+  }
   const { id: other, name } = pet;
   return (
     <a
@@ -215,7 +243,7 @@ function Neighbour({ words, id }: NeighbourProps): JSX.Element {
       aria-label={`${words}: ${spokenName(name)}`}
       onClick={onFollow(() => showOtherAnimal(other))}
     >
-      {words}
+      {children}
     </a>
   );
 }
@@ -243,7 +271,10 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
   if (event.type !== "PetUpdated") {
     return (
       <p>
-        <Name of={data.name} />, {describePet(data)}
+        <Name of={data.name} />
+        {FIELDS.filter(({ name }) => name !== "name").map((field) => (
+          <span key={field.name}>, {field.show(data[field.name])}</span>
+        ))}
       </p>
     );
   }

@@ -44,10 +44,10 @@ export function AnimalRow({ pet, patch, why, isActive }: AnimalRowProps): JSX.El
         </a>
         {why !== undefined && <span class="soft small">{WHY_LEAVING[why]}</span>}
       </span>
-      <span role="gridcell" class="number id">{id}</span>
       {FIELDS.filter((field) => field.name !== "name").map((field) => (
         <Cell key={field.name} field={field} pet={pet} patch={patch} mayChange={mayChange} />
       ))}
+      <span role="gridcell" class="number id">{id}</span>
       <span role="gridcell" class="actions">
         {mayChange && <Actions pet={pet} />}
       </span>

@@ -123,10 +123,11 @@ export async function loadAnimals(filter: Filter): Promise<void> {
   await loadPages(`pets?${queryOf(filter, PAGE_LENGTH)}`, filter);
 }
 
-export async function loadMore(): Promise<void> {
+/** Loads the next page, if there is one and nothing else is loading. Resolves to whether it has done so. */
+export async function loadMore(): Promise<boolean> {
   const { nextPage, filter } = loaded.value;
-  if (nextPage === undefined || isLoading.value || isStale.value) return;
-  await attempt(() => loadPages(nextPage, filter));
+  if (nextPage === undefined || isLoading.value || isStale.value) return false;
+  return await attempt(() => loadPages(nextPage, filter));
 }
 
 /** A page of a search may be short, so several may be needed to fill the screen. */

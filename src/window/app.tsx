@@ -1,7 +1,7 @@
 /** The page: its header, its parts and its messages. */
 
 import type { JSX } from "preact";
-import { ActivityPanel } from "./activity_panel.tsx";
+import { ACTIVITY_PANEL, ActivityPanel } from "./activity_panel.tsx";
 import { AnimalList, Skeleton } from "./animal_list.tsx";
 import { AnimalPage } from "./animal_page.tsx";
 import { connectionProblem } from "./api.ts";
@@ -72,8 +72,10 @@ function Header(): JSX.Element {
       <h1 class="title">Animal Store</h1>
       {hasKey && <Connection />}
       {hasKey && (
+        <button type="button" class="quiet folded" popovertarget={ACTIVITY_PANEL}>Activity</button>
+      )}
+      {hasKey && (
         <a
-          class="page"
           href={addressOfCategories()}
           aria-current={isCategoriesShown.value ? "page" : undefined}
           onClick={onFollow(showCategories)}

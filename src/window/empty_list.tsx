@@ -1,23 +1,44 @@
 /** The text of a list without animals. */
 
+import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { openAddDialog } from "./add_dialog.tsx";
-import { wanted } from "./animals.ts";
-import { isFiltered } from "./filter.ts";
+import { hasMore, hasNothing, isLoading, order, wanted } from "./animals.ts";
+import { isFiltered, searchedId } from "./filter.ts";
+import { FilterWords } from "./filter_words.tsx";
 import { openImportDialog } from "./import/import_dialog.tsx";
 import { mayWrite } from "./key_info.ts";
+import { isBlank } from "./name.tsx";
 import { showAllAnimals } from "./navigation.ts";
 
+/** Whether the store has no animals, so that there is nothing to find or to export. */
+export const isStoreEmpty = computed(() => {
+  const isWhole = !hasNothing.value && !hasMore.value && !isLoading.value;
+  return isWhole && order.value.length === 0 && !isFiltered(wanted.value);
+});
+
 export function EmptyList(): JSX.Element {
-  return isFiltered(wanted.value) ? <NoneFound /> : <EmptyStore />;
+  return isStoreEmpty.value ? <EmptyStore /> : <NoneFound />;
 }
 
 function NoneFound(): JSX.Element {
+  const { name, categoryId } = wanted.value;
+  const isNewName = !isBlank(name) && searchedId(name) === undefined;
   return (
     <div class="empty">
-      <p role="status">No such animals.</p>
-      <p>
-        <button type="button" onClick={showAllAnimals}>Show all animals</button>
+      <p role="status">
+        No animals <FilterWords filter={wanted.value} />.
+      </p>
+      <p class="buttons">
+        <button type="button" onClick={showAllAnimals}>Clear</button>
+        {mayWrite.value && isNewName && (
+          <button
+            type="button"
+            onClick={() => openAddDialog({ name, categoryId })}
+          >
+            Add an animal “<bdi>{name}</bdi>”
+          </button>
+        )}
       </p>
     </div>
   );
@@ -26,16 +47,26 @@ function NoneFound(): JSX.Element {
 function EmptyStore(): JSX.Element {
   return (
     <div class="empty">
-      <h2 class="title">No animals yet</h2>
-      {mayWrite.value && (
-        <>
-          <p>Add one after the other, or all from a file of a spreadsheet (CSV).</p>
-          <p class="buttons">
-            <button type="button" onClick={openAddDialog}>Add your first animal</button>
-            <button type="button" onClick={openImportDialog}>Import a file</button>
-          </p>
-        </>
-      )}
+      <img src="docs/icon.svg" alt="" width="56" height="56" />
+      <h2 class="title" tabIndex={-1} data-home>No animals yet</h2>
+      {mayWrite.value
+        ? (
+          <>
+            <p>Add the first one, or bring a whole list from a spreadsheet.</p>
+            <p class="buttons">
+              <button
+                type="button"
+                class="primary"
+                aria-keyshortcuts="n"
+                onClick={() => openAddDialog()}
+              >
+                Add an animal
+              </button>
+              <button type="button" onClick={openImportDialog}>Import</button>
+            </p>
+          </>
+        )
+        : <p>You will see them here as soon as somebody adds one.</p>}
     </div>
   );
 }

@@ -48,8 +48,13 @@ export function searchedId(name: string): number | undefined {
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-export function isFiltered({ status, categoryId, name }: Filter): boolean {
-  return status !== "" || categoryId !== "" || name !== "";
+export function isFiltered(filter: Filter): boolean {
+  return filter.status !== "" || isSearch(filter);
+}
+
+/** Whether the list has less than its tab. */
+export function isSearch({ categoryId, name }: Filter): boolean {
+  return categoryId !== "" || name !== "";
 }
 
 /** The query that lists what a filter finds. */

@@ -1,8 +1,9 @@
-/** A filter in words, such as "sold, in category Dogs (7), with “re” in the name". */
+/** A filter in words, such as "sold, in Dogs, with “re” in the name". */
 
 import { type ComponentChildren, Fragment, type JSX } from "preact";
-import { categoryInWords } from "./category_names.ts";
-import { type Filter, searchedId, TABS } from "./filter.ts";
+import { CategoryName } from "./category_name.tsx";
+import { statusLabel } from "./fields.tsx";
+import { type Filter, searchedId } from "./filter.ts";
 
 export function FilterWords({ filter }: { filter: Filter }): JSX.Element {
   return (
@@ -19,11 +20,12 @@ export function FilterWords({ filter }: { filter: Filter }): JSX.Element {
 
 function wordsOf({ status, categoryId, name }: Filter): ComponentChildren[] {
   const words: ComponentChildren[] = [];
-  if (status !== "") words.push(TABS.find(({ tab }) => tab === status)!.label.toLowerCase());
+  if (status === "none") words.push("without a status");
+  else if (status !== "") words.push(statusLabel(status).toLowerCase());
   if (categoryId !== "") {
     words.push(
       <>
-        in category <bdi>{categoryInWords(BigInt(categoryId))}</bdi>
+        in <CategoryName id={BigInt(categoryId)} />
       </>,
     );
   }

@@ -81,8 +81,10 @@ export async function showList(change: Partial<Filter>): Promise<void> {
     typed.value = { ...typed.value, ...change };
     filterFault.value = categoryOf(typed.value.categoryId).fault;
     isCategoriesShown.value = false;
+    animalId.value = undefined;
   });
   scrollTo(0, 0);
+  restoreFocus();
   await attempt(() => loadAnimals(filter));
 }
 

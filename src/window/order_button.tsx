@@ -1,4 +1,4 @@
-/** The button that turns the order of the animals: in the head of the ids, or above a list without columns. */
+/** The button that turns the order of the animals: in the head of the ids, or in the menu of a list without columns. */
 
 import type { ComponentChildren, JSX } from "preact";
 import { wanted } from "./animals.ts";

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import type { Pet } from "../../events/pet.ts";
-import { leaving, order, petOf, wanted } from "./animals.ts";
+import { hasMore, leaving, loadMore, order, petOf, wanted } from "./animals.ts";
 import { type Filter, NO_FILTER } from "./filter.ts";
 
 const chosen = signal<{ filter: Filter; ids: ReadonlySet<number> }>({
@@ -60,10 +60,28 @@ export function selectAll(): void {
   choose(new Set(selectable.value));
 }
 
+/** The list whose rest is loaded, so that all of it can be selected. */
+const loadedWhole = signal<Filter | undefined>(undefined);
+
+export const isLoadingWhole = computed(() => loadedWhole.value === wanted.value);
+
+/** Selects all animals of the list, and first loads those that are missing. Another selection stops it. */
+export async function selectWhole(): Promise<void> {
+  if (isLoadingWhole.value) return;
+  const filter = wanted.value;
+  loadedWhole.value = filter;
+  const isWanted = () => loadedWhole.value === filter && wanted.value === filter;
+  let isLoaded = true;
+  while (isLoaded && hasMore.value && isWanted()) isLoaded = await loadMore();
+  if (isLoaded && isWanted()) selectAll();
+  if (loadedWhole.value === filter) loadedWhole.value = undefined;
+}
+
 export function clearSelection(): void {
   choose(new Set());
 }
 
 function choose(ids: ReadonlySet<number>): void {
+  loadedWhole.value = undefined;
   chosen.value = { filter: wanted.value, ids };
 }

@@ -2,10 +2,12 @@
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { hasMore } from "./animals.ts";
+import { hasMore, loadedCount, wanted } from "./animals.ts";
 import { askToRemoveAll, changeStatus, progress, stop } from "./change_animals.tsx";
+import { counts } from "./counts.ts";
 import { exportSelected } from "./export_animals.ts";
 import { STATUS_CHOICES, statusOf } from "./fields.tsx";
+import { isSearch } from "./filter.ts";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { mayWrite } from "./key_info.ts";
@@ -14,10 +16,10 @@ import { Select } from "./select.tsx";
 import {
   clearSelection,
   isAllSelected,
-  selectableCount,
-  selectAll,
+  isLoadingWhole,
   selectedIds,
   selectedPets,
+  selectWhole,
 } from "./selection.ts";
 
 export function SelectionBar(): JSX.Element | null {
@@ -27,14 +29,24 @@ export function SelectionBar(): JSX.Element | null {
 }
 
 function Actions(): JSX.Element {
-  useEffect(() => restoreFocus, []);
-  const count = selectedIds.value.size;
-  const all = selectableCount.value.toLocaleString("en");
+  const isPart = !isAllSelected.value || hasMore.value;
+  // The button for all is gone then, or the bar.
+  useEffect(() => restoreFocus, [isPart]);
   return (
     <div class="selection" role="group" aria-label="Selected animals">
       <p role="status">
-        <b>{countWords(count)}</b>
+        <b>{words()}</b>
       </p>
+      {isPart && (
+        <button
+          type="button"
+          class="quiet"
+          aria-disabled={isLoadingWhole.value}
+          onClick={selectWhole}
+        >
+          Select all {total()}
+        </button>
+      )}
       <div class="line">
         {mayWrite.value && (
           <>
@@ -50,9 +62,6 @@ function Actions(): JSX.Element {
           </>
         )}
         <button type="button" onClick={() => exportSelected(selectedPets())}>Export</button>
-        {!isAllSelected.value && (
-          <button type="button" class="narrow" onClick={selectAll}>Select all {all}</button>
-        )}
       </div>
       <button type="button" class="quiet" title="Clear" aria-label="Clear" onClick={clearSelection}>
         <Icon name="close" />
@@ -61,12 +70,17 @@ function Actions(): JSX.Element {
   );
 }
 
-/** The list may have animals that are not loaded, which nobody can select. */
-function countWords(count: number): string {
-  const isPart = isAllSelected.value && hasMore.value;
-  return isPart
-    ? `${count.toLocaleString("en")} loaded animals selected`
-    : `${count.toLocaleString("en")} selected`;
+function words(): string {
+  if (!isLoadingWhole.value) return `${selectedIds.value.size.toLocaleString("en")} selected`;
+  const loaded = loadedCount.value.toLocaleString("en");
+  return total() === undefined ? `Loading ${loaded} …` : `Loading ${loaded} of ${total()} …`;
+}
+
+/** How many animals the list has. Nobody knows it while a search has found only some of them. */
+function total(): string | undefined {
+  const whole = isSearch(wanted.value) ? undefined : counts.value[wanted.value.status];
+  const count = hasMore.value ? whole : loadedCount.value;
+  return count?.toLocaleString("en");
 }
 
 function Progress(): JSX.Element {

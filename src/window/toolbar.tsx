@@ -1,19 +1,30 @@
-/** The toolbar above the list: the tabs, the filters, and the actions for the whole list. */
+/** The toolbar above the list: the tabs, how many animals a search finds, and the controls of the whole list. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { openAddDialog } from "./add_dialog.tsx";
-import { wanted } from "./animals.ts";
+import { hasMore, isLoading, isStale, loadedCount, order, wanted } from "./animals.ts";
 import { CategoryPicker } from "./category_picker.tsx";
+import { animals } from "./count_words.ts";
 import { counts } from "./counts.ts";
+import { isStoreEmpty } from "./empty_list.tsx";
 import { exportAnimals, isExporting } from "./export_animals.ts";
-import { type Tab, TABS } from "./filter.ts";
+import { isSearch, type Tab, TABS } from "./filter.ts";
+import { FilterWords } from "./filter_words.tsx";
 import { FormField } from "./form_field.tsx";
 import { Icon } from "./icon.tsx";
 import { openImportDialog } from "./import/import_dialog.tsx";
 import { mayWrite } from "./key_info.ts";
+import { Menu } from "./menu.tsx";
 import { OrderButton } from "./order_button.tsx";
-import { checkTyped, filterFault, showList, showTyped, typed } from "./navigation.ts";
+import {
+  checkTyped,
+  filterFault,
+  showAllAnimals,
+  showList,
+  showTyped,
+  typed,
+} from "./navigation.ts";
 
 /** The limit of the interface. */
 const LONGEST_SEARCH = 100;
@@ -22,20 +33,39 @@ const LONGEST_SEARCH = 100;
 const TYPING_PAUSE_MS = 150;
 let typing: ReturnType<typeof setTimeout>;
 
-export function Toolbar(): JSX.Element {
+export function Toolbar(): JSX.Element | null {
+  if (isStoreEmpty.value) return null;
   return (
     <>
-      <div role="tablist" aria-label="Status" onKeyDown={onTabKey}>
-        {TABS.map(({ tab, label }) => <StatusTab key={tab} tab={tab} label={label} />)}
-      </div>
-      <div class="filters">
-        <Search />
-        <CategoryFilter />
+      <div class="tabs">
+        <div role="tablist" aria-label="Status" onKeyDown={onTabKey}>
+          {TABS.map(({ tab, label }) => <StatusTab key={tab} tab={tab} label={label} />)}
+        </div>
+        <Results />
       </div>
       <div class="tools">
-        <Tools />
+        <Search />
+        <FurtherTools />
+        {mayWrite.value && <AddButton />}
       </div>
     </>
+  );
+}
+
+/** How many animals a search finds, in words. */
+function Results(): JSX.Element | null {
+  // The tab has the number of its animals.
+  if (!isSearch(wanted.value)) return null;
+  const isCounted = !isStale.value && !isLoading.value;
+  // The empty list says it.
+  if (isCounted && !hasMore.value && order.value.length === 0) return null;
+  const least = hasMore.value ? "More than " : "";
+  return (
+    <p class="results">
+      <span role="status">{isCounted && `${least}${animals(loadedCount.value)}`}</span>
+      <FilterWords filter={wanted.value} />
+      <button type="button" class="link" onClick={showAllAnimals}>Clear</button>
+    </p>
   );
 }
 
@@ -52,7 +82,7 @@ function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
       data-home={isSelected || undefined}
       onClick={() => showList({ status: tab })}
     >
-      {label} <b>{counts.value[tab]?.toLocaleString("en")}</b>
+      {label} {!isSearch(wanted.value) && <b>{counts.value[tab]?.toLocaleString("en")}</b>}
     </button>
   );
 }
@@ -128,29 +158,41 @@ function showSoon(change: { name?: string; categoryId?: string }): void {
   typing = setTimeout(showTyped, TYPING_PAUSE_MS);
 }
 
-function Tools(): JSX.Element {
+/** On a narrow page, a menu has them. */
+function FurtherTools(): JSX.Element {
   return (
-    <>
-      <div class="line">
-        <span class="narrow">
-          <OrderButton />
-        </span>
-        {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
-        <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
-          {isExporting.value ? "Exporting …" : "Export"}
-        </button>
-      </div>
-      {mayWrite.value && (
-        <button
-          type="button"
-          class="primary"
-          aria-label="Add an animal"
-          aria-keyshortcuts="n"
-          onClick={openAddDialog}
-        >
-          Add <span class="wide">an animal</span>
-        </button>
-      )}
-    </>
+    <Menu
+      class="narrow"
+      title="Filters and more"
+      label="Filters and more"
+      button={
+        <>
+          <span class="unseen">Filters and more</span>
+          <Icon name="filter" />
+        </>
+      }
+    >
+      <CategoryFilter />
+      <OrderButton />
+      <span class="space" />
+      {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
+      <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
+        {isExporting.value ? "Exporting …" : "Export"}
+      </button>
+    </Menu>
+  );
+}
+
+function AddButton(): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="primary"
+      aria-label="Add an animal"
+      aria-keyshortcuts="n"
+      onClick={() => openAddDialog()}
+    >
+      Add <span class="wide">an animal</span>
+    </button>
   );
 }

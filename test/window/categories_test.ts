@@ -261,7 +261,7 @@ testInBrowser(
     await page.goBack();
     // A name leads to its animals, and back.
     await page.getByRole("link", { name: "Puppies" }).click();
-    await page.getByText("No such animals.").waitFor();
+    await page.getByText("No animals in Puppies.").waitFor();
     await expectSoon(() => page.url(), `${address}/window?categoryId=7`);
     await page.goBack();
     await page.getByRole("heading", { name: "Categories" }).waitFor();

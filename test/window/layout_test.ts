@@ -23,7 +23,7 @@ const box = (target: Page) => target.boundingBox();
 const faultsOfPlaces = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const FLOATING = ".floating, aside";
-    const FIXED = "[role=tablist], .filters, .tools, .head";
+    const FIXED = ".tabs, .tools, .head";
     const nameOf = (it) => it.getAttribute("aria-label") ?? it.innerText;
     const seen = [...document.querySelectorAll("a:not(.of-animal), button, input:not([type=search])")]
       .filter((it) => it.checkVisibility({ opacityProperty: true }))

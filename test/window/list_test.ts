@@ -4,7 +4,16 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import { button, press, row, ROWS, statusOf, tab } from "../support/window_controls.ts";
+import {
+  button,
+  expectFocus,
+  linkOf,
+  press,
+  row,
+  ROWS,
+  statusOf,
+  tab,
+} from "../support/window_controls.ts";
 
 testInBrowser(
   "what loads says so, keeps the old rows, dimmed, and asks for no key",
@@ -21,7 +30,7 @@ testInBrowser(
     const activity = page.getByRole("region", { name: "Activity" });
     const check = async () => {
       await expectSoon(() => panel.getAttribute("aria-busy"), "true");
-      assertEquals(await page.getByText(/No such animals|No animals yet/).count(), 0);
+      assertEquals(await page.getByText(/^No animals/).count(), 0);
       assertEquals(await page.getByLabel("Access key").count(), 0);
     };
     await panel.getByText("Loading …").waitFor();
@@ -52,7 +61,7 @@ testInBrowser(
     await tab(page, "Pending 0").click();
     await panel.getByText("The store is away. Trying again …").waitFor();
     network.fetch = service.fetch;
-    await page.getByText("No such animals.").waitFor();
+    await page.getByText("No animals pending.").waitFor();
     await page.getByText("Connected").waitFor();
   },
 );
@@ -89,6 +98,31 @@ testInBrowser("no row moves under the pointer", async ({ service, open }) => {
   await page.mouse.move(0, 0);
   await row(page, "Rex").waitFor({ state: "hidden" });
 });
+
+testInBrowser(
+  "one row at a time shows its buttons, and always the one whose button has the focus",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    const shown = () =>
+      page.locator(ROWS).evaluateAll((rows: Page[]) =>
+        rows.filter((it) => {
+          const style = it.ownerDocument.defaultView.getComputedStyle(it.querySelector(".actions"));
+          return style.opacity === "1";
+        }).map((it) => it.querySelector("a").innerText)
+      );
+    await row(page, "Rex").waitFor();
+    await linkOf(page, "Mia").focus();
+    await expectSoon(shown, ["Mia"]);
+    await row(page, "Rex").hover();
+    await expectSoon(shown, ["Rex"]);
+    await page.keyboard.press("ArrowRight");
+    await expectSoon(shown, ["Rex"]);
+    await page.keyboard.press("ArrowRight");
+    await expectFocus(button(page, "Edit Mia"));
+    await expectSoon(shown, ["Mia"]);
+  },
+);
 
 testInBrowser(
   "forced colours show the selected tab and the dots",

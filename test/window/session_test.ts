@@ -5,15 +5,7 @@ import { issueApiKey, revokeApiKey } from "../../src/keys/write_api_key.ts";
 import { OTHER_HOST, type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
-import {
-  button,
-  enterKey,
-  expectFocus,
-  linkOf,
-  press,
-  row,
-  tab,
-} from "../support/window_controls.ts";
+import { button, enterKey, expectFocus, linkOf, press, row } from "../support/window_controls.ts";
 
 const key = (page: Page) => page.getByLabel("Access key");
 const stay = (page: Page) => page.getByLabel("Stay signed in on this computer");
@@ -158,12 +150,12 @@ testInBrowser(
     await key(elsewhere).fill("x");
     await refusal.waitFor({ state: "hidden" });
     await enterKey(elsewhere, service.token);
-    await tab(elsewhere, "All 0").waitFor();
+    await elsewhere.getByText("No animals yet").waitFor();
     await elsewhere.evaluate(`location.hash = "key=pets_other"`);
     await elsewhere.getByRole("alert").filter({ hasText: /takes no key from/ }).waitFor();
     await expectSoon(() => placesOf(elsewhere, service.token), [true, false, false, false]);
     const page = await open(`/window#key=${service.token}`);
-    await tab(page, "All 0").waitFor();
+    await page.getByText("No animals yet").waitFor();
     await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
     const follow = () => page.evaluate(`location.hash = "key=pets_other"`);
     const dialog = page.getByRole("dialog").filter({ hasText: "Use the key in the address?" });
@@ -172,7 +164,7 @@ testInBrowser(
     await expectSoon(() => page.url(), `${address}/window`);
     await expectFocus(button(dialog, "Keep the key of this tab"));
     await page.keyboard.press("Enter");
-    await tab(page, "All 0").waitFor();
+    await page.getByText("No animals yet").waitFor();
     await expectSoon(() => placesOf(page, service.token), [true, false, false, false]);
     await follow();
     await press(dialog, "Use the other key");

@@ -6,7 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { expectAccessible, press, row, toast } from "../support/window_controls.ts";
+import { button, expectAccessible, press, row, toast } from "../support/window_controls.ts";
 
 /** Pixels of a text of twice the usual size. */
 const LARGE = 32;
@@ -123,6 +123,16 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       await check("categories");
       await page.getByRole("link", { name: "All animals" }).click();
       await row(page, "Rex").waitFor();
+      // A narrow page has a menu for what a wide one shows in a line.
+      const menu = button(page, "Filters and more");
+      if (await menu.isVisible()) {
+        await menu.click();
+        for (const name of ["Newest first", "Import", "Export"]) {
+          await button(page, name).waitFor();
+        }
+        await check("menu of the list");
+        await page.keyboard.press("Escape");
+      }
       await press(page, /^Access key/);
       await page.getByRole("group", { name: "Your key" }).waitFor();
       await check("menu of the key");
