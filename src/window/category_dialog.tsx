@@ -145,7 +145,7 @@ function faultOfNewId(text: string): string | undefined {
 }
 
 /** The smallest number above those of all categories with names. */
-function firstFreeId(): string {
+export function firstFreeId(): string {
   const ids = namedCategories.value.map(({ id }) => id);
   const largest = ids.reduce((most, id) => id > most ? id : most, 0n);
   return String(largest + 1n);
