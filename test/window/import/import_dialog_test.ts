@@ -203,6 +203,31 @@ testInBrowser(
 );
 
 testInBrowser(
+  "each control of an import is large enough for a finger, also with large text",
+  async ({ service, open }) => {
+    const touch = { width: 390, hasTouch: true, isMobile: true };
+    const page = await open(`/window#key=${service.token}`, touch);
+    const dialog = page.getByRole("dialog");
+    const heights = async () => {
+      const controls = dialog.locator("button:visible, summary:visible");
+      const boxes = (await controls.all()).map((control: Page) => control.boundingBox());
+      return (await Promise.all(boxes)).map(({ height }) => Math.round(height));
+    };
+    await press(page, "Import a file");
+    await button(dialog, "Choose a file").waitFor();
+    assertEquals((await heights()).filter((height) => height < 44), []);
+    await choose(page, `name,category\nMia,${"Birds of paradise ".repeat(9)}\nTom,Fish\n`);
+    await button(dialog, "Add all 2 categories").waitFor();
+    await dialog.getByText("There is no category “Fish”").click();
+    await dialog.getByText("Columns and encoding").click();
+    assertEquals((await heights()).filter((height) => height < 44), []);
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    const overflow = () => dialog.evaluate((it: Page) => it.scrollWidth - it.clientWidth);
+    await expectSoon(overflow, 0);
+  },
+);
+
+testInBrowser(
   "an import names an assumed encoding, shows its letters, and takes another one",
   async ({ service, open }) => {
     const page = await open(`/window#key=${service.token}`);
