@@ -6,12 +6,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { NewPet, Pet, PetStatus } from "../../events/pet.ts";
 import { CategoryName } from "./category_name.tsx";
-import {
-  categoryInWords,
-  categoryWithName,
-  namedCategories,
-  nameOfCategory,
-} from "./category_names.ts";
+import { categoryInWords, categoryWithName, nameOfCategory } from "./category_names.ts";
 import { CategoryPicker } from "./category_picker.tsx";
 import type { ControlProps } from "./control_props.ts";
 import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
@@ -124,6 +119,10 @@ export function statusInSentence(status: PetStatus | undefined, count: number): 
   return count === 1 ? sentence : sentenceOfSeveral;
 }
 
+/** The labels of all statuses: for example "Available or Sold". */
+const STATUS_WORDS = new Intl.ListFormat("en-GB", { type: "disjunction" })
+  .format(STATUS_NAMES.map(statusLabel));
+
 function wordsOf(status: PetStatus | undefined): StatusWords {
   return status === undefined ? NO_STATUS : STATUSES[status];
 }
@@ -201,9 +200,12 @@ function wordsOfCategory(id: bigint): string {
 
 function parseCategoryName(text: string): Parsed<bigint> {
   const id = categoryWithName(text);
-  if (id !== undefined) return sound(id);
-  const hasNames = namedCategories.value.length > 0;
-  return faulty(`Category must be ${hasNames ? "a known name or " : ""}a whole number`);
+  return id === undefined ? faulty(`There is no category “${text}”`) : sound(id);
+}
+
+/** Whether a text of a category could be the name of a new one: it has a letter, and no category has it as its name. */
+export function isNewCategoryName(text: string): boolean {
+  return /\p{L}/u.test(text) && categoryWithName(text) === undefined;
 }
 
 const status = fieldOf<PetStatus | undefined>({
@@ -220,7 +222,7 @@ const status = fieldOf<PetStatus | undefined>({
     if (isAbsent) return sound(undefined);
     const found = STATUS_NAMES.find((it) => word === it || word === statusLabel(it).toLowerCase());
     if (found !== undefined) return sound(found);
-    return faulty(`Status must be one of ${STATUS_NAMES.join(", ")}`);
+    return faulty(`Status must be ${STATUS_WORDS}`);
   },
   Control: (props) => <Select {...props} choices={STATUS_CHOICES} />,
   sentence: (value) => wordsOf(value).sentence,

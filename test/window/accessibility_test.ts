@@ -56,7 +56,7 @@ for (const width of [390, 1280]) {
       await check("list of categories");
       await page.keyboard.press("Escape");
       await page.getByLabel("Filter by category").fill("qq");
-      await page.getByText("Category must be a known name or a whole number").waitFor();
+      await page.getByText("There is no category “qq”").waitFor();
       await check("filter with a fault");
       await page.getByLabel("Filter by category").fill("");
       await press(page, /^Access key/);

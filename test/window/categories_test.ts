@@ -93,7 +93,7 @@ testInBrowser(
     await dialog.getByLabel("Name").fill("Bello");
     await field.fill("cat food");
     await press(dialog, "Add");
-    await dialog.getByText("Category must be a known name or a whole number").waitFor();
+    await dialog.getByText("There is no category “cat food”").waitFor();
     await press(dialog, "Cancel");
     await press(dialog.filter({ hasText: "Discard" }), "Discard");
     // An edit shows the name, and the name that was typed is that category.
@@ -120,7 +120,7 @@ testInBrowser(
     await option(page, "Dogs").waitFor();
     // A part of a name is no fault, and changes no list.
     await row(page, "Mia").waitFor();
-    const fault = page.getByText("Category must be a known name or a whole number");
+    const fault = page.getByText("There is no category “do”");
     assertEquals(await fault.count(), 0);
     await row(page, "Mia").hover();
     await page.getByLabel("Search by name or id").click();
@@ -315,7 +315,7 @@ testInBrowser(
     const csv = "name,category\nRex,'=dogs\nMia,CATS\nZoe,8\nKiki,9\nNemo,Fish\n";
     const file = { name: "a.csv", mimeType: "text/csv", buffer: Buffer.from(csv) };
     await dialog.getByLabel("File").setInputFiles(file);
-    await dialog.getByText("Category must be a known name or a whole number").waitFor();
+    await dialog.getByText("There is no category “Fish”").waitFor();
     // A category that gets its name meanwhile is found.
     await service.nameCategory(10n, "Fish");
     await press(dialog, "Import 5 animals");

@@ -70,10 +70,10 @@ Deno.test("a category may be written as its name or its id, and the id is what i
   // Two names that differ by blanks alone are not clear.
   assertEquals(categoryWithName("Twins"), undefined);
   for (const text of ["Twins", "dog", "7.5"]) {
-    assertEquals(parse(text), "Category must be a known name or a whole number");
+    assertEquals(parse(text), `There is no category “${text}”`);
   }
   name();
-  assertEquals(parse("Dogs"), "Category must be a whole number");
+  assertEquals(parse("Dogs"), "There is no category “Dogs”");
 });
 
 Deno.test("an animal is described by the name of its category and its id", () => {

@@ -160,6 +160,7 @@ testInBrowser(
     await page.getByLabel("File").evaluate(setFile, [...buffer]);
     await button(dialog, "Import 1 animal").waitFor();
     assertEquals(await page.locator("select").count(), 0);
+    await dialog.getByText("Columns and encoding").click();
     await pickFrom(dialog, "Encoding", "Western European (Windows-1252)");
     await button(dialog, "Import 1 animal").waitFor();
     await dialog.getByRole("combobox", { name: "Name" }).click();

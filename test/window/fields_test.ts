@@ -141,15 +141,15 @@ Deno.test("parsePet() names the faults of each field", () => {
   ];
   assertEquals(categories.map((it) => faultOf("categoryId", it)), [
     "Category is missing",
-    "Category must be a whole number",
-    "Category must be a whole number",
-    "Category must be a whole number",
-    "Category must be a whole number",
-    "Category must be a whole number",
+    "There is no category “x”",
+    "There is no category “7.5”",
+    "There is no category “7,000”",
+    "There is no category “1e3”",
+    "There is no category “1 000”",
     "Category is too large",
     "Category is too small",
   ]);
-  assertEquals(faultOf("status", "adopted"), "Status must be one of available, pending, sold");
+  assertEquals(faultOf("status", "adopted"), "Status must be Available, Pending or Sold");
 });
 
 Deno.test("parseChange() has only what differs, and does not check what was not typed", () => {
@@ -165,7 +165,7 @@ Deno.test("parseChange() has only what differs, and does not check what was not 
   assertEquals(patchOf({ name: "Rex", status: "pending" }), { name: "Rex", status: "pending" });
   assertEquals(patchOf({ name: "\u200b", categoryId: "x" }), {
     name: "Name has no visible character",
-    categoryId: "Category must be a whole number",
+    categoryId: "There is no category “x”",
   });
 });
 

@@ -85,7 +85,7 @@ testInBrowser(
     await press(dialog, "Add");
     const [name, category] = [dialog.getByLabel("Name"), dialog.getByLabel("Category")];
     await check(name, "Name is missing");
-    await check(category, "Category must be a whole number");
+    await check(category, "There is no category “seven”");
     await expectFocus(name);
     await name.fill("Rex");
     await check(name, "");

@@ -1,16 +1,23 @@
 /** The dialog that imports a CSV file: people choose it, see its effect, import it, and see the outcome. */
 
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
 import { newIdempotencyKey } from "../api.ts";
+import { addUnusedCategory } from "../categories.ts";
+import { firstFreeId } from "../category_dialog.tsx";
 import { namedCategories } from "../category_names.ts";
 import { animals } from "../count_words.ts";
 import { Dialog, openDialog } from "../dialog.tsx";
-import { FormField } from "../form_field.tsx";
+import { downloadCsv } from "../download.ts";
+import { afterDraw } from "../focus.ts";
+import { attempt } from "../messages.tsx";
+import { clearSelection } from "../selection.ts";
 import { useUnsaved } from "../unsaved.ts";
 import { type Draft, draftOf, planOf } from "./draft.ts";
-import { ImportPreview } from "./import_preview.tsx";
+import { EXAMPLE } from "./example.ts";
+import { FileChoice } from "./file_choice.tsx";
+import { ImportPreview, ImportSummary } from "./import_preview.tsx";
 import { type ImportProgress, startImport } from "./import_progress.ts";
 import { ImportReport } from "./import_report.tsx";
 import { idsIn, type Plan, planAgain } from "./plan.ts";
@@ -34,6 +41,8 @@ function ImportDialog({ close }: { close: () => void }): JSX.Element {
   const [begun, setBegun] = useState<Begun | undefined>(undefined);
   const begin = (draft: Draft, plan: Plan) => {
     const number = (begun?.number ?? 0) + 1;
+    // The new animals may push the selected ones out of sight.
+    clearSelection();
     setBegun({ number, draft, plan, progress: startImport(plan.entries) });
   };
   if (begun === undefined) return <ChosenFile begin={begin} close={close} />;
@@ -49,6 +58,8 @@ interface StepProps {
 function ChosenFile({ begin, close }: StepProps): JSX.Element {
   const [draft, setDraft] = useState<Draft | undefined>(undefined);
   const [fault, setFault] = useState<string | undefined>(undefined);
+  const [isAdding, setIsAdding] = useState(false);
+  const body = useRef<HTMLDivElement>(null);
   const { pets, fault: faultOfPets } = useAnimals(draft);
   const plan = useMemo(
     () => draft && planOf(draft, pets),
@@ -64,8 +75,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       setFault((error as Error).message);
     }
   };
-  const choose = async (file: File | undefined) => {
-    if (file === undefined) return;
+  const choose = async (file: File) => {
     setDraft(undefined);
     try {
       const bytes = await bytesOf(file);
@@ -74,6 +84,16 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       setFault((error as Error).message);
     }
   };
+  const addCategories = async (names: readonly string[]) => {
+    if (isAdding) return;
+    setIsAdding(true);
+    setFault(undefined);
+    await attempt(async () => {
+      for (const name of names) await addUnusedCategory({ id: BigInt(firstFreeId()), name });
+    }, (error) => setFault((error as Error).message));
+    setIsAdding(false);
+    afterDraw(() => focusNext(body.current));
+  };
   const hasWork = plan !== undefined && plan.entries.length > 0;
   return (
     <Dialog
@@ -81,27 +101,51 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       isWide={draft !== undefined}
       no="Cancel"
       yes={hasWork ? labelOf(plan) : undefined}
+      busy={isAdding ? "Adding …" : undefined}
       onYes={() => hasWork && begin(draft!, plan)}
       onClose={close}
       fault={fault ?? faultOfPets}
     >
-      <p class="soft">
-        A CSV file, as spreadsheets save it. Its first line has the titles of the columns.
-      </p>
-      <FormField label="File" fault={undefined}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="file"
-            accept=".csv,.tsv,.txt,text/csv"
-            aria-invalid={fault !== undefined}
-            onChange={({ currentTarget }) => choose(currentTarget.files?.[0])}
+      <div ref={body}>
+        <div class="import-head">
+          {draft === undefined
+            ? (
+              <p class="soft">
+                Save your spreadsheet as a CSV file. Its first line has the titles of the columns:
+                Name, Category and, if you like, Status.
+              </p>
+            )
+            : <ImportSummary draft={draft} plan={plan} />}
+          <FileChoice hasFile={draft !== undefined} onFile={choose} />
+        </div>
+        {draft === undefined ? <ExampleLink /> : (
+          <ImportPreview
+            draft={draft}
+            plan={plan}
+            onChange={take}
+            onAddCategories={addCategories}
           />
         )}
-      </FormField>
-      {draft !== undefined && <ImportPreview draft={draft} plan={plan} onChange={take} />}
+      </div>
     </Dialog>
   );
+}
+
+function ExampleLink(): JSX.Element {
+  return (
+    <p class="soft">
+      <button type="button" class="link" onClick={() => downloadCsv("example.csv", EXAMPLE)}>
+        Download an example
+      </button>
+    </p>
+  );
+}
+
+/** The button that was pressed may be gone. The next one adds another category, or imports. */
+function focusNext(body: HTMLElement | null): void {
+  if (document.activeElement !== document.body) return;
+  const dialog = body?.closest("dialog");
+  dialog?.querySelector<HTMLElement>(".import-group > button, .primary")?.focus();
 }
 
 function RunningImport({ begun, begin, close }: StepProps & { begun: Begun }): JSX.Element {

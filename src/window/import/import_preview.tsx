@@ -11,8 +11,8 @@ import { Name } from "../name.tsx";
 import { Select } from "../select.tsx";
 import { missingColumns, type Target, TARGETS } from "./columns.ts";
 import { type Draft, withColumn, withEncoding, withTitles } from "./draft.ts";
-import { DownloadLeftOut } from "./import_report.tsx";
-import { Lines, linesOf } from "./lines.tsx";
+import { LeftOutLines } from "./left_out_lines.tsx";
+import { linesOf } from "./line_group.tsx";
 import type { Addition, Change, Plan } from "./plan.ts";
 import { previewSample } from "./preview_sample.ts";
 
@@ -22,44 +22,66 @@ interface PreviewProps {
   plan: Plan | undefined;
   /** Takes another draft, which `make` returns, or shows the error that it throws. */
   onChange: (make: () => Draft) => void;
+  onAddCategories: (names: readonly string[]) => void;
 }
 
-export function ImportPreview({ draft, plan, onChange }: PreviewProps): JSX.Element {
+export function ImportPreview(props: PreviewProps): JSX.Element {
+  const { draft, plan, onChange, onAddCategories } = props;
   return (
     <>
-      {plan !== undefined && <p role="status">{summaryOf(plan)}</p>}
       <Reading draft={draft} onChange={onChange} />
       {draft.columns.id !== undefined && <ModeChoice draft={draft} onChange={onChange} />}
-      {plan === undefined ? <WhyNot draft={draft} /> : <Effects draft={draft} plan={plan} />}
+      {plan !== undefined && (
+        <Effects
+          draft={draft}
+          plan={plan}
+          onAddCategories={onAddCategories}
+        />
+      )}
     </>
   );
 }
 
 type ChoiceProps = Pick<PreviewProps, "draft" | "onChange">;
 
-/** The effect of the import, in one sentence. */
-function summaryOf({ entries, leftOut, unchanged }: Plan): string {
+/** What the import will do, or why it cannot begin yet. */
+export function ImportSummary({ draft, plan }: Pick<PreviewProps, "draft" | "plan">): JSX.Element {
+  const [first, ...others] = plan === undefined ? [whyNot(draft)] : partsOf(plan);
+  return (
+    <p class="import-summary" role="status">
+      <b>{first}</b>
+      {others.map((part) => `, ${part}`)}
+    </p>
+  );
+}
+
+function whyNot({ isOfChanges, columns }: Draft): string {
+  if (isOfChanges) return "Reading the animals …";
+  return `Choose the column of ${missingColumns(columns).join(" and ")}`;
+}
+
+function partsOf({ entries, leftOut, unchanged }: Plan): string[] {
   const changed = entries.filter(({ kind }) => kind === "change").length;
   const added = entries.length - changed;
   const parts = [
-    (added > 0 || changed === 0) && `${animals(added)} to add`,
+    entries.length === 0 && "Nothing to import",
+    added > 0 && `${animals(added)} to add`,
     changed > 0 && `${animals(changed)} to change`,
-    unchanged > 0 && `${animals(unchanged)} as the file says already`,
+    unchanged > 0 && `${animals(unchanged)} up to date already`,
     leftOut.length > 0 && `${lines(leftOut.length)} left out`,
   ];
-  return `${parts.filter((it) => it !== false).join(", ")}.`;
+  return parts.filter((it) => it !== false);
 }
 
 /** The choices of how the file is read. They are folded if the file left none of them open. */
 function Reading({ draft, onChange }: ChoiceProps): JSX.Element {
-  const { table: { titles, isAssumed }, columns } = draft;
-  const isEachUsed = Object.keys(columns).length === titles.length;
-  const [isOpen] = useState(isAssumed || !isEachUsed || missingColumns(columns).length > 0);
+  const { table: { isAssumed }, columns } = draft;
+  const [isOpen] = useState(isAssumed || missingColumns(columns).length > 0);
   return (
     <details open={isOpen}>
-      <summary>Encoding and columns</summary>
-      <EncodingChoice draft={draft} onChange={onChange} />
+      <summary>Columns and encoding</summary>
       <ColumnChoice draft={draft} onChange={onChange} />
+      <EncodingChoice draft={draft} onChange={onChange} />
     </details>
   );
 }
@@ -79,16 +101,9 @@ function EncodingChoice({ draft, onChange }: ChoiceProps): JSX.Element {
           />
         )}
       </FormField>
-      <p role="status">{isAssumed && <AssumedEncoding encoding={encoding} />}</p>
-    </>
-  );
-}
-
-function AssumedEncoding({ encoding }: { encoding: string }): JSX.Element {
-  return (
-    <>
-      The file does not say its encoding, and is assumed to be{" "}
-      {ENCODINGS[encoding]}. If letters below are wrong, choose another encoding.
+      <p role="status">
+        {isAssumed && "If letters below look wrong, choose another encoding."}
+      </p>
     </>
   );
 }
@@ -97,8 +112,6 @@ const NO_COLUMN: Choice = { text: "", label: "(none)" };
 
 function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   const { table: { titles, hasTitles }, columns } = draft;
-  const used = Object.values(columns);
-  const unused = titles.filter((_, index) => !used.includes(index));
   const choices = [
     NO_COLUMN,
     ...titles.map((title, index) => ({
@@ -112,7 +125,7 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   };
   return (
     <fieldset>
-      <legend>Columns</legend>
+      <legend class="unseen">Columns</legend>
       <div class="import-columns">
         {TARGETS.map(({ target, label }) => (
           <FormField key={target} label={label} fault={undefined}>
@@ -135,16 +148,6 @@ function ColumnChoice({ draft, onChange }: ChoiceProps): JSX.Element {
         />
         <span>The first line has the titles of the columns</span>
       </label>
-      {unused.length > 0 && (
-        <p class="soft small">
-          Columns that are left out: {unused.map((title, index) => (
-            <Fragment key={index}>
-              {index > 0 && ", "}
-              <bdi>{title || "(no title)"}</bdi>
-            </Fragment>
-          ))}
-        </p>
-      )}
     </fieldset>
   );
 }
@@ -153,7 +156,7 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   const group = useId();
   const choices = [
     { isOfChanges: true, label: "Change the animals with these ids" },
-    { isOfChanges: false, label: "Add all of them again, with new ids" },
+    { isOfChanges: false, label: "Add all as new animals" },
   ];
   return (
     <fieldset>
@@ -173,28 +176,44 @@ function ModeChoice({ draft, onChange }: ChoiceProps): JSX.Element {
   );
 }
 
-function WhyNot({ draft }: { draft: Draft }): JSX.Element {
-  if (draft.isOfChanges) return <p role="status">Reading the animals …</p>;
-  const missing = missingColumns(draft.columns).join(" and ");
-  return <p class="fault" role="alert">Choose the column of {missing}</p>;
-}
+type EffectsProps = Pick<PreviewProps, "draft" | "onAddCategories"> & { plan: Plan };
 
-function Effects({ draft, plan }: { draft: Draft; plan: Plan }): JSX.Element {
+function Effects({ draft, plan, onAddCategories }: EffectsProps): JSX.Element {
   const { entries, leftOut } = plan;
   const sample = previewSample(entries);
   return (
     <>
+      <UnusedColumns draft={draft} />
+      <LeftOutLines
+        draft={draft}
+        title={`${linesAre(leftOut.length)} left out`}
+        leftOut={leftOut}
+        onAddCategories={onAddCategories}
+      />
       <Changes changes={sample.filter((it) => it.kind === "change")} />
       <Additions additions={sample.filter((it) => it.kind === "addition")} />
       {sample.length < entries.length && (
         <p class="soft small">
-          These are the first lines, and more with letters outside ASCII or line breaks.
+          {sample.length} of {entries.length.toLocaleString("en")} are shown
         </p>
       )}
-      <Lines title={`${linesAre(leftOut.length)} left out`} lines={leftOut}>
-        <DownloadLeftOut draft={draft} leftOut={leftOut} />
-      </Lines>
     </>
+  );
+}
+
+function UnusedColumns({ draft }: { draft: Draft }): JSX.Element | null {
+  const used = Object.values(draft.columns);
+  const unused = draft.table.titles.filter((_, index) => !used.includes(index));
+  if (unused.length === 0) return null;
+  return (
+    <p class="soft small">
+      Columns that are left out: {unused.map((title, index) => (
+        <Fragment key={index}>
+          {index > 0 && ", "}
+          <bdi>{title || "(no title)"}</bdi>
+        </Fragment>
+      ))}
+    </p>
   );
 }
 

@@ -7,6 +7,7 @@ import {
   EDITABLE_FIELDS,
   type Faults,
   formatPet,
+  isNewCategoryName,
   parseChange,
   parsePet,
   type Patch,
@@ -41,6 +42,8 @@ export type Entry = Addition | Change;
 export interface LeftOut {
   row: CsvRow;
   fault: string;
+  /** The category that the row needs, if it needs nothing else. */
+  newCategory?: string;
 }
 
 export interface Plan {
@@ -50,8 +53,7 @@ export interface Plan {
   unchanged: number;
 }
 
-type Faulty = { kind: "faulty"; row: CsvRow; fault: string };
-type Step = Entry | Faulty | { kind: "unchanged" };
+type Step = Entry | { kind: "faulty"; leftOut: LeftOut } | { kind: "unchanged" };
 
 /** Every row adds an animal, also if it has an identifier. */
 export function planAdditions(table: Table, columns: Columns): Plan {
@@ -66,17 +68,16 @@ export function planChanges(
   pets: ReadonlyMap<number, Pet>,
 ): Plan {
   const counts = new Counts();
-  const lines = new Map<number, number>();
+  const ids = new Set<number>();
   return planOf(table, (row) => {
     const text = cellOf(row, columns, "id") ?? "";
     if (text === "") return addition(row, columns, counts);
     const id = readId(text);
     if (id === undefined) return faulty(row, "Id must be a whole number");
     const pet = pets.get(id);
-    if (pet === undefined) return faulty(row, `There is no animal ${id}`);
-    const earlier = lines.get(id);
-    if (earlier !== undefined) return faulty(row, `Id ${id} is in line ${earlier} already`);
-    lines.set(id, row.line);
+    if (pet === undefined) return faulty(row, "There is no animal with this id");
+    if (ids.has(id)) return faulty(row, "An earlier line has the same id");
+    ids.add(id);
     return change(row, columns, pet);
   });
 }
@@ -116,7 +117,7 @@ function planOf({ rows, titles }: Table, stepOf: (row: CsvRow) => Step): Plan {
         plan.entries.push(step);
         break;
       case "faulty":
-        plan.leftOut.push({ row, fault: step.fault });
+        plan.leftOut.push(step.leftOut);
         break;
       case "unchanged":
         plan.unchanged++;
@@ -133,15 +134,17 @@ function faultOfRow({ fault, cells }: CsvRow, width: number): string | undefined
 }
 
 function addition(row: CsvRow, columns: Columns, counts: Counts): Step {
-  const parsed = parsePet(textsOf(row, columns));
-  if (!parsed.isSound) return faulty(row, sentenceOf(parsed.faults));
+  const texts = textsOf(row, columns);
+  const parsed = parsePet(texts);
+  if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { pet } = parsed;
   return { kind: "addition", row, pet, countBefore: counts.next(formatPet(pet)), again: "" };
 }
 
 function change(row: CsvRow, columns: Columns, before: Pet): Step {
-  const parsed = parseChange(before, textsOf(row, columns));
-  if (!parsed.isSound) return faulty(row, sentenceOf(parsed.faults));
+  const texts = textsOf(row, columns);
+  const parsed = parseChange(before, texts);
+  if (!parsed.isSound) return faultyTexts(row, texts, parsed.faults);
   const { patch } = parsed;
   if (Object.keys(patch).length === 0) return { kind: "unchanged" };
   return { kind: "change", row, before, patch };
@@ -170,12 +173,15 @@ function readId(text: string): number | undefined {
   return Number.isSafeInteger(id) ? id : undefined;
 }
 
-function faulty(row: CsvRow, fault: string): Faulty {
-  return { kind: "faulty", row, fault };
+function faulty(row: CsvRow, fault: string): Step {
+  return { kind: "faulty", leftOut: { row, fault } };
 }
 
-function sentenceOf(faults: Faults): string {
-  return Object.values(faults).join("; ");
+function faultyTexts(row: CsvRow, { categoryId = "" }: Texts, faults: Faults): Step {
+  const fault = Object.values(faults).join("; ");
+  const needsCategory = fault === faults.categoryId && isNewCategoryName(categoryId);
+  const leftOut = needsCategory ? { row, fault, newCategory: categoryId } : { row, fault };
+  return { kind: "faulty", leftOut };
 }
 
 /** Counts what a file adds. */

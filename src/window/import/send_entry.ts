@@ -24,8 +24,7 @@ const RATE_LIMITED = 429;
 const REMOVED = "The animal was removed meanwhile";
 const CHANGED =
   "Somebody else changed the animal meanwhile. Import the file again to see how it is now";
-const NO_ETAG =
-  "The response has no ETag, so nobody can prove that no other change is lost. A proxy on the way removes ETags";
+const NO_ETAG = "Nothing was changed, because a proxy removes ETags";
 
 export function sendEntry(entry: Entry, earlier: Earlier): Promise<Attempt> {
   return entry.kind === "addition" ? add(entry, earlier) : change(entry, earlier);

@@ -5,6 +5,9 @@ import { type CsvRow, parseCsv } from "../csv/parse_csv.ts";
 
 export const FILE_MAX_BYTES = 20_000_000;
 
+/** How the files of spreadsheets begin: those since 2007, and older ones. */
+const SPREADSHEETS = [[0x50, 0x4b, 3, 4], [0xd0, 0xcf, 0x11, 0xe0]];
+
 export interface Table {
   /** The encoding that was used, a key of `ENCODINGS`, and whether another one is as likely. */
   encoding: string;
@@ -24,6 +27,9 @@ interface Reading {
 /** Reads a file. Throws an error for people. */
 export function readTable(bytes: Uint8Array, reading: Reading = {}): Table {
   const { encoding, hasTitles = true } = reading;
+  if (SPREADSHEETS.some((beginning) => beginning.every((byte, index) => byte === bytes[index]))) {
+    throw new Error("This is not a CSV file. Open it in your spreadsheet, and save it as CSV");
+  }
   const decoded = decodeText(bytes, encoding);
   const all = parseCsv(decoded.text);
   const [first] = all;

@@ -36,7 +36,7 @@ Deno.test("a draft with ids changes animals, unless the reader wants to add all 
   const pets = new Map([[1, { id: 1, name: "Rex", categoryId: 6n }]]);
   const plan = planOf(draft, pets);
   assertEquals(plan?.entries.map(({ kind }) => kind), ["change"]);
-  assertEquals(plan?.leftOut.map(({ fault }) => fault), ["There is no animal 2"]);
+  assertEquals(plan?.leftOut.map(({ fault }) => fault), ["There is no animal with this id"]);
   const again = planOf({ ...draft, isOfChanges: false }, undefined);
   assertEquals(again?.entries.map(({ kind }) => kind), ["addition", "addition"]);
   const without = withColumn(draft, "id", undefined);

@@ -17,9 +17,9 @@ Deno.test("leftOutFile() has each line that is left out, with its number and its
   const text = leftOutFile(table.titles, plan.leftOut).join("");
   assertEquals(parseCsv(text).map(({ cells }) => cells), [
     ["Name", "Colour", "Category", "Line", "Reason"],
-    ["Rex", "red", "x", "2", "Category must be a whole number"],
+    ["Rex", "red", "x", "2", "There is no category “x”"],
     ['"Mia;blue;8', "", "", "4", "The line has a quote that is never closed"],
-    ["'=1", "'=2", "'-a", "5", "Category must be a whole number"],
+    ["'=1", "'=2", "'-a", "5", "There is no category “-a”"],
     ["Tom", "", "7", "6", "The line has more cells than the first line"],
   ]);
 });

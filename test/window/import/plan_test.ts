@@ -83,13 +83,13 @@ Deno.test("planAdditions() names each line that it leaves out, with its text", (
     'name,category,status\nRex,x,\n,7,\nMia,9223372036854775808,\nZoe,7,lost\nMax,7,,more\n"Bo"o,7,\nOk,7\n,y\n',
   );
   assertEquals(leftOutBy(plan), [
-    [2, "Rex,x,", "Category must be a whole number"],
+    [2, "Rex,x,", "There is no category “x”"],
     [3, ",7,", "Name is missing"],
     [4, "Mia,9223372036854775808,", "Category is too large"],
-    [5, "Zoe,7,lost", "Status must be one of available, pending, sold"],
+    [5, "Zoe,7,lost", "Status must be Available, Pending or Sold"],
     [6, "Max,7,,more", "The line has more cells than the first line"],
     [7, '"Bo"o,7,', "The line has text after a closing quote"],
-    [9, ",y", "Name is missing; Category must be a whole number"],
+    [9, ",y", "Name is missing; There is no category “y”"],
   ]);
   assertEquals(addedBy(plan), [["Ok", 7n]]);
 });
@@ -207,12 +207,12 @@ Deno.test("planChanges() changes only what differs from the animals with these i
   ]);
   const faulty = changesOf("id,status\n9,sold\nA1,sold\n1,sold\n1,\n,sold\n3,gone\n0,\n");
   assertEquals(leftOutBy(faulty), [
-    [2, "9,sold", "There is no animal 9"],
+    [2, "9,sold", "There is no animal with this id"],
     [3, "A1,sold", "Id must be a whole number"],
-    [5, "1,", "Id 1 is in line 4 already"],
+    [5, "1,", "An earlier line has the same id"],
     [6, ",sold", "Name is missing; Category is missing"],
-    [7, "3,gone", "Status must be one of available, pending, sold"],
-    [8, "0,", "There is no animal 0"],
+    [7, "3,gone", "Status must be Available, Pending or Sold"],
+    [8, "0,", "There is no animal with this id"],
   ]);
 });
 

@@ -1,0 +1,75 @@
+/** The lines that an import leaves out, by their causes, with what people can do about them. */
+
+import type { JSX } from "preact";
+import { lines } from "../count_words.ts";
+import { downloadCsv } from "../download.ts";
+import { causesOf } from "./causes.ts";
+import type { Draft } from "./draft.ts";
+import { leftOutFile } from "./left_out_file.ts";
+import { LineGroup } from "./line_group.tsx";
+import type { LeftOut } from "./plan.ts";
+
+const CAUSES_SHOWN = 20;
+
+interface LeftOutLinesProps {
+  draft: Draft;
+  title: string;
+  leftOut: readonly LeftOut[];
+  /** Adds categories that lines need. */
+  onAddCategories?: (names: readonly string[]) => void;
+}
+
+export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
+  const { draft, title, leftOut, onAddCategories } = props;
+  if (leftOut.length === 0) return null;
+  const causes = causesOf(leftOut);
+  const names = causes.flatMap(([{ newCategory }]) => newCategory ?? []);
+  const more = causes.slice(CAUSES_SHOWN).flat().length;
+  return (
+    <div role="group" aria-label={title}>
+      <div class="import-head">
+        <h3>{title}</h3>
+        {onAddCategories !== undefined && names.length > 1 && (
+          <button
+            type="button"
+            onClick={() => onAddCategories(names)}
+          >
+            Add all {names.length.toLocaleString("en")} categories
+          </button>
+        )}
+      </div>
+      {causes.slice(0, CAUSES_SHOWN).map((some) => (
+        <Cause key={some[0].fault} leftOut={some} onAddCategories={onAddCategories} />
+      ))}
+      {more > 0 && <p class="soft small">and {lines(more)} more, for other reasons</p>}
+      <p>
+        <button type="button" class="link" onClick={() => save(draft, leftOut)}>
+          Download{" "}
+          {leftOut.length === 1 ? "this line with its reason" : "these lines with their reasons"}
+        </button>
+      </p>
+    </div>
+  );
+}
+
+type CauseProps = Pick<LeftOutLinesProps, "leftOut" | "onAddCategories">;
+
+function Cause({ leftOut, onAddCategories }: CauseProps): JSX.Element {
+  const [{ fault, newCategory }] = leftOut;
+  return (
+    <LineGroup words={fault} group={leftOut}>
+      {onAddCategories !== undefined && newCategory !== undefined && (
+        <button
+          type="button"
+          onClick={() => onAddCategories([newCategory])}
+        >
+          Add “<bdi>{newCategory}</bdi>”
+        </button>
+      )}
+    </LineGroup>
+  );
+}
+
+function save(draft: Draft, leftOut: readonly LeftOut[]): void {
+  downloadCsv("lines left out.csv", leftOutFile(draft.table.titles, leftOut));
+}

@@ -1,0 +1,51 @@
+/** A group of lines of a file: its words, and, unfolded, the first lines. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { lines } from "../count_words.ts";
+import type { CsvRow } from "../csv/parse_csv.ts";
+
+const LINES_SHOWN = 10;
+const CHARACTERS_SHOWN = 300;
+
+interface LineGroupProps {
+  /** What the lines have in common. */
+  words: string;
+  group: readonly { row: CsvRow }[];
+  /** The button for these lines. */
+  children?: ComponentChildren;
+}
+
+export function LineGroup({ words, group, children }: LineGroupProps): JSX.Element {
+  const more = group.length - LINES_SHOWN;
+  const place = group.length === 1 ? `Line ${linesOf(group[0].row)}` : lines(group.length);
+  return (
+    <div class="import-group">
+      <details>
+        <summary>
+          <span>
+            <b>{place}:</b> <bdi>{words}</bdi>
+          </span>
+        </summary>
+        <ol>
+          {group.slice(0, LINES_SHOWN).map(({ row }) => (
+            <li key={row.line}>
+              <span class="soft">Line {linesOf(row)}</span>
+              <code>{shortened(row.text)}</code>
+            </li>
+          ))}
+        </ol>
+        {more > 0 && <p class="soft small">and {more.toLocaleString("en")} more</p>}
+      </details>
+      {children}
+    </div>
+  );
+}
+
+/** The numbers of the lines of a row. */
+export function linesOf({ line, lastLine }: CsvRow): string {
+  return line === lastLine ? String(line) : `${line}–${lastLine}`;
+}
+
+function shortened(text: string): string {
+  return text.length > CHARACTERS_SHOWN ? `${text.slice(0, CHARACTERS_SHOWN)} …` : text;
+}

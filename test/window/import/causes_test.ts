@@ -1,0 +1,23 @@
+import { assertEquals } from "@std/assert";
+import { causesOf } from "../../../src/window/import/causes.ts";
+import { guessColumns } from "../../../src/window/import/columns.ts";
+import { planAdditions } from "../../../src/window/import/plan.ts";
+import { readTable } from "../../../src/window/import/table.ts";
+
+Deno.test("causesOf() groups lines by their faults, and has a category that would be all they need", () => {
+  const file = "name,category\nA,\nB,Birds\nC,7.5\nD,birds\n,Birds\nE,\nF,bird 7\nG,BIRDS\nH,7\n";
+  const table = readTable(new TextEncoder().encode(file));
+  const { leftOut } = planAdditions(table, guessColumns(table.titles));
+  const causes = causesOf(leftOut).map((some) => [
+    some[0].fault,
+    some[0].newCategory,
+    some.map(({ row }) => row.line),
+  ]);
+  assertEquals(causes, [
+    ["There is no category “Birds”", "Birds", [3, 5, 9]],
+    ["Category is missing", undefined, [2, 7]],
+    ["There is no category “7.5”", undefined, [4]],
+    ["Name is missing; There is no category “Birds”", undefined, [6]],
+    ["There is no category “bird 7”", "bird 7", [8]],
+  ]);
+});
