@@ -4,7 +4,7 @@ import { run } from "./third_party_tools.ts";
 
 /**
  * Runs the commands of an advice as an operator does, in the folder of an installation, and resolves to all that they
- * print. A line that begins with two spaces is a command.
+ * print. A line that begins with two spaces is a command. A replay has no grace period, because no service runs.
  */
 export async function followAdvice(
   advice: string,
@@ -16,7 +16,9 @@ export async function followAdvice(
   const [program, ...args] = taskOf("");
   // The outcome of a task names those of Deno.
   const called = IS_ON_NODE ? `${program} ${args[0]}` : `${program} task`;
-  const script = commands.join("\n").replaceAll("deno task", called);
+  const script = commands.join("\n")
+    .replace(/replay$/m, "$& --grace 0")
+    .replaceAll("deno task", called);
   const env = { NO_COLOR: "1", KV_PATH: kvPath };
   return (await run("bash", ["-c", script], { cwd: project, env })).output;
 }

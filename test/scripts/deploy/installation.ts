@@ -9,7 +9,7 @@ const SYSTEMCTL = `#!/bin/sh
 stop() {
   is_running || return 0
   kill "$pid"
-  while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+  while kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
   rm BASE/pid
 }
 is_running() {
@@ -19,8 +19,15 @@ is_running() {
 }
 start() {
   if is_running; then return 0; fi
-  NEW_STORE=refuse pets start </dev/null >>BASE/log 2>&1 &
+  rm -f BASE/pid
+  serve </dev/null >>BASE/log 2>&1 &
+  until [ -s BASE/pid ]; do sleep 0.01; done
+}
+# Waits for the service. Otherwise kill -0 succeeds until process 1 has waited for it, in some containers for two seconds.
+serve() {
+  NEW_STORE=refuse pets start &
   echo $! >BASE/pid
+  wait
 }
 case $1 in stop) stop ;; start | enable) start ;; restart) stop; start ;; esac
 `;
