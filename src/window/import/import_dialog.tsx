@@ -5,7 +5,6 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Pet } from "../../../events/pet.ts";
 import { newIdempotencyKey } from "../api.ts";
 import { addUnusedCategory } from "../categories.ts";
-import { firstFreeId } from "../category_dialog.tsx";
 import { namedCategories } from "../category_names.ts";
 import { animals } from "../count_words.ts";
 import { Dialog, openDialog } from "../dialog.tsx";
@@ -89,7 +88,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
     setIsAdding(true);
     setFault(undefined);
     await attempt(async () => {
-      for (const name of names) await addUnusedCategory({ id: BigInt(firstFreeId()), name });
+      for (const name of names) await addUnusedCategory(name);
     }, (error) => setFault((error as Error).message));
     setIsAdding(false);
     afterDraw(() => focusNext(body.current));
