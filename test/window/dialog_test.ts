@@ -96,6 +96,23 @@ testInBrowser(
       await page.getByRole("alert").filter({ hasText: words }).waitFor();
     }
     assertEquals(await service.listIds(), []);
+    // The name of a category is left to the background, too.
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.method === "PUT") await gate.promise;
+      return await service.fetch(request);
+    };
+    await page.getByRole("link", { name: "Categories" }).click();
+    await press(page, "Add a category");
+    await dialog.getByLabel("Name").fill("Birds");
+    await press(dialog, "Save");
+    await dialog.getByText("Saving …").waitFor();
+    await page.clock.runFor(4_000);
+    await press(dialog, "Save in the background");
+    await toast(page, "Birds is still being saved").waitFor();
+    gate.resolve();
+    await toast(page, "is Birds now").waitFor();
+    assertEquals((await service.listCategories()).map(({ name }) => name), ["Birds"]);
   },
 );
 
