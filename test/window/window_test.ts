@@ -60,6 +60,9 @@ testInBrowser(
     }
     await row(page, "Bella").filter({ hasText: MAX_INT64 }).waitFor();
     await press(page, "Remove Bella");
+    // While the pointer is on the row, it stays.
+    await row(page, "Bella").getByText("was removed").waitFor();
+    await page.mouse.move(0, 0);
     await page.getByText("No animals yet").waitFor();
     await page.getByRole("img", { name: "1 added" }).waitFor();
     assertEquals((await (await service.send("/v1/events")).json()).length, 4);
