@@ -16,8 +16,9 @@ export function FileChoice({ hasFile, onFile }: FileChoiceProps): JSX.Element {
     input.current!.value = "";
     input.current!.click();
   };
+  const area = isOver ? "drop over" : "drop";
   return (
-    <div class={hasFile ? "" : `drop ${isOver ? "over" : ""}`}>
+    <div class={hasFile ? "" : area}>
       {!hasFile && <p>Drop your file here, or</p>}
       <button type="button" class={hasFile ? "link" : "primary"} onClick={open}>
         {hasFile ? "Choose another file" : "Choose a file"}

@@ -1,6 +1,7 @@
 /** The lines that an import leaves out, by their causes, with what people can do about them. */
 
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { lines } from "../count_words.ts";
 import { downloadCsv } from "../download.ts";
 import { causesOf } from "./causes.ts";
@@ -21,8 +22,8 @@ interface LeftOutLinesProps {
 
 export function LeftOutLines(props: LeftOutLinesProps): JSX.Element | null {
   const { draft, title, leftOut, onAddCategories } = props;
+  const causes = useMemo(() => causesOf(leftOut), [leftOut]);
   if (leftOut.length === 0) return null;
-  const causes = causesOf(leftOut);
   const names = causes.flatMap(([{ newCategory }]) => newCategory ?? []);
   const more = causes.slice(CAUSES_SHOWN).flat().length;
   return (

@@ -162,6 +162,11 @@ testInBrowser(
       [6, "Fish"],
       [7, "Snakes"],
     ]);
+    await press(dialog, "Done");
+    const kinds = Array.from({ length: 25 }, (_, index) => `Max,Kind ${index}`);
+    await choose(page, ["name,category", ...kinds].join("\n"));
+    await dialog.getByText("and 5 lines more, for other reasons").waitFor();
+    await expectSoon(async () => (await causes()).length, 20);
   },
 );
 
