@@ -22,8 +22,8 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
   const change = (name: keyof Texts, text: string) => {
     onChange({ ...texts, [name]: text }, faultsAfter(faults, name, text));
   };
-  const nameCategory = (name: string) => {
-    openCategoryDialog({ name, onAdded: (id) => change("categoryId", String(id)) });
+  const addCategory = (typed: string) => {
+    openCategoryDialog({ typed, onAdded: (id) => change("categoryId", String(id)) });
   };
   return (
     <>
@@ -41,7 +41,7 @@ export function AnimalFields(props: AnimalFieldsProps): JSX.Element {
               name={name}
               text={texts[name] ?? ""}
               onText={(text) => change(name, text)}
-              onNew={name === "categoryId" ? nameCategory : undefined}
+              onNew={name === "categoryId" ? addCategory : undefined}
             />
           )}
         </FormField>

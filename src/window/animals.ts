@@ -4,6 +4,7 @@ import { batch, computed, signal } from "@preact/signals";
 import type { Pet } from "../../events/pet.ts";
 import { edits } from "./edits.ts";
 import { request } from "./api.ts";
+import { rememberCategories } from "./category_names.ts";
 import { isPetEvent, type PetEvent, petIdOf, type StoreEvent } from "./events.ts";
 import { eventsAfter, position } from "./feed.ts";
 import { type Filter, matches, NO_FILTER, queryOf, searchedId } from "./filter.ts";
@@ -148,6 +149,7 @@ async function loadPage(path: string, filter: Filter): Promise<string | undefine
   position.value ??= page.position;
   if (filter !== wanted.value) return undefined;
   batch(() => {
+    rememberCategories(page.pets.map(({ categoryId }) => categoryId));
     if (isStale.value) beginList(filter);
     const { nextPage } = page;
     const last = isAscending.value ? Infinity : 0;
@@ -227,6 +229,8 @@ export function changeByEvent(event: PetEvent): Change {
 
 export function applyChanges(changes: readonly Change[]): void {
   if (changes.length === 0) return;
+  const present = changes.filter(({ isRemoved }) => !isRemoved);
+  rememberCategories(present.map(({ pet }) => pet.categoryId));
   const { filter, end, nextPage } = loaded.value;
   const pets = new Map(loaded.value.pets);
   const waitingAfter = new Set(waiting.value);

@@ -9,7 +9,13 @@ import {
   send,
   writeOptions,
 } from "./api.ts";
-import { changeCategoryNames, type NamedCategory, setCategoryNames } from "./category_names.ts";
+import {
+  changeCategoryNames,
+  forgetUsedCategories,
+  idAboveKnown,
+  type NamedCategory,
+  setCategoryNames,
+} from "./category_names.ts";
 import { categoryIdOf, type StoreEvent } from "./events.ts";
 import { eventsAfter } from "./feed.ts";
 
@@ -19,6 +25,7 @@ let readAt = "";
 /** The service has another log, whose positions say nothing of the earlier ones. */
 export function forgetCategories(): void {
   readAt = "";
+  forgetUsedCategories();
 }
 
 /** Reads all names, as they are after the events that the page has. */
@@ -55,16 +62,22 @@ export function updateCategories(events: readonly StoreEvent[]): void {
 }
 
 /** Names a category that has no name. Rejects if somebody has named it meanwhile. */
-export async function addCategory({ id, name }: NamedCategory): Promise<void> {
+export async function nameCategory({ id, name }: NamedCategory): Promise<void> {
   await unlessChanged(id, undefined, (condition) => putName(id, name, condition));
 }
 
-/** Names the first category from `id` on that has neither a name nor an animal. Resolves to its id. */
-export async function addUnusedCategory({ id, name }: NamedCategory): Promise<bigint> {
-  let unused = id;
-  while (await hasAnimals(unused)) unused++;
-  await addCategory({ id: unused, name });
-  return unused;
+/** Names a category that has neither a name nor animals. Resolves to its id. */
+export async function addUnusedCategory(name: string): Promise<bigint> {
+  let id = idAboveKnown();
+  while (await isUsed(id)) id++;
+  await putName(id, name, {});
+  return id;
+}
+
+/** Whether the category has a name or animals. */
+async function isUsed(id: bigint): Promise<boolean> {
+  const { name } = await readName(id);
+  return name !== undefined || await hasAnimals(id);
 }
 
 async function hasAnimals(id: bigint): Promise<boolean> {

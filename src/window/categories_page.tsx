@@ -1,11 +1,18 @@
-/** The page that names categories. With a key that may only read, it lists them. */
+/** The page of the categories, with a name and without one. With a key that may only read, it lists them. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { wanted } from "./animals.ts";
 import { removeCategory } from "./categories.ts";
-import { namedCategories, type NamedCategory } from "./category_names.ts";
+import {
+  type Category,
+  labelOf,
+  namedCategories,
+  type NamedCategory,
+  unnamedCategories,
+} from "./category_names.ts";
 import { openCategoryDialog } from "./category_dialog.tsx";
+import { CategoryName } from "./category_name.tsx";
 import { ask } from "./dialog.tsx";
 import { NO_FILTER } from "./filter.ts";
 import { Icon } from "./icon.tsx";
@@ -17,7 +24,7 @@ import { addressOf, onFollow, showList, showListAgain } from "./navigation.ts";
 export function CategoriesPage(): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
-  const all = namedCategories.value;
+  const hasSome = namedCategories.value.length + unnamedCategories.value.length > 0;
   return (
     <article>
       <a class="back" href={addressOf(wanted.value)} onClick={onFollow(showListAgain)}>
@@ -36,20 +43,18 @@ export function CategoriesPage(): JSX.Element {
           </button>
         )}
       </div>
-      {all.length === 0
-        ? <p class="soft">No category has a name yet. Animals can have one by its number, too.</p>
-        : <Table all={all} />}
+      {hasSome ? <Table /> : <p class="soft">There are no categories yet.</p>}
     </article>
   );
 }
 
-function Table({ all }: { all: readonly NamedCategory[] }): JSX.Element {
+function Table(): JSX.Element {
+  const unnamed = unnamedCategories.value;
   return (
     <table class="categories">
       <thead>
         <tr>
           <th>Name</th>
-          <th class="number">Id</th>
           {mayWrite.value && (
             <th>
               <span class="unseen">Actions</span>
@@ -58,37 +63,67 @@ function Table({ all }: { all: readonly NamedCategory[] }): JSX.Element {
         </tr>
       </thead>
       <tbody>
-        {all.map((category) => (
-          <tr key={category.id}>
-            <td>
-              <AnimalsLink category={category} />
-            </td>
-            <td class="number">{String(category.id)}</td>
-            {mayWrite.value && (
-              <td>
-                <span class="buttons">
-                  <Actions category={category} />
-                </span>
-              </td>
-            )}
-          </tr>
+        {namedCategories.value.map((category) => (
+          <Row key={category.id} category={category}>
+            <NamedActions category={category} />
+          </Row>
         ))}
       </tbody>
+      {unnamed.length > 0 && (
+        <tbody>
+          <tr>
+            <th scope="rowgroup" colSpan={2}>Without a name</th>
+          </tr>
+          {unnamed.map((category) => (
+            <Row key={category.id} category={category}>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Name it: ${labelOf(category)}`}
+                onClick={() => openCategoryDialog({ category })}
+              >
+                Name it
+              </button>
+            </Row>
+          ))}
+        </tbody>
+      )}
     </table>
   );
 }
 
+interface RowProps {
+  category: Category;
+  /** The buttons. */
+  children: ComponentChildren;
+}
+
+function Row({ category, children }: RowProps): JSX.Element {
+  return (
+    <tr>
+      <td>
+        <AnimalsLink id={category.id} />
+      </td>
+      {mayWrite.value && (
+        <td>
+          <span class="buttons">{children}</span>
+        </td>
+      )}
+    </tr>
+  );
+}
+
 /** The name leads to the animals of the category. */
-function AnimalsLink({ category: { id, name } }: { category: NamedCategory }): JSX.Element {
+function AnimalsLink({ id }: { id: bigint }): JSX.Element {
   const filter = { ...NO_FILTER, categoryId: String(id) };
   return (
     <a href={addressOf(filter)} onClick={onFollow(() => showList(filter))}>
-      <Name of={name} />
+      <CategoryName id={id} />
     </a>
   );
 }
 
-function Actions({ category }: { category: NamedCategory }): JSX.Element {
+function NamedActions({ category }: { category: NamedCategory }): JSX.Element {
   const { name } = category;
   return (
     <>
@@ -96,7 +131,7 @@ function Actions({ category }: { category: NamedCategory }): JSX.Element {
         type="button"
         class="quiet"
         aria-label={`Rename ${name}`}
-        onClick={() => openCategoryDialog({ renamed: category })}
+        onClick={() => openCategoryDialog({ category })}
       >
         Rename
       </button>
@@ -120,9 +155,9 @@ async function askToRemove(category: NamedCategory): Promise<void> {
         Remove the name <Name of={name} />?
       </>
     ),
-    text: `Its animals stay in category ${id}, which can be named again.`,
+    text: `Its animals stay in category ${id}, which has no name then.`,
     no: "Keep",
-    yes: "Remove",
+    yes: "Remove name",
   });
   if (!isSure) return;
   await attempt(async () => {

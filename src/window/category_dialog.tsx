@@ -1,11 +1,10 @@
-/** The form that names a category, or renames one. */
+/** The form that adds a category, or gives one a name. A new category gets an id by itself. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { addCategory, addUnusedCategory, renameCategory } from "./categories.ts";
-import { namedCategories, type NamedCategory, nameOfCategory } from "./category_names.ts";
+import { addUnusedCategory, nameCategory, renameCategory } from "./categories.ts";
+import { type Category, categoryWithName } from "./category_names.ts";
 import { Dialog, mayDiscard, openDialog } from "./dialog.tsx";
-import { FIELDS } from "./fields.tsx";
 import { FormField } from "./form_field.tsx";
 import { attempt, showToast } from "./messages.tsx";
 import { isBlank, Name } from "./name.tsx";
@@ -15,10 +14,11 @@ import { useUnsaved } from "./unsaved.ts";
 const NAME_MAX_LENGTH = 100;
 
 interface CategoryDialogOptions {
-  /** The category that gets another name; `undefined` to name one that has none. */
-  renamed?: NamedCategory;
+  /** The category that gets a name, or another one; `undefined` to add one. */
+  category?: Category;
   /** The name that the reader has typed already. */
-  name?: string;
+  typed?: string;
+  /** Called with the id of a category that was added. */
   onAdded?: (id: bigint) => void;
 }
 
@@ -31,48 +31,45 @@ interface CategoryDialogProps extends CategoryDialogOptions {
 }
 
 function CategoryDialog(props: CategoryDialogProps): JSX.Element {
-  const { renamed, name: given = "", onAdded, close } = props;
-  const [before] = useState({
-    id: renamed === undefined ? firstFreeId() : String(renamed.id),
-    name: renamed?.name ?? given,
-  });
-  const [{ id, name }, setTexts] = useState(before);
-  const [fault, setFault] = useState<string | undefined>(undefined);
+  const { category, typed = "", onAdded, close } = props;
+  const before = category?.name ?? typed;
+  const [name, setName] = useState(before);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
   const [isTried, setIsTried] = useState(false);
   const [isSaving, setIsSaving] = useState(false);
-  const isTyped = id !== before.id || name !== before.name;
-  const faultOfName = isTried ? faultOf(name) : undefined;
-  const faultOfId = isTried && renamed === undefined ? faultOfNewId(id) : undefined;
+  const isTyped = name !== before;
+  const fault = faultOf(name, category);
   useUnsaved(isTyped || isSaving);
 
-  const change = (texts: { id?: string; name?: string }) => {
-    setTexts({ id, name, ...texts });
-    setFault(undefined);
-  };
   const save = async () => {
     setIsTried(true);
-    const isIdSound = renamed !== undefined || faultOfNewId(id) === undefined;
-    if (faultOf(name) !== undefined || !isIdSound) return;
+    if (fault !== undefined) return;
     setIsSaving(true);
     const isSaved = await attempt(async () => {
-      const trimmed = name.trim();
-      const saved = await saveName({ id: BigInt(id.trim()), name: trimmed });
-      showToast(
-        <>
-          Category {String(saved)} is <Name of={trimmed} /> now
-        </>,
-      );
-      if (renamed === undefined) onAdded?.(saved);
-    }, (error) => setFault((error as Error).message));
+      showToast(await saveName(name.trim()));
+    }, (error) => setProblem((error as Error).message));
     setIsSaving(false);
     if (isSaved) close();
   };
-  /** Resolves to the id of the category. An id that the reader has typed may have animals. */
-  const saveName = async (category: NamedCategory): Promise<bigint> => {
-    if (renamed !== undefined) await renameCategory(renamed, category.name);
-    else if (id === before.id) return await addUnusedCategory(category);
-    else await addCategory(category);
-    return category.id;
+  /** Resolves to what was done, in words. */
+  const saveName = async (saved: string): Promise<ComponentChildren> => {
+    if (category === undefined) {
+      const id = await addUnusedCategory(saved);
+      onAdded?.(id);
+      return (
+        <>
+          <Name of={saved} /> was added
+        </>
+      );
+    }
+    const { id, name: old } = category;
+    if (old === undefined) await nameCategory({ id, name: saved });
+    else await renameCategory({ id, name: old }, saved);
+    return (
+      <>
+        {old === undefined ? `Category ${id}` : <Name of={old} />} is <Name of={saved} /> now
+      </>
+    );
   };
   const cancel = async () => {
     const isSure = await mayDiscard(isTyped, "Discard this name?");
@@ -80,73 +77,48 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
   };
   return (
     <Dialog
-      title={renamed === undefined ? "Add a category" : <Renaming name={renamed.name} />}
+      title={<Title category={category} />}
       no="Cancel"
-      yes="Save"
+      yes={category === undefined ? "Add" : "Save"}
       busy={isSaving ? "Saving …" : undefined}
-      fault={fault}
+      fault={problem}
       onYes={save}
       onClose={cancel}
     >
-      <FormField label="Name" fault={faultOfName} isLocked={isSaving}>
+      <FormField label="Name" fault={isTried ? fault : undefined} isLocked={isSaving}>
         {(attributes) => (
           <input
             {...attributes}
             autofocus
             autocomplete="off"
             value={name}
-            onInput={({ currentTarget }) => change({ name: currentTarget.value })}
+            onInput={({ currentTarget }) => {
+              setName(currentTarget.value);
+              setProblem(undefined);
+            }}
           />
         )}
       </FormField>
-      {renamed === undefined && (
-        <>
-          <FormField label="Id" fault={faultOfId} isLocked={isSaving}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                inputMode="numeric"
-                autocomplete="off"
-                value={id}
-                onInput={({ currentTarget }) => change({ id: currentTarget.value })}
-              />
-            )}
-          </FormField>
-          <p class="soft small">Change it only to name a number that animals have already.</p>
-        </>
-      )}
     </Dialog>
   );
 }
 
-function Renaming({ name }: { name: string }): JSX.Element {
+function Title({ category }: { category: Category | undefined }): JSX.Element {
+  if (category === undefined) return <>Add a category</>;
+  if (category.name === undefined) return <>Name category {String(category.id)}</>;
   return (
     <>
-      Rename <Name of={name} />
+      Rename <Name of={category.name} />
     </>
   );
 }
 
-function faultOf(name: string): string | undefined {
+function faultOf(name: string, category: Category | undefined): string | undefined {
   if (name.trim() === "") return "Name is missing";
   if (isBlank(name)) return "Name has no visible character";
   const isTooLong = [...name.trim()].length > NAME_MAX_LENGTH;
-  return isTooLong ? `Name has more than ${NAME_MAX_LENGTH} characters` : undefined;
-}
-
-function faultOfNewId(text: string): string | undefined {
-  if (text.trim() === "") return "Id is missing";
-  if (!/^(0|-?[1-9]\d*)$/.test(text.trim())) return "Id must be a whole number";
-  const category = FIELDS.find(({ name }) => name === "categoryId")!;
-  const parsed = category.parse(text);
-  if (!parsed.isSound) return parsed.fault.replace("Category", "Id");
-  const name = nameOfCategory(parsed.value as bigint);
-  return name === undefined ? undefined : `Category ${text.trim()} has the name ${name} already`;
-}
-
-/** The smallest number above those of all categories with names. */
-function firstFreeId(): string {
-  const ids = namedCategories.value.map(({ id }) => id);
-  const largest = ids.reduce((most, id) => id > most ? id : most, 0n);
-  return String(largest + 1n);
+  if (isTooLong) return `Name has more than ${NAME_MAX_LENGTH} characters`;
+  const other = categoryWithName(name);
+  const isTaken = other !== undefined && other !== category?.id;
+  return isTaken ? "Another category has this name" : undefined;
 }

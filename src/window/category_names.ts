@@ -1,7 +1,8 @@
-/** The names of categories. The rest of the page changes them only through the functions here. */
+/** The known categories, and their names. The rest of the page changes them only through the functions here. */
 
 import { computed, signal } from "@preact/signals";
 import { foldCase } from "../encoding/fold_case.ts";
+import { INT64_MAX } from "../encoding/int64.ts";
 
 /** A category that has a name. */
 export interface NamedCategory {
@@ -9,8 +10,17 @@ export interface NamedCategory {
   name: string;
 }
 
+/** A category that has a name, or that animals have without a name. */
+export interface Category {
+  id: bigint;
+  name?: string;
+}
+
 /** Names by the ids of their categories. The map is replaced after each change. */
 const names = signal<ReadonlyMap<bigint, string>>(new Map());
+
+/** The categories of the animals that the page has loaded so far. The set is replaced after each change. */
+const used = signal<ReadonlySet<bigint>>(new Set());
 
 /** All categories with names, by these in alphabetical order. */
 export const namedCategories = computed<readonly NamedCategory[]>(() => {
@@ -19,13 +29,23 @@ export const namedCategories = computed<readonly NamedCategory[]>(() => {
   return all.sort((a, b) => compare(a.name, b.name));
 });
 
-/** The ids by the names, without regard to case. A name that is not clear has none. */
+/** All categories without a name that animals have, as far as the page has loaded these, by their ids. */
+export const unnamedCategories = computed<readonly Category[]>(() => {
+  const ids = [...used.value].filter((id) => !names.value.has(id));
+  return ids.sort((a, b) => a < b ? -1 : 1).map((id) => ({ id }));
+});
+
+/** The ids by the names, or what stands for them, without regard to case. A name that is not clear has none. */
 const idsByName = computed(() => {
   const ids = new Map<string, bigint | undefined>();
   for (const [id, name] of names.value) {
     const folded = foldCase(name.trim());
     // The interface tells names with other blanks around them apart.
     ids.set(folded, ids.has(folded) ? undefined : id);
+  }
+  for (const category of unnamedCategories.value) {
+    const folded = foldCase(labelOf(category));
+    if (!ids.has(folded)) ids.set(folded, category.id);
   }
   return ids;
 });
@@ -45,6 +65,28 @@ export function changeCategoryNames(changes: ReadonlyMap<bigint, string | undefi
   names.value = after;
 }
 
+/** Remembers that animals have these categories. */
+export function rememberCategories(ids: readonly bigint[]): void {
+  const after = new Set([...used.value, ...ids]);
+  if (after.size > used.value.size) used.value = after;
+}
+
+export function forgetUsedCategories(): void {
+  used.value = new Set();
+}
+
+/** An id above those of all known categories; 1 if these have the largest one. */
+export function idAboveKnown(): bigint {
+  const ids = [...names.value.keys(), ...used.value];
+  const largest = ids.reduce((most, id) => id > most ? id : most, 0n);
+  return largest < INT64_MAX ? largest + 1n : 1n;
+}
+
+/** The name of a category, or what stands for it. */
+export function labelOf({ id, name }: Category): string {
+  return name ?? `Category ${id}`;
+}
+
 export function nameOfCategory(id: bigint): string | undefined {
   return names.value.get(id);
 }
@@ -54,16 +96,23 @@ export function categoryWithName(name: string): bigint | undefined {
   return idsByName.value.get(foldCase(name.trim()));
 }
 
-/** The categories whose name contains a text. The one with this id comes first, and then the one with this name. */
-export function findCategories(text: string): readonly NamedCategory[] {
+/**
+ * The categories whose name contains a text, and those without a name that it may begin. The one with this id comes first,
+ * and then the one with this name.
+ */
+export function findCategories(text: string): readonly Category[] {
   const trimmed = text.trim();
   const folded = foldCase(trimmed);
-  const isWithId = ({ id }: NamedCategory) => String(id) === trimmed;
-  const isNamed = ({ name }: NamedCategory) => foldCase(name.trim()) === folded;
-  const all = namedCategories.value;
-  const meant = new Set([...all.filter(isWithId), ...all.filter(isNamed)]);
-  const others = all.filter((it) => !meant.has(it) && foldCase(it.name).includes(folded));
-  return [...meant, ...others];
+  const named = namedCategories.value;
+  const unnamed = unnamedCategories.value;
+  const all: Category[] = [...named, ...unnamed];
+  const isWithId = ({ id }: Category) => String(id) === trimmed;
+  const isNamed = (it: Category) => foldCase(labelOf(it).trim()) === folded;
+  const hasPart = (it: Category) => foldCase(labelOf(it)).includes(folded);
+  const isBegun = (it: Category) =>
+    String(it.id).startsWith(trimmed) || foldCase(labelOf(it)).startsWith(folded);
+  const meant = [...all.filter(isWithId), ...all.filter(isNamed)];
+  return [...new Set([...meant, ...named.filter(hasPart), ...unnamed.filter(isBegun)])];
 }
 
 /** A category in words: its name and its id, or the id alone. */

@@ -1,16 +1,18 @@
 /**
  * The field of a category: a text, with a list of the categories that the text finds by names and ids. While nobody
- * types, the text is the id. A number without a name can be typed, too. After typing, Tab also chooses the active category.
+ * types, the text is the id. Any number can be typed, too. After typing, Tab also chooses the active category.
  */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { foldCase } from "../encoding/fold_case.ts";
 import {
+  type Category,
   categoryWithName,
   findCategories,
-  namedCategories,
-  type NamedCategory,
+  labelOf,
   nameOfCategory,
+  unnamedCategories,
 } from "./category_names.ts";
 import type { ControlProps } from "./control_props.ts";
 import { Icon } from "./icon.tsx";
@@ -23,18 +25,21 @@ const CHOICES_SHOWN = 100;
 const INTEGER = /^-?\d+$/;
 
 interface CategoryPickerProps extends ControlProps {
-  placeholder?: string;
+  /** The words for no category, if the field may be empty. */
+  any?: string;
   /** Called when the reader leaves the field. */
   onLeave?: () => void;
 }
 
 export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
-  const { text, onText, onNew, placeholder, onLeave, ...attributes } = props;
+  const { text, onText, onNew, any, onLeave, ...attributes } = props;
   const [isTyping, setIsTyping] = useState(false);
-  const found = findCategories(isTyping ? text : "");
+  const searched = isTyping ? text : "";
+  const found = findCategories(searched);
   const shown = found.slice(0, CHOICES_SHOWN).map(choiceOf);
-  const isNew = isTyping && isNewName(text) && onNew !== undefined;
-  const choices = isNew ? [...shown, newChoice(text)] : shown;
+  const choices: Choice[] = [...shown];
+  if (any !== undefined && searched === "") choices.unshift({ text: "", label: any });
+  if (onNew !== undefined && isNewName(searched)) choices.push(newChoice(text));
   const list = useListBox<HTMLInputElement>({
     choices,
     current: isTyping ? undefined : text,
@@ -49,7 +54,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   /** The choice that Enter takes after typing: the best match or, without any, to add a category. */
   const meantBy = (typed: string): string | undefined => {
     const [first] = findCategories(typed);
-    if (first !== undefined) return isMeant(typed, first) ? String(first.id) : undefined;
+    if (first !== undefined && isMeant(typed, first)) return String(first.id);
     return onNew !== undefined && isNewName(typed) ? NEW : undefined;
   };
   const type = (typed: string) => {
@@ -77,9 +82,8 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
     <>
       <span class="combobox">
         <input
-          inputMode={namedCategories.value.length === 0 ? "numeric" : undefined}
           autocomplete="off"
-          placeholder={placeholder}
+          placeholder={any ?? (onNew && "Choose, or type a new one")}
           {...attributes}
           {...list.attributes}
           title={isTyping ? undefined : titleOf(text)}
@@ -102,9 +106,12 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   );
 }
 
-function choiceOf({ id, name }: NamedCategory): Choice {
-  const drawn = <Name of={name} />;
-  return { text: String(id), label: name, drawn, title: `Category ${id}` };
+function choiceOf(category: Category): Choice {
+  const { id, name } = category;
+  const text = String(id);
+  const label = labelOf(category);
+  if (name === undefined) return { text, label };
+  return { text, label, drawn: <Name of={name} />, title: `Category ${id}` };
 }
 
 /** The text of the choice that adds a category. No id has this text. */
@@ -127,11 +134,15 @@ function More({ count }: { count: number }): JSX.Element {
   );
 }
 
-/** Whether Enter chooses the first category that a typed text finds. A number may be the id of another category. */
-function isMeant(typed: string, first: NamedCategory): boolean {
+/**
+ * Whether Enter chooses the first category that a typed text finds. A number may be the id of another category, and the
+ * beginning of "Category 4" that of a name.
+ */
+function isMeant(typed: string, first: Category): boolean {
   const trimmed = typed.trim();
   if (trimmed === "") return false;
-  return INTEGER.test(trimmed) ? String(first.id) === trimmed : true;
+  if (INTEGER.test(trimmed)) return String(first.id) === trimmed;
+  return first.name !== undefined || foldCase(labelOf(first)) === foldCase(trimmed);
 }
 
 function nameOfText(text: string): string | undefined {
@@ -139,7 +150,8 @@ function nameOfText(text: string): string | undefined {
 }
 
 function shownText(text: string): string {
-  return nameOfText(text) ?? text;
+  const unnamed = unnamedCategories.value.find(({ id }) => String(id) === text);
+  return unnamed === undefined ? nameOfText(text) ?? text : labelOf(unnamed);
 }
 
 function titleOf(text: string): string | undefined {

@@ -4,7 +4,7 @@ import type { HTMLAttributes } from "preact";
 
 type Shared = Pick<
   HTMLAttributes,
-  "id" | "class" | "inputMode" | "aria-label" | "aria-busy" | "aria-invalid" | "aria-describedby"
+  "id" | "class" | "aria-label" | "aria-busy" | "aria-invalid" | "aria-describedby"
 >;
 
 /** Attributes that a form gives to a control, such as its label. */

@@ -106,7 +106,7 @@ function CategoryFilter(): JSX.Element {
         <CategoryPicker
           {...attributes}
           name="category"
-          placeholder="Category"
+          any="Any category"
           text={typed.value.categoryId}
           onText={(categoryId) => showSoon({ categoryId })}
           onLeave={onLeaveCategory}

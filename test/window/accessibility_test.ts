@@ -64,7 +64,7 @@ for (const width of [390, 1280]) {
       await button(page, "Rename Dogs").waitFor();
       await check("categories");
       await press(page, "Add a category");
-      await press(dialog, "Save");
+      await press(dialog, "Add");
       await dialog.getByText("Name is missing").waitFor();
       await check("form of a category with a fault");
       await press(dialog, "Cancel");

@@ -7,12 +7,14 @@ import { type Page, testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import {
   button,
+  expectAccessible,
   expectFocus,
   happened,
   linkOf,
   press,
   row,
   ROWS,
+  toast,
 } from "../support/window_controls.ts";
 
 const LARGEST = "9223372036854775807";
@@ -97,7 +99,7 @@ testInBrowser(
     // An edit shows the name, and the name that was typed is that category.
     await press(page, "Edit Nemo");
     const edited = page.getByRole("combobox", { name: "Category of Nemo" });
-    await expectSoon(() => edited.inputValue(), "1");
+    await expectSoon(() => edited.inputValue(), "Category 1");
     await edited.fill("parrots");
     await keys("Enter", "Enter");
     await row(page, "Nemo").getByText("Parrots").waitFor();
@@ -135,6 +137,23 @@ testInBrowser(
     await row(page, "Mia").waitFor();
     await filter.fill("");
     await row(page, "Rex").waitFor();
+    // Animals have a category that nobody has named, and the list has it, too.
+    await filter.click();
+    await expectSoon(
+      () => page.getByRole("option").allInnerTexts(),
+      ["Any category", "Dogs", "Category 8"],
+    );
+    await option(page, "Category 8").click();
+    await row(page, "Rex").waitFor({ state: "hidden" });
+    await expectSoon(() => filter.inputValue(), "Category 8");
+    await filter.fill("");
+    await option(page, "Any category").waitFor();
+    await filter.fill("category");
+    await option(page, "Category 8").click();
+    await filter.click();
+    await option(page, "Any category").click();
+    await row(page, "Rex").waitFor();
+    await expectSoon(() => filter.inputValue(), "");
   },
 );
 
@@ -175,28 +194,41 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
     const cells = async () =>
-      (await page.locator("tbody tr").allInnerTexts()).map((it: string) =>
-        it.split("\t").slice(0, 2).join()
-      );
+      (await page.locator("tbody tr").allInnerTexts()).map((it: string) => it.split("\t")[0]);
     await page.getByRole("link", { name: "Categories" }).click();
     await page.getByRole("heading", { name: "Categories" }).waitFor();
     await expectSoon(() => page.url(), `${address}/window?page=categories`);
     await expectSoon(() => page.title(), "Categories – Animal Store");
+    await expectSoon(cells, ["Dogs", "Without a name", "Category 12"]);
+    // A new category has an id that no animal has.
     await press(page, "Add a category");
     await expectFocus(dialog.getByLabel("Name"));
-    await expectSoon(() => dialog.getByLabel("Id").inputValue(), "8");
     await dialog.getByLabel("Name").fill("dogs");
-    await dialog.getByLabel("Id").fill("7");
-    await press(dialog, "Save");
-    await dialog.getByText("Category 7 has the name Dogs already").waitFor();
-    await dialog.getByLabel("Id").fill(LARGEST);
-    await press(dialog, "Save");
-    // The service refuses a name that another category has.
-    await dialog.getByRole("alert").filter({ hasText: /7/ }).waitFor();
+    await press(dialog, "Add");
+    await dialog.getByText("Another category has this name").waitFor();
     await dialog.getByLabel("Name").fill(" Cats ");
-    await press(dialog, "Save");
+    await press(dialog, "Add");
+    await toast(page, "Cats was added").waitFor();
     await dialog.waitFor({ state: "hidden" });
-    await expectSoon(cells, [`Cats,${LARGEST}`, "Dogs,7"]);
+    await expectSoon(cells, ["Cats", "Dogs", "Without a name", "Category 12"]);
+    await expectAccessible(page, "a category without a name");
+    // A category that animals have gets its name.
+    await press(page, "Name it: Category 12");
+    await dialog.getByRole("heading", { name: "Name category 12" }).waitFor();
+    // Somebody else is faster.
+    await service.nameCategory(12n, "Fish");
+    await button(page, "Rename Fish").waitFor({ state: "attached" });
+    await dialog.getByLabel("Name").fill("Birds");
+    await press(dialog, "Save");
+    await dialog.getByText("Category 12 has the name Fish already").waitFor();
+    await press(dialog, "Cancel");
+    await press(dialog.filter({ hasText: "Discard" }), "Discard");
+    await service.removeCategory(12n);
+    await press(page, "Name it: Category 12");
+    await dialog.getByLabel("Name").fill("Birds");
+    await press(dialog, "Save");
+    await toast(page, "Category 12 is Birds now").waitFor();
+    await expectSoon(cells, ["Birds", "Cats", "Dogs"]);
     await press(page, "Rename Dogs");
     // Somebody else is faster.
     await service.nameCategory(7n, "Hounds");
@@ -209,13 +241,24 @@ testInBrowser(
     await press(page, "Rename Hounds");
     await dialog.getByLabel("Name").fill("Puppies");
     await press(dialog, "Save");
+    await toast(page, "Hounds is Puppies now").waitFor();
     await button(page, "Rename Puppies").waitFor();
-    for (const answer of ["Keep", "Remove"]) {
-      await press(page, "Remove Cats");
+    for (const answer of ["Keep", "Remove name"]) {
+      await press(page, "Remove Birds");
+      await dialog.getByText("Its animals stay in category 12, which has no name then.").waitFor();
       await press(dialog, answer);
     }
-    await button(page, "Rename Cats").waitFor({ state: "hidden" });
-    assertEquals(await service.listCategories(), [{ id: 7n, name: "Puppies" }]);
+    await expectSoon(cells, ["Cats", "Puppies", "Without a name", "Category 12"]);
+    assertEquals(await service.listCategories(), [
+      { id: 7n, name: "Puppies" },
+      { id: 13n, name: "Cats" },
+    ]);
+    const cats = page.getByRole("cell", { name: "Cats" }).getByTitle("Category 13");
+    await cats.waitFor();
+    // It also leads to its animals.
+    await page.getByRole("link", { name: "Category 12" }).click();
+    await row(page, "Rex").waitFor();
+    await page.goBack();
     // A name leads to its animals, and back.
     await page.getByRole("link", { name: "Puppies" }).click();
     await page.getByText("No such animals.").waitFor();
@@ -225,9 +268,27 @@ testInBrowser(
     const { token } = await issueApiKey(service, { label: "reader", isReadOnly: true });
     const reader = await open(`/window?page=categories#key=${token}`, { width: 390 });
     await reader.getByRole("cell", { name: "Puppies" }).waitFor();
+    await reader.getByRole("cell", { name: "Category 12" }).waitFor();
     assertEquals(await reader.getByRole("article").getByRole("button").count(), 0);
     await reader.getByRole("link", { name: "All animals" }).click();
     await row(reader, "Rex").waitFor();
+  },
+);
+
+testInBrowser(
+  "a new category has an id that nobody uses, also beside the largest one",
+  async ({ service, open }) => {
+    await service.nameCategory(LARGEST, "Cats");
+    await service.add({ name: "Rex", categoryId: 1 });
+    await service.nameCategory(2n, "Dogs");
+    const page = await open(`/window?page=categories#key=${service.token}`);
+    const dialog = page.getByRole("dialog");
+    await press(page, "Add a category");
+    await dialog.getByLabel("Name").fill("Fish");
+    await press(dialog, "Add");
+    await button(page, "Rename Fish").waitFor();
+    const named = await service.listCategories();
+    assertEquals(named.map(({ id }) => id), [2n, 3n, BigInt(LARGEST)]);
   },
 );
 

@@ -4,8 +4,12 @@ import {
   categoryWithName,
   changeCategoryNames,
   findCategories,
+  forgetUsedCategories,
+  idAboveKnown,
   namedCategories,
+  rememberCategories,
   setCategoryNames,
+  unnamedCategories,
 } from "../../src/window/category_names.ts";
 import { describePet, FIELDS } from "../../src/window/fields.tsx";
 
@@ -26,6 +30,26 @@ Deno.test("findCategories() finds parts of names without regard to case, and an 
   assertEquals(found("7"), ["Dogs", "Route 7"]);
   assertEquals(found(String(LARGEST)), ["Cats"]);
   assertEquals(found("birds"), []);
+});
+
+Deno.test("findCategories() finds a category without a name by its number, after those with names", () => {
+  name([7n, "Dogs"], [8n, "Cats"]);
+  rememberCategories([41n, 7n, 4n]);
+  const ids = (text: string) => findCategories(text).map(({ id }) => id);
+  assertEquals(ids(""), [8n, 7n, 4n, 41n]);
+  assertEquals(ids("4"), [4n, 41n]);
+  assertEquals(ids("cat"), [8n, 4n, 41n]);
+  assertEquals(ids("category 41"), [41n]);
+  assertEquals(ids("1"), []);
+  assertEquals(categoryWithName("category 4"), 4n);
+  assertEquals(idAboveKnown(), 42n);
+  changeCategoryNames(new Map([[4n, "Birds"]]));
+  assertEquals(unnamedCategories.value, [{ id: 41n }]);
+  rememberCategories([LARGEST]);
+  assertEquals(idAboveKnown(), 1n);
+  forgetUsedCategories();
+  assertEquals(unnamedCategories.value, []);
+  assertEquals(idAboveKnown(), 9n);
 });
 
 Deno.test("changeCategoryNames() names, renames and removes", () => {

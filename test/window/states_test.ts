@@ -113,7 +113,7 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       await page.getByRole("option", { name: "Add a category" }).click();
       await page.getByRole("heading", { name: "Add a category" }).waitFor();
       await check("a dialog above another one");
-      await press(dialog.filter({ hasText: "Id" }), "Cancel");
+      await press(dialog.filter({ hasText: "Add a category" }), "Cancel");
       await page.getByRole("heading", { name: "Add a category" }).waitFor({ state: "hidden" });
       await press(dialog, "Cancel");
       await press(dialog.filter({ hasText: "Discard" }), "Discard");
