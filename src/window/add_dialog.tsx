@@ -31,6 +31,8 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
   const [faults, setFaults] = useState<Faults>({});
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [isSaving, setIsSaving] = useState(false);
+  /** The name of the last animal if the form stayed open for the next one. It covers the messages of the page. */
+  const [added, setAdded] = useState<string | undefined>(undefined);
   const form = useRef<HTMLDivElement>(null);
   // A repeated request with the same key adds nothing.
   const headers = useRef({ "idempotency-key": newIdempotencyKey() });
@@ -41,7 +43,8 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
     setFaults(found);
     focusFault(form.current);
   };
-  const beginNext = () => {
+  const beginNext = (name: string) => {
+    setAdded(name);
     const next: Texts = { ...AVAILABLE, categoryId: texts.categoryId };
     setGiven(next);
     setTexts(next);
@@ -73,7 +76,7 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
     setIsSaving(false);
     if (!isAdded) return;
     if (isLast) close();
-    else beginNext();
+    else beginNext(parsed.pet.name);
   };
   const cancel = async () => {
     const isSure = await mayDiscard(isTyped, "Discard this animal?");
@@ -91,6 +94,13 @@ function AddDialog({ close }: { close: () => void }): JSX.Element {
       onClose={cancel}
     >
       <div ref={form}>
+        <p class="soft" role="status">
+          {added !== undefined && (
+            <>
+              <Name of={added} /> was added. Add the next one.
+            </>
+          )}
+        </p>
         <AnimalFields
           fields={EDITABLE_FIELDS}
           texts={texts}

@@ -43,8 +43,16 @@ export function CategoriesPage(): JSX.Element {
           </button>
         )}
       </div>
-      {hasSome ? <Table /> : <p class="soft">There are no categories yet.</p>}
+      {hasSome ? <Table /> : <NoCategories />}
     </article>
+  );
+}
+
+function NoCategories(): JSX.Element {
+  return (
+    <p class="empty">
+      No categories yet. {mayWrite.value && "You can also add one while you add an animal."}
+    </p>
   );
 }
 

@@ -152,13 +152,16 @@ function useListBelow(
 /** Pixels between the list and the edge of the screen. */
 const MARGIN = 8;
 
-/** Puts the list below its control, or above it if there is more room. It is at least as wide. */
+/**
+ * Puts the list below its control, or above it if there is more room. It is at least as wide, and begins or ends where the
+ * control does.
+ */
 function placeBelow(list: HTMLElement, control: HTMLElement): void {
   const { left, right, top, bottom } = control.getBoundingClientRect();
   list.style.minWidth = `${right - left}px`;
   const { width, height } = list.getBoundingClientRect();
   const isBelow = bottom + height <= innerHeight || top < height;
-  const farthest = innerWidth - width - MARGIN;
-  list.style.left = `${Math.max(MARGIN, Math.min(left, farthest))}px`;
+  const hasRoom = left + width + MARGIN <= innerWidth;
+  list.style.left = `${hasRoom ? left : Math.max(MARGIN, right - width)}px`;
   list.style.top = `${isBelow ? bottom : top - height}px`;
 }

@@ -276,6 +276,18 @@ testInBrowser(
 );
 
 testInBrowser(
+  "the page of an empty store says how categories come",
+  async ({ service, open }) => {
+    const page = await open(`/window?page=categories#key=${service.token}`);
+    await page.getByText("No categories yet. You can also add one while you add an animal.")
+      .waitFor();
+    await service.nameCategory(7n, "Dogs");
+    await page.getByText("No categories yet").waitFor({ state: "hidden" });
+    await button(page, "Rename Dogs").waitFor();
+  },
+);
+
+testInBrowser(
   "a new category has an id that nobody uses, also beside the largest one",
   async ({ service, open }) => {
     await service.nameCategory(LARGEST, "Cats");

@@ -151,6 +151,7 @@ testInBrowser(
       await press(dialog, "Add and next");
       await expectSoon(() => name.inputValue(), "");
       await expectFocus(name);
+      await dialog.getByRole("status").getByText(`${it} was added. Add the next one.`).waitFor();
     }
     await expectSoon(() => dialog.getByLabel("Category").inputValue(), "dogs");
     // The form asks nothing, because the reader typed none of the texts that are left.

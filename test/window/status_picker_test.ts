@@ -1,6 +1,6 @@
 /** The choice of a status: only Enter and a click write. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
 import { until } from "../support/until.ts";
@@ -79,6 +79,12 @@ testInBrowser(
       const { x, y, width, height } = await option.boundingBox();
       return x >= 0 && y >= 0 && x + width <= 390 && y + height <= 844;
     });
+    // It ends where the pill does, because the screen has no room on the right.
+    const [list, pill] = await Promise.all([
+      page.getByRole("listbox").boundingBox(),
+      statusOf(page, "Pet 0").boundingBox(),
+    ]);
+    assert(Math.abs(list.x + list.width - pill.x - pill.width) < 1);
     await option.click();
     await row(page, "Pet 0").filter({ hasText: "Sold" }).waitFor();
   },
