@@ -1,4 +1,4 @@
-/** A filter in words, such as "sold, in category Dogs (7), with “re” in the name". */
+/** A filter in words, such as "sold, in category Dogs, with “re” in the name". */
 
 import { type ComponentChildren, Fragment, type JSX } from "preact";
 import { categoryInWords } from "./category_names.ts";
