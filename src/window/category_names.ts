@@ -115,8 +115,7 @@ export function findCategories(text: string): readonly Category[] {
   return [...new Set([...meant, ...named.filter(hasPart), ...unnamed.filter(isBegun)])];
 }
 
-/** A category in words: its name and its id, or the id alone. */
+/** A category in words: its name or, without one, its id. A number after the name would read as a count. */
 export function categoryInWords(id: bigint): string {
-  const name = nameOfCategory(id);
-  return name === undefined ? String(id) : `${name} (${id})`;
+  return nameOfCategory(id) ?? String(id);
 }

@@ -78,15 +78,14 @@ testInBrowser(
     );
     for (
       const [name, category, title] of [
-        ["Rex", "Dogs", "Dogs (7)"],
-        ["Mia", "Cats", `Cats (${LARGEST})`],
-        ["Polly", "Parrots", "Parrots (71)"],
+        ["Rex", "Dogs", "Category 7"],
+        ["Mia", "Cats", `Category ${LARGEST}`],
+        ["Polly", "Parrots", "Category 71"],
         ["Nemo", "Category 1", "category 1"],
       ]
     ) {
-      const cell = row(page, name).locator(".categoryId");
-      await cell.getByText(category, { exact: true }).waitFor();
-      await expectSoon(() => cell.getAttribute("title"), title);
+      const shown = row(page, name).getByTitle(title, { exact: true });
+      await expectSoon(() => shown.innerText(), category);
     }
     // A text that is no name is refused at its field.
     await press(page, "Add an animal");
@@ -103,7 +102,7 @@ testInBrowser(
     await edited.fill("parrots");
     await keys("Enter", "Enter");
     await row(page, "Nemo").getByText("Parrots").waitFor();
-    await happened(page, "Nemo moved to Parrots (71)").waitFor();
+    await happened(page, "Nemo moved to Parrots").waitFor();
   },
 );
 

@@ -56,7 +56,7 @@ Deno.test("changeCategoryNames() names, renames and removes", () => {
   name([7n, "Dogs"], [8n, "Cats"]);
   changeCategoryNames(new Map([[7n, "Hounds"], [8n, undefined], [9n, "Birds"]]));
   assertEquals(namedCategories.value, [{ id: 9n, name: "Birds" }, { id: 7n, name: "Hounds" }]);
-  assertEquals([categoryInWords(7n), categoryInWords(8n)], ["Hounds (7)", "8"]);
+  assertEquals([categoryInWords(7n), categoryInWords(8n)], ["Hounds", "8"]);
 });
 
 Deno.test("a category may be written as its name or its id, and the id is what is meant in doubt", () => {
@@ -76,10 +76,10 @@ Deno.test("a category may be written as its name or its id, and the id is what i
   assertEquals(parse("Dogs"), "There is no category “Dogs”");
 });
 
-Deno.test("an animal is described by the name of its category and its id", () => {
+Deno.test("an animal is described by the name of its category or, without one, its id", () => {
   name([7n, "Dogs"]);
-  assertEquals(describePet({ categoryId: 7n }), "Dogs (7), no status");
-  assertEquals(category.sentence(7n), "moved to Dogs (7)");
+  assertEquals(describePet({ categoryId: 7n }), "Dogs, no status");
+  assertEquals(category.sentence(7n), "moved to Dogs");
   assertEquals([7n, 8n].map((id) => category.exported?.textOf(id)), ["Dogs", ""]);
   name();
   assertEquals(describePet({ categoryId: 7n }), "category 7, no status");
