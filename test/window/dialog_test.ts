@@ -26,7 +26,7 @@ testInBrowser(
       if (request.method === "POST") await gate.promise;
       return await service.fetch(request);
     };
-    await tab(page, "All 0").waitFor();
+    await page.getByText("No animals yet").waitFor();
     await page.clock.install();
     // The time of the page passes only when the test says so.
     await page.clock.pauseAt(Date.now() + 60_000);
@@ -61,7 +61,7 @@ testInBrowser(
   async ({ service, network, open }) => {
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
-    await tab(page, "All 0").waitFor();
+    await page.getByText("No animals yet").waitFor();
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     const answers: Record<string, () => Response> = {
@@ -105,7 +105,7 @@ testInBrowser(
     await page.getByRole("link", { name: "Categories" }).click();
     await press(page, "Add a category");
     await dialog.getByLabel("Name").fill("Birds");
-    await press(dialog, "Save");
+    await press(dialog, "Add");
     await dialog.getByText("Saving …").waitFor();
     await page.clock.runFor(4_000);
     await press(dialog, "Save in the background");

@@ -88,6 +88,7 @@ testInBrowser(
   "a late response brings back no animal that somebody else has removed since, and no older fields",
   async ({ service, network, open }) => {
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
+    await service.add({ name: "Max", categoryId: 7 });
     const page = await open(`/window?status=sold&animal=1#key=${service.token}`);
     await page.locator(".history li").first().waitFor();
     // Somebody else takes the change back.
@@ -113,7 +114,7 @@ testInBrowser(
     await tab(page, "Sold 0").waitFor();
     assertEquals(await row(page, "Rex").count(), 0);
     // The same after an addition, and after one that undoes a removal.
-    await tab(page, "All 0").click();
+    await tab(page, "All 1").click();
     late = lateResponses(service.fetch);
     network.fetch = late.fetch;
     await press(page, "Add an animal");
@@ -121,7 +122,7 @@ testInBrowser(
     await press(page.getByRole("dialog"), "Add");
     await late.isWritten;
     await row(page, "Mia").waitFor();
-    await service.remove(2);
+    await service.remove(3);
     await row(page, "Mia").waitFor({ state: "hidden" });
     late.arrive();
     await toast(page, "Mia was added").waitFor();
@@ -135,7 +136,7 @@ testInBrowser(
     await press(page, "Undo");
     await late.isWritten;
     await row(page, "Zoe").waitFor();
-    await service.remove(4);
+    await service.remove(5);
     await row(page, "Zoe").waitFor({ state: "hidden" });
     late.arrive();
     await toast(page, "Undone: Zoe is back").waitFor();
