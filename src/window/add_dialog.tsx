@@ -38,7 +38,7 @@ function AddDialog({ first, close }: AddDialogProps): JSX.Element {
   const [faults, setFaults] = useState<Faults>({});
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [isSaving, setIsSaving] = useState(false);
-  /** The name of the last animal if the form stayed open for the next one. It covers the messages of the page. */
+  /** The name of the animal before this one. The form says that it was added, because it covers the messages of the page. */
   const [added, setAdded] = useState<string | undefined>(undefined);
   const form = useRef<HTMLDivElement>(null);
   const isOpen = useIsOpen();

@@ -111,7 +111,7 @@ testInBrowser(
     await press(dialog, "Save in the background");
     await toast(page, "Birds is still being saved").waitFor();
     gate.resolve();
-    await toast(page, "is Birds now").waitFor();
+    await toast(page, "Birds was added").waitFor();
     assertEquals((await service.listCategories()).map(({ name }) => name), ["Birds"]);
   },
 );
