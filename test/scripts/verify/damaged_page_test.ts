@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { logKey } from "../../../src/eventstore_less/keyspace.ts";
 import { linesOf, RECORD_LINES_LIMIT } from "../../../src/eventstore_less/log/read_log.ts";
@@ -55,8 +55,9 @@ testNeeding(PROCESSES, BASH)(
         const readable = await readablePositions(damaged);
         const output = await followAdvice(audited.stdout, project, damaged);
 
-        const { stdout } = await runTask(["audit"], { kvPath: `${project}/restored.sqlite3` });
-        assertMatch(stdout, /^Sound: /, `page ${page}: ${output}`);
+        // The advice audits the backup with what continues it, and the restored store.
+        const verdicts = output.match(/^(Sound|Not sound): /gm);
+        assertEquals(verdicts, ["Sound: ", "Sound: "], `page ${page}: ${output}`);
         const restored = textLines(await Deno.readTextFile(`${project}/recovered.jsonl`));
         assertEquals(restored, lines.slice(0, restored.length));
         let expected = BACKED_UP;
