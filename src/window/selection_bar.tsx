@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { hasMore, loadedCount, wanted } from "./animals.ts";
+import { hasMore, isLoading, loadedCount, wanted } from "./animals.ts";
 import { askToRemoveAll, changeStatus, progress, stop } from "./change_animals.tsx";
 import { counts } from "./counts.ts";
 import { exportSelected } from "./export_animals.ts";
@@ -29,22 +29,23 @@ export function SelectionBar(): JSX.Element | null {
 }
 
 function Actions(): JSX.Element {
+  const loaded = loadedCount.value.toLocaleString("en");
   const isPart = !isAllSelected.value || hasMore.value;
   // The button for all is gone then, or the bar.
   useEffect(() => restoreFocus, [isPart]);
   return (
     <div class="selection" role="group" aria-label="Selected animals">
       <p role="status">
-        <b>{words()}</b>
+        <b>{selectedIds.value.size.toLocaleString("en")} selected</b>
       </p>
       {isPart && (
         <button
           type="button"
           class="quiet"
-          aria-disabled={isLoadingWhole.value}
+          aria-disabled={isLoading.value}
           onClick={selectWhole}
         >
-          Select all {total()}
+          {isLoadingWhole.value ? `Loading ${loaded} …` : `Select all ${total()}`}
         </button>
       )}
       <div class="line">
@@ -70,17 +71,11 @@ function Actions(): JSX.Element {
   );
 }
 
-function words(): string {
-  if (!isLoadingWhole.value) return `${selectedIds.value.size.toLocaleString("en")} selected`;
-  const loaded = loadedCount.value.toLocaleString("en");
-  return total() === undefined ? `Loading ${loaded} …` : `Loading ${loaded} of ${total()} …`;
-}
-
 /** How many animals the list has. Nobody knows it while a search has found only some of them. */
-function total(): string | undefined {
+function total(): string {
   const whole = isSearch(wanted.value) ? undefined : counts.value[wanted.value.status];
   const count = hasMore.value ? whole : loadedCount.value;
-  return count?.toLocaleString("en");
+  return count?.toLocaleString("en") ?? "of them";
 }
 
 function Progress(): JSX.Element {

@@ -1,7 +1,7 @@
 /** The toolbar above the list: the tabs, how many animals a search finds, and the controls of the whole list. */
 
 import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { openAddDialog } from "./add_dialog.tsx";
 import { hasMore, isLoading, isStale, loadedCount, order, wanted } from "./animals.ts";
 import { CategoryPicker } from "./category_picker.tsx";
@@ -70,9 +70,16 @@ function Results(): JSX.Element | null {
 }
 
 function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
+  const button = useRef<HTMLButtonElement>(null);
   const isSelected = tab === wanted.value.status;
+  const isCounted = Object.keys(counts.value).length === TABS.length;
+  // The line of the tabs gets longer when they get their numbers.
+  useLayoutEffect(() => {
+    if (isSelected) showInLine(button.current!);
+  }, [isSelected, isCounted]);
   return (
     <button
+      ref={button}
       type="button"
       role="tab"
       id={`tab-${tab}`}
@@ -85,6 +92,12 @@ function StatusTab({ tab, label }: { tab: Tab; label: string }): JSX.Element {
       {label} {!isSearch(wanted.value) && <b>{counts.value[tab]?.toLocaleString("en")}</b>}
     </button>
   );
+}
+
+/** On a phone, the line of the tabs scrolls. */
+function showInLine(tab: HTMLElement): void {
+  const line = tab.parentElement!;
+  line.scrollLeft = tab.offsetLeft + (tab.offsetWidth - line.offsetWidth) / 2;
 }
 
 /** The arrow keys go from tab to tab. */

@@ -126,6 +126,20 @@ testInBrowser("the sign-in fits the screen", async ({ open }) => {
   }
 });
 
+testInBrowser("a phone shows the tab that is chosen", async ({ service, open }) => {
+  await service.add({ name: "Rex", categoryId: 7 });
+  const page = await open(`/window?status=none#key=${service.token}`, { width: 390 });
+  const isSeen = async (name: string) => {
+    const { x, width } = await box(tab(page, name));
+    return x >= 0 && x + width <= 390;
+  };
+  await row(page, "Rex").waitFor();
+  await expectSoon(() => isSeen("No status 1"), true);
+  await expectSoon(() => isSeen("All 1"), false);
+  await tab(page, "No status 1").press("ArrowLeft");
+  await expectSoon(() => isSeen("Sold 0"), true);
+});
+
 testInBrowser("on a low screen, nothing stays above the list", async ({ service, open }) => {
   for (let id = 1; id <= 30; id++) await service.add({ name: `Pet ${id}`, categoryId: 7 });
   const page = await open(`/window#key=${service.token}`);
