@@ -102,7 +102,7 @@ function AddDialog({ first, close }: AddDialogProps): JSX.Element {
   return (
     <Dialog
       title="Add an animal"
-      no="Cancel"
+      no={added === undefined ? "Cancel" : "Done"}
       yes="Add"
       busy={isSaving ? "Saving …" : undefined}
       onLeave={leave}

@@ -84,7 +84,6 @@ function Header(): JSX.Element {
         </a>
       )}
       {hasKey && <KeyMenu onSignOut={askToSignOut} />}
-      {hasKey && <button type="button" class="quiet wide" onClick={askToSignOut}>Sign out</button>}
     </header>
   );
 }

@@ -105,7 +105,9 @@ export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
 
 /** Undoes writes to one or several animals. */
 export async function undo(done: readonly Written[]): Promise<void> {
-  const outcomes = await writeEach(done.map(undoOf), "Undoing");
+  // Animals that are added again get new ids in the order of their old ones, except for those that are sent side by side.
+  const inOrder = done.toSorted((a, b) => a.before.id - b.before.id);
+  const outcomes = await writeEach(inOrder.map(undoOf), "Undoing");
   const wasRemoved = done.some(({ after }) => after === undefined);
   report(outcomes, {
     failed: wasRemoved ? "not added again" : "not changed back",

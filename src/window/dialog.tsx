@@ -63,7 +63,7 @@ interface DialogProps {
   /** The reason if it failed. */
   fault?: ComponentChildren;
   onYes?: () => void;
-  /** A further button, which does what `yes` does and then something else. */
+  /** A further button, also for Ctrl+Enter, which does what `yes` does and then something else. */
   further?: { label: string; onPress: () => void };
   /** Called for the button `no` and for Escape. */
   onClose?: () => void;
@@ -89,7 +89,16 @@ export function Dialog(props: DialogProps): JSX.Element {
     if (!isBusy) props.onClose?.();
     else if (mayLeave) onLeave();
   };
+  const doFurther = () => {
+    if (!isBusy) further?.onPress();
+  };
   const onKeyDown = (event: KeyboardEvent) => {
+    // The key belongs to an input method.
+    if (event.isComposing) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      doFurther();
+    }
     if (event.key !== "Escape") return;
     // Otherwise the browser closes the dialog at the second Escape, also while it is busy.
     event.preventDefault();
@@ -139,7 +148,9 @@ export function Dialog(props: DialogProps): JSX.Element {
             <button
               type="button"
               aria-disabled={isBusy}
-              onClick={() => !isBusy && further.onPress()}
+              aria-keyshortcuts="Control+Enter Meta+Enter"
+              title="Ctrl+Enter"
+              onClick={doFurther}
             >
               {further.label}
             </button>

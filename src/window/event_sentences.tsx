@@ -86,14 +86,14 @@ function CategorySentence({ id, event }: { id: bigint; event: StoreEvent }): JSX
   if (event.type === "CategoryRemoved") {
     return (
       <>
-        Category {id} has the name <Name of={name} /> no more
+        The category name <Name of={name} /> was removed
       </>
     );
   }
   if (event.type !== "CategoryNamed") return <>Category {id} was changed</>;
   return (
     <>
-      Category {id} was named <Name of={name} />
+      A category was named <Name of={name} />
     </>
   );
 }

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { request } from "./api.ts";
 
-interface KeyInfo {
+export interface KeyInfo {
   id: string;
   label: string;
   readOnly: boolean;

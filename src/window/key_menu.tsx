@@ -1,18 +1,17 @@
-/** The menu of the access key: its label, what it may do and when it ends, and the rest of the header. */
+/** The menu of the access key: its label, what it may do, when it ends, and what is rarely needed. */
 
 import type { JSX } from "preact";
 import { Icon } from "./icon.tsx";
-import { keyInfo } from "./key_info.ts";
+import { type KeyInfo, keyInfo } from "./key_info.ts";
 import { Menu } from "./menu.tsx";
 import { formatDate } from "./relative_time.tsx";
 import { openHelp } from "./shortcuts.tsx";
 
-export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element | null {
-  if (keyInfo.value === undefined) return null;
-  const { label, readOnly, expiresAt } = keyInfo.value;
+export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element {
+  const info = keyInfo.value;
   return (
     <>
-      {readOnly && (
+      {info?.readOnly && (
         <span class="pill none" title="Your access key may not change animals">Read only</span>
       )}
       <Menu
@@ -23,7 +22,7 @@ export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element |
           <>
             <span class="unseen">Access key</span>
             <span class="label wide">
-              <bdi>{label}</bdi>
+              <bdi>{info?.label ?? "Your key"}</bdi>
               <Icon name="open" />
             </span>
             <span class="narrow">
@@ -32,25 +31,31 @@ export function KeyMenu({ onSignOut }: { onSignOut: () => void }): JSX.Element |
           </>
         }
       >
-        <div class="about">
-          <p>
-            <b>
-              <bdi>{label}</bdi>
-            </b>
-          </p>
-          <p class="soft small">
-            {readOnly ? "Can see everything, and change nothing" : "Can see and change everything"}
-          </p>
-          <p class="soft small">
-            {expiresAt === undefined
-              ? "Never expires"
-              : `Expires on ${formatDate(new Date(expiresAt))}`}
-          </p>
-        </div>
+        {info !== undefined && <About {...info} />}
         <button type="button" class="keyboard" onClick={openHelp}>Keyboard shortcuts</button>
         <a href="docs">For programs: the API reference</a>
-        <button type="button" class="narrow" onClick={onSignOut}>Sign out</button>
+        <button type="button" onClick={onSignOut}>Sign out</button>
       </Menu>
     </>
+  );
+}
+
+function About({ label, readOnly, expiresAt }: KeyInfo): JSX.Element {
+  return (
+    <div class="about">
+      <p>
+        <b>
+          <bdi>{label}</bdi>
+        </b>
+      </p>
+      <p class="soft small">
+        {readOnly ? "Can see everything, and change nothing" : "Can see and change everything"}
+      </p>
+      <p class="soft small">
+        {expiresAt === undefined
+          ? "Never expires"
+          : `Expires on ${formatDate(new Date(expiresAt))}`}
+      </p>
+    </div>
   );
 }

@@ -1,11 +1,11 @@
 /**
- * The message about the last action, below the list: its success for some seconds, its failure until it is closed. There is
- * one at a time, so that it hides little.
+ * The message about the last action, below the list: its success for some seconds, its failure until it is closed. One is
+ * shown at a time, so that it hides little.
  */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 
@@ -18,21 +18,43 @@ interface Toast {
   undo: (() => void) | undefined;
 }
 
-/** The success of the last action. It is not shown while there is a failure. */
-const toast = signal<Toast | undefined>(undefined);
+/** The successes of the last seconds that can be undone, and the last one. Only that one is shown, and only without a failure. */
+const toasts = signal<readonly Toast[]>([]);
 
 /** The reason if the last action failed. */
 export const problem = signal<ComponentChildren>(undefined);
 
 /** Shows the success of an action for some seconds. In this time, the reader can call `undo`. */
 export function showToast(content: ComponentChildren, undo?: () => void): void {
+  const toast = { content, undo };
   problem.value = undefined;
-  toast.value = { content, undo };
+  toasts.value = [...toasts.value.filter((it) => it.undo !== undefined), toast];
+  endLater(toast);
 }
 
-function hideToast(): void {
-  toast.value = undefined;
+function endLater(toast: Toast): void {
+  setTimeout(() => {
+    const isHeld = document.querySelector(".toast")?.matches(":hover, :focus-within");
+    if (isHeld) endLater(toast);
+    else endToast(toast);
+  }, toast.undo === undefined ? TOAST_MS : UNDO_MS);
+}
+
+function endToast(toast: Toast): void {
+  toasts.value = toasts.value.filter((it) => it !== toast);
   restoreFocus();
+}
+
+function undo(toast: Toast): void {
+  endToast(toast);
+  toast.undo?.();
+}
+
+/** Undoes the last action that can be undone, so that the same key then undoes the one before it. */
+function undoLast(): void {
+  const last = toasts.value.findLast((it) => it.undo !== undefined);
+  if (last === undefined) showToast("Nothing to undo");
+  else undo(last);
 }
 
 export function showProblem(error: unknown): void {
@@ -76,40 +98,28 @@ export function Messages(): JSX.Element {
 }
 
 function ToastMessage(): JSX.Element {
-  const element = useRef<HTMLParagraphElement>(null);
-  const shown = toast.value;
-  const isShown = shown !== undefined && !problem.value;
-  const undo = () => {
-    hideToast();
-    shown?.undo?.();
-  };
-  useEffect(() => {
-    if (shown === undefined) return;
-    const durationMs = shown.undo === undefined ? TOAST_MS : UNDO_MS;
-    const hideUnlessHeld = () => {
-      const isHeld = element.current?.matches(":hover, :focus-within");
-      if (isHeld) timer = setTimeout(hideUnlessHeld, durationMs);
-      else hideToast();
-    };
-    let timer = setTimeout(hideUnlessHeld, durationMs);
-    return () => clearTimeout(timer);
-  }, [shown]);
+  const toast = problem.value ? undefined : toasts.value.at(-1);
   useLayoutEffect(() => {
     // Nobody can reach the button with the Tab key in time.
     const onKeyDown = (event: KeyboardEvent) => {
       if (!isUndoKey(event)) return;
       event.preventDefault();
-      if (shown?.undo === undefined) showToast("Nothing to undo");
-      else undo();
+      undoLast();
     };
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
-  }, [shown]);
+  }, []);
   return (
-    <p ref={element} class="toast" role="status">
-      {isShown && <span>{shown.content}</span>}
-      {isShown && shown.undo !== undefined && (
-        <button type="button" title="Undo (Ctrl+Z)" onClick={undo}>Undo</button>
+    <p class="toast" role="status">
+      {toast !== undefined && <span>{toast.content}</span>}
+      {toast?.undo !== undefined && (
+        <button
+          type="button"
+          title="Undo (Ctrl+Z)"
+          onClick={() => undo(toast)}
+        >
+          Undo
+        </button>
       )}
     </p>
   );

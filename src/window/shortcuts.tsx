@@ -20,9 +20,10 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: "↑ ↓", what: "Go from animal to animal" },
   { keys: "← →", what: "Go to the buttons of an animal" },
   { keys: "PgUp PgDn", what: "Go a screen of animals up or down" },
-  { keys: "Home End", what: "Go to the first or the last animal" },
+  { keys: "Home End", what: "Go to the first animal, or the last one that is loaded" },
   { keys: "Space", what: "Select an animal, with Shift a range" },
   { keys: "Enter", what: "Open, choose or save" },
+  { keys: "Ctrl+Enter", what: "Add an animal, and then the next one" },
   { keys: "Ctrl+Z", what: "Undo, as long as a message offers it" },
   { keys: "Esc", what: "Close, cancel or clear the selection" },
 ];
@@ -32,7 +33,7 @@ export function listenToShortcuts(): void {
   addEventListener("keydown", (event) => {
     const { target, key } = event;
     const isCombined = event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
-    const isTyped = target instanceof Element && target.matches("input, textarea");
+    const isTyped = target instanceof Element && target.matches("input:not([type=checkbox])");
     const isBusy = document.querySelector("dialog[open]") !== null;
     if (isCombined || isTyped || isBusy || apiKey.value === undefined) return;
     const shortcut = SHORTCUTS.find(({ keys }) => keys === key.toLowerCase());

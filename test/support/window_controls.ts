@@ -43,6 +43,12 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await press(page, "Sign in");
 }
 
+/** The button is in the menu of the key. */
+export async function signOut(page: Page): Promise<void> {
+  await press(page, /^Access key/);
+  await press(page, "Sign out");
+}
+
 /** The key that a tab has for the store at its path. */
 export const keyOfTab = (page: Page): Promise<string | undefined> =>
   page.evaluate("sessionStorage[`apiKey ${location.pathname}`]");

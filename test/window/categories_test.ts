@@ -167,7 +167,7 @@ testInBrowser(
     await category.getByText("Category 8", { exact: true }).waitFor();
     await service.nameCategory(8n, "Cats");
     await category.getByText("Cats").waitFor();
-    await happened(page, "Category 8 was named Cats").waitFor();
+    await happened(page, "A category was named Cats").waitFor();
     await service.nameCategory(8n, "Felines");
     await category.getByText("Felines").waitFor();
     await service.nameCategory(7n, "Dogs");
@@ -181,7 +181,7 @@ testInBrowser(
     }, ["Dogs", "Felines"]);
     await service.removeCategory(8n);
     await facts.filter({ hasNotText: "Felines" }).filter({ hasText: "8" }).waitFor();
-    await happened(page, "Category 8 has the name Felines no more").waitFor();
+    await happened(page, "The category name Felines was removed").waitFor();
   },
 );
 

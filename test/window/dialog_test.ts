@@ -11,6 +11,7 @@ import {
   fill,
   press,
   row,
+  signOut,
   statusOf,
   tab,
   toast,
@@ -147,7 +148,7 @@ testInBrowser(
     await leaving;
     await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "Max");
     // Signing out asks, too.
-    await press(page, "Sign out");
+    await signOut(page);
     await press(page.getByRole("dialog"), "Stay");
     await expectSoon(() => page.getByLabel("Name of Rex").inputValue(), "Max");
     await press(page, "Cancel");
@@ -217,14 +218,15 @@ testInBrowser(
       await expectSoon(() => dialog.getByLabel("Status").innerText(), "Available");
       await name.fill(it);
       if (it === "Rex") await dialog.getByLabel("Category").fill("dogs");
-      await press(dialog, "Add and next");
+      if (it === "Mia") await name.press("Control+Enter");
+      else await press(dialog, "Add and next");
       await expectSoon(() => name.inputValue(), "");
       await expectFocus(name);
       await dialog.getByRole("status").getByText(`${it} was added. Add the next one.`).waitFor();
     }
     await expectSoon(() => dialog.getByLabel("Category").inputValue(), "dogs");
     // The form asks nothing, because the reader typed none of the texts that are left.
-    await press(dialog, "Cancel");
+    await press(dialog, "Done");
     await dialog.waitFor({ state: "hidden" });
     const stored = await (await service.send("/v1/pets?order=asc")).json();
     assertEquals(stored, [

@@ -12,6 +12,7 @@ import {
   pickStatus,
   press,
   row,
+  signOut,
   statusOf,
   tab,
   toast,
@@ -175,7 +176,7 @@ testInBrowser(
     await page.getByText("No animals yet").waitFor();
     const keys = () => page.evaluate("Object.keys(sessionStorage).sort()");
     await expectSoon(() => keys(), [OTHER, "apiKey /shop/window"]);
-    await press(page, "Sign out");
+    await signOut(page);
     await page.getByLabel("Access key").waitFor();
     await expectSoon(() => keys(), [OTHER]);
   },

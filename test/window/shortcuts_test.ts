@@ -21,12 +21,18 @@ testInBrowser(
     assertEquals(await dialog.count(), 0);
     await search.fill("");
     await row(page, "Rex").waitFor();
-    await linkOf(page, "Rex").focus();
+    await page.getByRole("checkbox", { name: "Select Rex" }).focus();
     await page.keyboard.press("?");
     await dialog.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
     const keys: string[] = await dialog.locator("kbd").allTextContents();
     const used = ["/", "n", "?", "↑", "↓", "←", "→", "PgUp", "PgDn", "Home", "End", "Space"];
-    assertEquals(keys.flatMap((text) => text.split(" ")), [...used, "Enter", "Ctrl+Z", "Esc"]);
+    assertEquals(keys.flatMap((text) => text.split(" ")), [
+      ...used,
+      "Enter",
+      "Ctrl+Enter",
+      "Ctrl+Z",
+      "Esc",
+    ]);
     await page.keyboard.press("n");
     await expectSoon(() => dialog.count(), 1);
     await page.keyboard.press("Escape");

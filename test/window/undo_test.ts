@@ -69,6 +69,25 @@ testInBrowser(
 );
 
 testInBrowser(
+  "the key undoes the last action, and then the one before it",
+  async ({ service, open }) => {
+    for (const name of ["Rex", "Mia"]) await service.add({ name, categoryId: 7 });
+    const page = await open(`/window#key=${service.token}`);
+    for (const name of ["Rex", "Mia"]) {
+      await press(page, `Remove ${name}`);
+      await toast(page, `${name} was removed`).waitFor();
+    }
+    await page.keyboard.press("Control+z");
+    await toast(page, "Undone: Mia is back").waitFor();
+    await page.keyboard.press("Control+z");
+    await toast(page, "Undone: Rex is back").waitFor();
+    await page.keyboard.press("Control+z");
+    await toast(page, "Nothing to undo").waitFor();
+    await expectSoon(() => service.listIds(), [4, 3]);
+  },
+);
+
+testInBrowser(
   "Undo is there for 8 seconds, and waits while it is pointed at or focused",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7 });
