@@ -1,5 +1,5 @@
 import { lastPetIdOf } from "../../src/animals/pet_counts.ts";
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { readHead } from "../../src/eventstore_less/log/head.ts";
 import { guides } from "../../src/http/docs/guides.ts";
 import { EXAMPLE_BASE } from "../../src/api/base_path.ts";
@@ -156,7 +156,10 @@ async function guideModule() {
   try {
     const path = `${folder}/pet_client.ts`;
     const specifier = JSON.stringify(TEST_PACKAGES["openapi-fetch"]);
-    const client = source.replace('"openapi-fetch"', specifier);
+    // A hundredth of its waits, which are some seconds together.
+    assertStringIncludes(source, "seconds * 1_000");
+    const client = source.replace('"openapi-fetch"', specifier)
+      .replace("seconds * 1_000", "seconds * 10");
     const types = astToString(await openapiTS(describeInterface()));
     await Deno.writeTextFile(`${folder}/openapi_types.d.ts`, types);
     const strict = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
