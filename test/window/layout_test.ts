@@ -62,7 +62,8 @@ testInBrowser(
     for (const name of ["Mia", "Rex", LONG_NAME]) {
       await service.add({ name, categoryId: 7, status: "available" });
     }
-    const widths = [[320], [375], [640], [700], [1160], [1280], [390, 32], [1280, 32]];
+    // Layouts change just below 760 and 1160 pixels.
+    const widths = [[320], [760], [1160], [390, 32], [1280, 32]];
     for (const [width, fontSize = 16] of widths) {
       const page = await open(`/window#key=${service.token}`, { width });
       const session = await page.context().newCDPSession(page);
