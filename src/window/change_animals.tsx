@@ -10,6 +10,7 @@ import { ask, Dialog, openDialog } from "./dialog.tsx";
 import { differencesOf, statusInSentence, statusLabel } from "./fields.tsx";
 import { showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
+import { animalId, showOtherAnimal } from "./navigation.ts";
 import {
   beginWrites,
   changeOf,
@@ -91,7 +92,8 @@ export async function changeStatus(
 export async function askToRemoveAll(pets: readonly Pet[]): Promise<void> {
   const isSure = await ask({
     title: `Remove ${animals(pets.length)}?`,
-    text: "You can undo this for a few seconds.",
+    text:
+      "You can undo this for a few seconds, but then the animals have new ids and lose their history.",
     no: "Keep",
     yes: "Remove",
   });
@@ -109,6 +111,10 @@ export async function undo(done: readonly Written[]): Promise<void> {
   const inOrder = done.toSorted((a, b) => a.before.id - b.before.id);
   const outcomes = await writeEach(inOrder.map(undoOf), "Undoing");
   const wasRemoved = done.some(({ after }) => after === undefined);
+  const [added] = outcomes.done;
+  const isPageOfRemoved = done.length === 1 && done[0].before.id === animalId.value;
+  // The animal has another page after its removal is undone.
+  if (wasRemoved && isPageOfRemoved && added !== undefined) showOtherAnimal(added.before.id);
   report(outcomes, {
     failed: wasRemoved ? "not added again" : "not changed back",
     words: () => <Undone done={outcomes.done} wasRemoved={wasRemoved} />,

@@ -58,15 +58,13 @@ export function RunSentence({ run, hasLinks = false }: RunProps): JSX.Element {
   if (run.length === 1) return <Sentence event={event} hasLinks={hasLinks} />;
   const animals = new Set(run.map(petIdOf)).size;
   const { length, [length - 1]: oldest } = events.value;
-  // The page has forgotten what was before.
+  // The page has forgotten what was before, so it knows no number.
   const isCut = length === EVENTS_KEPT && run.at(-1) === oldest;
-  if (animals > 1) return <>{countWords(animals, isCut)} animals {verbOfRun(run)}</>;
-  const times = countWords(run.length, isCut).toLowerCase();
+  if (animals > 1) {
+    return <>{isCut ? "Animals" : `${animals.toLocaleString("en")} animals`} {verbOfRun(run)}</>;
+  }
+  const times = isCut ? "many" : run.length.toLocaleString("en");
   return <>{subjectOf(event, hasLinks)} was changed {times} times</>;
-}
-
-function countWords(count: number, isCut: boolean): string {
-  return isCut ? `More than ${(count - 1).toLocaleString("en")}` : count.toLocaleString("en");
 }
 
 function Sentence({ event, hasLinks }: { event: StoreEvent; hasLinks: boolean }): JSX.Element {
