@@ -42,6 +42,8 @@ testInBrowser(
     await pickStatus(page, "Max", "Sold");
     await toast(page, "Max was sold").waitFor();
     await press(page, "Remove");
+    // The button is gone.
+    await expectFocus(heading(page, "Max"));
     await press(toast(page, "Max was removed"), "Undo");
     await toast(page, "Undone: Max is back, with the new id 2").waitFor();
     await page.getByText("This animal was removed.").waitFor();
