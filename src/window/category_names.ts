@@ -96,6 +96,12 @@ export function categoryWithName(name: string): bigint | undefined {
   return idsByName.value.get(foldCase(name.trim()));
 }
 
+/** Whether a text could be the name of a new category: it has a letter or a picture, and no category has it as its name. */
+export function isNewCategoryName(text: string): boolean {
+  const hasSign = /[\p{L}\p{Extended_Pictographic}]/u.test(text);
+  return hasSign && categoryWithName(text) === undefined;
+}
+
 /**
  * The categories whose name contains a text, and those without a name that it may begin. The one with this id comes first,
  * and then the one with this name.

@@ -203,11 +203,6 @@ function parseCategoryName(text: string): Parsed<bigint> {
   return id === undefined ? faulty(`There is no category “${text}”`) : sound(id);
 }
 
-/** Whether a text of a category could be the name of a new one: it has a letter, and no category has it as its name. */
-export function isNewCategoryName(text: string): boolean {
-  return /\p{L}/u.test(text) && categoryWithName(text) === undefined;
-}
-
 const status = fieldOf<PetStatus | undefined>({
   name: "status",
   label: "Status",
