@@ -120,8 +120,3 @@ export function findCategories(text: string): readonly Category[] {
   const meant = [...all.filter(isWithId), ...all.filter(isNamed)];
   return [...new Set([...meant, ...named.filter(hasPart), ...unnamed.filter(isBegun)])];
 }
-
-/** A category in words: its name or, without one, its id. A number after the name would read as a count. */
-export function categoryInWords(id: bigint): string {
-  return nameOfCategory(id) ?? String(id);
-}

@@ -6,7 +6,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { NewPet, Pet, PetStatus } from "../../events/pet.ts";
 import { CategoryName } from "./category_name.tsx";
-import { categoryInWords, categoryWithName, nameOfCategory } from "./category_names.ts";
+import { categoryWithName, nameOfCategory } from "./category_names.ts";
 import { CategoryPicker } from "./category_picker.tsx";
 import type { ControlProps } from "./control_props.ts";
 import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
@@ -194,8 +194,9 @@ const categoryId = fieldOf<bigint>({
   inWords: (value) => value === undefined ? undefined : wordsOfCategory(value),
 });
 
+/** A category in a sentence: its name or, without one, its id. A number after the name would read as a count. */
 function wordsOfCategory(id: bigint): string {
-  return nameOfCategory(id) === undefined ? `category ${id}` : categoryInWords(id);
+  return nameOfCategory(id) ?? `category ${id}`;
 }
 
 function parseCategoryName(text: string): Parsed<bigint> {
