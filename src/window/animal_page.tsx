@@ -14,6 +14,7 @@ import { isPetEvent, kindOf, type PetEvent, petIdOf, type StoreEvent } from "./e
 import { type AnyField, differencesOf, FIELDS, type Patch } from "./fields.tsx";
 import { onEvents } from "./feed.ts";
 import { NO_FILTER } from "./filter.ts";
+import { restoreFocus } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { keyInfo, mayWrite } from "./key_info.ts";
 import { attempt, showProblem } from "./messages.tsx";
@@ -55,6 +56,8 @@ export function AnimalPage({ id }: { id: number }): JSX.Element {
   useEffect(() => {
     shownName.value = history.pet?.name;
   }, [history.pet?.name]);
+  // The button that removes it is gone then.
+  useEffect(restoreFocus, [history.isRemoved]);
   return (
     <article aria-busy={isLoading}>
       <nav aria-label="Animals">

@@ -123,15 +123,24 @@ export async function loadAnimals(filter: Filter): Promise<void> {
   await loadPages(`pets?${queryOf(filter, PAGE_LENGTH)}`, filter);
 }
 
-/** Loads the next page, if there is one and nothing else is loading. Resolves to whether it has done so. */
+/** Resolves when the pages that are being loaded have come. */
+let pages: Promise<void> = Promise.resolve();
+
+/** Loads the next page, if there is one, or waits for pages that are being loaded. Resolves to whether some have come. */
 export async function loadMore(): Promise<boolean> {
   const { nextPage, filter } = loaded.value;
-  if (nextPage === undefined || isLoading.value || isStale.value) return false;
+  if (nextPage === undefined || isStale.value) return false;
+  if (isLoading.value) return await attempt(() => pages);
   return await attempt(() => loadPages(nextPage, filter));
 }
 
+function loadPages(firstPage: string, filter: Filter): Promise<void> {
+  pages = fillScreen(firstPage, filter);
+  return pages;
+}
+
 /** A page of a search may be short, so several may be needed to fill the screen. */
-async function loadPages(firstPage: string, filter: Filter): Promise<void> {
+async function fillScreen(firstPage: string, filter: Filter): Promise<void> {
   isLoading.value = true;
   try {
     let path: string | undefined = firstPage;

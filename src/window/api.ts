@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { FIELDS, formatPet, messageOf, type Patch } from "./fields.tsx";
 import { keyForRequest, refuseKey } from "./session.ts";
-import { holdPage, releasePage } from "./unsaved.ts";
+import { holdPageWhile } from "./unsaved.ts";
 import type { NewPet } from "../../events/pet.ts";
 
 /** 0 is the status of a lost connection. */
@@ -115,14 +115,7 @@ export function newIdempotencyKey(): string {
  */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   if (options.method === undefined) return await sendUntilAnswered(path, options);
-  // Any text that no other holder has.
-  const holder = newIdempotencyKey();
-  holdPage(holder);
-  try {
-    return await sendUntilAnswered(path, options);
-  } finally {
-    releasePage(holder);
-  }
+  return await holdPageWhile(() => sendUntilAnswered(path, options));
 }
 
 async function sendUntilAnswered(path: string, options: RequestOptions): Promise<Response> {
@@ -137,9 +130,10 @@ async function sendUntilAnswered(path: string, options: RequestOptions): Promise
     const error = await errorOf(response);
     const isReadFailed = !isWrite && response.status >= 500;
     if (!isAway(response) && !isReadFailed) throw error;
-    if (isWrite && Date.now() - startMs > WRITE_LIMIT_MS) throw new Error(UNKNOWN);
     noteAway(error);
     await wait(pauseMs(response, tries), options.signal);
+    // The computer may have slept for days.
+    if (isWrite && Date.now() - startMs > WRITE_LIMIT_MS) throw new Error(UNKNOWN);
   }
 }
 

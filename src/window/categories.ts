@@ -18,6 +18,7 @@ import {
 } from "./category_names.ts";
 import { categoryIdOf, type StoreEvent } from "./events.ts";
 import { eventsAfter } from "./feed.ts";
+import { holdPageWhile } from "./unsaved.ts";
 
 /** The position at which the names were read. */
 let readAt = "";
@@ -68,10 +69,12 @@ export async function nameCategory({ id, name }: NamedCategory): Promise<void> {
 
 /** Names a category that has neither a name nor animals. Resolves to its id. */
 export async function addUnusedCategory(name: string): Promise<bigint> {
-  let id = idAboveKnown();
-  while (await isUsed(id)) id++;
-  await putName(id, name, {});
-  return id;
+  return await holdPageWhile(async () => {
+    let id = idAboveKnown();
+    while (await isUsed(id)) id++;
+    await putName(id, name, {});
+    return id;
+  });
 }
 
 /** Whether the category has a name or animals. */
@@ -110,18 +113,20 @@ async function unlessChanged(
   shown: string | undefined,
   action: (condition: Record<string, string>) => Promise<void>,
 ): Promise<void> {
-  const { name, etag } = await readName(id);
-  if (name !== shown) throw new Error(otherNameWords(id, shown, name));
-  if (name !== undefined && etag === null) {
-    throw new Error("Nothing was changed, because a proxy removes ETags");
-  }
-  try {
-    await action(etag === null ? {} : { "if-match": etag });
-  } catch (error) {
-    throw isOvertaken(error)
-      ? new Error("Somebody else has just changed this name. Try again")
-      : error;
-  }
+  await holdPageWhile(async () => {
+    const { name, etag } = await readName(id);
+    if (name !== shown) throw new Error(otherNameWords(id, shown, name));
+    if (name !== undefined && etag === null) {
+      throw new Error("Nothing was changed, because a proxy removes ETags");
+    }
+    try {
+      await action(etag === null ? {} : { "if-match": etag });
+    } catch (error) {
+      throw isOvertaken(error)
+        ? new Error("Somebody else has just changed this name. Try again")
+        : error;
+    }
+  });
 }
 
 /** Resolves to the present name of a category, if it has one, and its ETag. */

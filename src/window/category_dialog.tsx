@@ -59,7 +59,8 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
   const saveName = async (saved: string): Promise<ComponentChildren> => {
     if (category === undefined) {
       const id = await addUnusedCategory(saved);
-      onAdded?.(id);
+      // Somebody may have changed the form below since the dialog was left. Its field has this name as its text.
+      if (isOpen.current) onAdded?.(id);
       return (
         <>
           <Name of={saved} /> was added

@@ -96,6 +96,12 @@ export function categoryWithName(name: string): bigint | undefined {
   return idsByName.value.get(foldCase(name.trim()));
 }
 
+/** Whether a text could be the name of a new category: it has a letter or a picture, and no category has it as its name. */
+export function isNewCategoryName(text: string): boolean {
+  const hasSign = /[\p{L}\p{Extended_Pictographic}]/u.test(text);
+  return hasSign && categoryWithName(text) === undefined;
+}
+
 /**
  * The categories whose name contains a text, and those without a name that it may begin. The one with this id comes first,
  * and then the one with this name.
@@ -113,9 +119,4 @@ export function findCategories(text: string): readonly Category[] {
     String(it.id).startsWith(trimmed) || foldCase(labelOf(it)).startsWith(folded);
   const meant = [...all.filter(isWithId), ...all.filter(isNamed)];
   return [...new Set([...meant, ...named.filter(hasPart), ...unnamed.filter(isBegun)])];
-}
-
-/** A category in words: its name or, without one, its id. A number after the name would read as a count. */
-export function categoryInWords(id: bigint): string {
-  return nameOfCategory(id) ?? String(id);
 }

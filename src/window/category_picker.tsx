@@ -8,8 +8,8 @@ import { useState } from "preact/hooks";
 import { foldCase } from "../encoding/fold_case.ts";
 import {
   type Category,
-  categoryWithName,
   findCategories,
+  isNewCategoryName,
   labelOf,
   nameOfCategory,
   unnamedCategories,
@@ -17,7 +17,7 @@ import {
 import type { ControlProps } from "./control_props.ts";
 import { Icon } from "./icon.tsx";
 import { type Choice, useListBox } from "./list_box.tsx";
-import { isBlank, Name } from "./name.tsx";
+import { Name } from "./name.tsx";
 
 /** Maximum number of choices. A longer list ends with the number of the others. */
 const CHOICES_SHOWN = 100;
@@ -39,7 +39,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   const shown = found.slice(0, CHOICES_SHOWN).map(choiceOf);
   const choices: Choice[] = [...shown];
   if (any !== undefined && searched === "") choices.unshift({ text: "", label: any });
-  if (onNew !== undefined && isNewName(searched)) choices.push(newChoice(text));
+  if (onNew !== undefined && isNewCategoryName(searched)) choices.push(newChoice(text));
   const list = useListBox<HTMLInputElement>({
     choices,
     current: isTyping ? undefined : text,
@@ -55,7 +55,7 @@ export function CategoryPicker(props: CategoryPickerProps): JSX.Element {
   const meantBy = (typed: string): string | undefined => {
     const [first] = findCategories(typed);
     if (first !== undefined && isMeant(typed, first)) return String(first.id);
-    return onNew !== undefined && isNewName(typed) ? NEW : undefined;
+    return onNew !== undefined && isNewCategoryName(typed) ? NEW : undefined;
   };
   const type = (typed: string) => {
     setIsTyping(true);
@@ -120,10 +120,6 @@ const NEW = "new";
 function newChoice(text: string): Choice {
   const label = `Add a category “${text.trim()}”`;
   return { text: NEW, label };
-}
-
-function isNewName(text: string): boolean {
-  return categoryWithName(text) === undefined && !isBlank(text) && !INTEGER.test(text.trim());
 }
 
 function More({ count }: { count: number }): JSX.Element {

@@ -151,7 +151,7 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
   const { busy = [], free = [] } = Object.groupBy(writes, (it) => isBusy(it) ? "busy" : "free");
   const done: Written[] = [];
   const failures: Failure[] = busy.map(({ shown }) => ({ pet: shown, why: BUSY }));
-  const notSent: Write[] = [];
+  let notSent = 0;
   const queue = free.values();
   const run: Run = {
     words,
@@ -160,7 +160,7 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
     stop() {
       // The workers find the queue empty.
       const rest = [...queue];
-      notSent.push(...rest);
+      notSent += rest.length;
       endWrites(rest.map((write) => ({ write })));
     },
   };
@@ -190,7 +190,7 @@ async function writeEach(writes: readonly Write[], words: string): Promise<Outco
       collected.flush();
     });
   }
-  return { done, failures, notSent: notSent.length };
+  return { done, failures, notSent };
 }
 
 /** Resolves to the outcome of a write, and to the reason if it changed nothing. */

@@ -6,7 +6,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { NewPet, Pet, PetStatus } from "../../events/pet.ts";
 import { CategoryName } from "./category_name.tsx";
-import { categoryInWords, categoryWithName, nameOfCategory } from "./category_names.ts";
+import { categoryWithName, nameOfCategory } from "./category_names.ts";
 import { CategoryPicker } from "./category_picker.tsx";
 import type { ControlProps } from "./control_props.ts";
 import { INT64_MAX, INT64_MIN } from "../encoding/int64.ts";
@@ -194,18 +194,14 @@ const categoryId = fieldOf<bigint>({
   inWords: (value) => value === undefined ? undefined : wordsOfCategory(value),
 });
 
+/** A category in a sentence: its name or, without one, its id. A number after the name would read as a count. */
 function wordsOfCategory(id: bigint): string {
-  return nameOfCategory(id) === undefined ? `category ${id}` : categoryInWords(id);
+  return nameOfCategory(id) ?? `category ${id}`;
 }
 
 function parseCategoryName(text: string): Parsed<bigint> {
   const id = categoryWithName(text);
   return id === undefined ? faulty(`There is no category “${text}”`) : sound(id);
-}
-
-/** Whether a text of a category could be the name of a new one: it has a letter, and no category has it as its name. */
-export function isNewCategoryName(text: string): boolean {
-  return /\p{L}/u.test(text) && categoryWithName(text) === undefined;
 }
 
 const status = fieldOf<PetStatus | undefined>({

@@ -4,7 +4,7 @@ import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { useId, useLayoutEffect } from "preact/hooks";
 import { isSignedOut } from "./session.ts";
 
-const holders = signal<ReadonlySet<string>>(new Set());
+const holders = signal<ReadonlySet<string | symbol>>(new Set());
 
 /** Whether anything would be lost. */
 export const hasUnsaved: ReadonlySignal<boolean> = computed(() => holders.value.size > 0);
@@ -19,11 +19,22 @@ export function useUnsaved(isUnsaved: boolean): void {
   }, [isUnsaved]);
 }
 
-export function holdPage(id: string): void {
+/** Lets the browser ask before the page is left, until `action` has ended. */
+export async function holdPageWhile<Result>(action: () => Promise<Result>): Promise<Result> {
+  const id = Symbol();
+  holdPage(id);
+  try {
+    return await action();
+  } finally {
+    releasePage(id);
+  }
+}
+
+export function holdPage(id: string | symbol): void {
   holders.value = new Set(holders.value).add(id);
 }
 
-export function releasePage(id: string): void {
+export function releasePage(id: string | symbol): void {
   const others = new Set(holders.value);
   others.delete(id);
   holders.value = others;

@@ -42,13 +42,15 @@ testInBrowser(
     await pickStatus(page, "Max", "Sold");
     await toast(page, "Max was sold").waitFor();
     await press(page, "Remove");
+    // The button is gone.
+    await expectFocus(heading(page, "Max"));
     await page.getByText("This animal was removed.").waitFor();
     await button(page, "Edit").waitFor({ state: "hidden" });
     // Its undo adds another animal, and shows that one.
     await press(toast(page, "Max was removed"), "Undo");
     await toast(page, "Undone: Max is back, with the new id 2").waitFor();
     await button(page, "Edit").waitFor();
-    await expectSoon(() => page.url(), `${address}/window?categoryId=9&animal=2`);
+    await expectSoon(() => page.url(), `${address}/window?animal=2`);
     await page.goto(`${address}/window?animal=1`);
     await page.getByText("There is no such animal").waitFor();
   },

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
 import {
-  categoryInWords,
   categoryWithName,
   changeCategoryNames,
   findCategories,
@@ -56,7 +55,6 @@ Deno.test("changeCategoryNames() names, renames and removes", () => {
   name([7n, "Dogs"], [8n, "Cats"]);
   changeCategoryNames(new Map([[7n, "Hounds"], [8n, undefined], [9n, "Birds"]]));
   assertEquals(namedCategories.value, [{ id: 9n, name: "Birds" }, { id: 7n, name: "Hounds" }]);
-  assertEquals([categoryInWords(7n), categoryInWords(8n)], ["Hounds", "8"]);
 });
 
 Deno.test("a category may be written as its name or its id, and the id is what is meant in doubt", () => {

@@ -221,7 +221,7 @@ testInBrowser(
     }
     await page.keyboard.press("Enter");
     await expectSoon(() => field.inputValue(), "Category 1");
-    for (const text of ["dogs", "12"]) {
+    for (const text of ["dogs", "12", "7.0"]) {
       await form.getByLabel("Category").fill(text);
       assertEquals(await option(page, /Add a category/).count(), 0, text);
     }

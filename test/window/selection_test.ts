@@ -111,6 +111,27 @@ testInBrowser(
 );
 
 testInBrowser(
+  "all animals can be selected while the list is loading its next page",
+  async ({ service, network, open }) => {
+    await addPets(service, 320);
+    const page = await open(`/window#key=${service.token}`);
+    const gate = Promise.withResolvers<void>();
+    network.fetch = async (request) => {
+      if (request.url.includes("cursor=")) await gate.promise;
+      return await service.fetch(request);
+    };
+    await tab(page, "All 320").waitFor();
+    await boxOf(page, "Pet 320").click();
+    await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+    const list = page.getByRole("tabpanel");
+    await expectSoon(() => list.getAttribute("aria-busy"), "true");
+    await press(bar(page), "Select all 320");
+    gate.resolve();
+    await bar(page).getByText("320 selected").waitFor();
+  },
+);
+
+testInBrowser(
   "selected animals get a status, and Undo gives each its own status back",
   async ({ service, open }) => {
     await service.add({ name: "Rex", categoryId: 7, status: "available" });

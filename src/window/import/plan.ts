@@ -3,11 +3,11 @@
 import type { NewPet, Pet } from "../../../events/pet.ts";
 import { withFormula } from "../csv/csv_line.ts";
 import type { CsvRow } from "../csv/parse_csv.ts";
+import { isNewCategoryName } from "../category_names.ts";
 import {
   EDITABLE_FIELDS,
   type Faults,
   formatPet,
-  isNewCategoryName,
   parseChange,
   parsePet,
   type Patch,
