@@ -2,7 +2,6 @@
 
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { NewPet } from "../../events/pet.ts";
 import { AnimalFields, faultsIn, focusFault } from "./animal_fields.tsx";
 import { newIdempotencyKey, ResponseError } from "./api.ts";
 import { Dialog, mayDiscard, openDialog, useIsOpen } from "./dialog.tsx";
@@ -78,7 +77,7 @@ function AddDialog({ first, close }: AddDialogProps): JSX.Element {
       );
     }, (error) => {
       const found = faultsIn(error);
-      if (!isOpen.current) showFailure(parsed.pet, error);
+      if (!isOpen.current) showFailure(texts, error);
       else if (Object.keys(found).length > 0) showFaults(found);
       else setProblem(problemOf(error));
     });
@@ -136,10 +135,15 @@ function AddDialog({ first, close }: AddDialogProps): JSX.Element {
 }
 
 /** The form was closed meanwhile, so the page says why the animal was not added. */
-function showFailure({ name }: NewPet, error: unknown): void {
+function showFailure(texts: Texts, error: unknown): void {
+  const openAgain = () => {
+    problemOfPage.value = undefined;
+    openAddDialog(texts);
+  };
   problemOfPage.value = (
     <>
-      <Name of={name} />: {(error as Error).message}
+      <Name of={texts.name ?? ""} />: {(error as Error).message}{" "}
+      <button type="button" onClick={openAgain}>Open the form again</button>
     </>
   );
 }

@@ -178,7 +178,11 @@ function Facts({ pet, history: { events, nextPage } }: FactsProps): JSX.Element 
 function Value({ field, pet }: { field: AnyField; pet: Pet }): JSX.Element {
   const shown = field.show(pet[field.name]);
   if (field.name !== "categoryId") return <>{shown}</>;
-  const filter = { ...NO_FILTER, categoryId: field.textOf(pet.categoryId) };
+  const filter = {
+    ...NO_FILTER,
+    order: wanted.value.order,
+    categoryId: field.textOf(pet.categoryId),
+  };
   return <a href={addressOf(filter)} onClick={onFollow(() => showList(filter))}>{shown}</a>;
 }
 

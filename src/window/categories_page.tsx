@@ -80,7 +80,7 @@ function Table(): JSX.Element {
       {unnamed.length > 0 && (
         <tbody>
           <tr>
-            <th scope="rowgroup" colSpan={2}>Without a name</th>
+            <th scope="rowgroup" colSpan={mayWrite.value ? 2 : 1}>Without a name</th>
           </tr>
           {unnamed.map((category) => (
             <Row key={category.id} category={category}>

@@ -1,6 +1,6 @@
 /**
- * The message about the last action, below the list: its success for some seconds, its failure until it is closed. One is
- * shown at a time, so that it hides little.
+ * The message about the last action, below the list: its success for some seconds, its failure until it is closed. One of
+ * each is shown at a time, so that they hide little.
  */
 
 import { signal } from "@preact/signals";
@@ -18,16 +18,19 @@ interface Toast {
   undo: (() => void) | undefined;
 }
 
-/** The successes of the last seconds that can be undone, and the last one. Only that one is shown, and only without a failure. */
+/** The successes of the last seconds that can be undone, and the last one. Only that one is shown. */
 const toasts = signal<readonly Toast[]>([]);
 
-/** The reason if the last action failed. */
+/** The reason of a failure, until somebody closes it. */
 export const problem = signal<ComponentChildren>(undefined);
+
+/** The reason that {@linkcode showProblem} has shown last. The next action that succeeds hides it. */
+let failure: ComponentChildren;
 
 /** Shows the success of an action for some seconds. In this time, the reader can call `undo`. */
 export function showToast(content: ComponentChildren, undo?: () => void): void {
   const toast = { content, undo };
-  problem.value = undefined;
+  hideFailure();
   toasts.value = [...toasts.value.filter((it) => it.undo !== undefined), toast];
   endLater(toast);
 }
@@ -58,7 +61,12 @@ function undoLast(): void {
 }
 
 export function showProblem(error: unknown): void {
-  problem.value = (error as Error).message;
+  failure = (error as Error).message;
+  problem.value = failure;
+}
+
+function hideFailure(): void {
+  if (problem.value === failure) problem.value = undefined;
 }
 
 /** Carries out an action. Its success hides an earlier failure. Resolves to whether it succeeded. */
@@ -72,7 +80,7 @@ export async function attempt(
     showError(error);
     return false;
   }
-  problem.value = undefined;
+  hideFailure();
   return true;
 }
 
@@ -98,7 +106,7 @@ export function Messages(): JSX.Element {
 }
 
 function ToastMessage(): JSX.Element {
-  const toast = problem.value ? undefined : toasts.value.at(-1);
+  const toast = toasts.value.at(-1);
   useLayoutEffect(() => {
     // Nobody can reach the button with the Tab key in time.
     const onKeyDown = (event: KeyboardEvent) => {

@@ -100,6 +100,10 @@ testInBrowser(
       await page.clock.runFor(6_000);
       await page.getByRole("alert").filter({ hasText: words }).waitFor();
       assertEquals(posts, 1);
+      // What was typed is not lost.
+      await press(page, "Open the form again");
+      await expectSoon(() => dialog.getByLabel("Name").inputValue(), name);
+      await press(dialog, "Cancel");
     }
     assertEquals(await service.listIds(), []);
     // The name of a category is left to the background, too, also before anything is written.

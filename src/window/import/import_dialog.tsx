@@ -7,10 +7,10 @@ import { newIdempotencyKey } from "../api.ts";
 import { addUnusedCategory } from "../categories.ts";
 import { namedCategories } from "../category_names.ts";
 import { animals } from "../count_words.ts";
-import { Dialog, openDialog } from "../dialog.tsx";
+import { Dialog, openDialog, useIsOpen } from "../dialog.tsx";
 import { downloadCsv } from "../download.ts";
 import { afterDraw } from "../focus.ts";
-import { attempt } from "../messages.tsx";
+import { attempt, showProblem } from "../messages.tsx";
 import { clearSelection } from "../selection.ts";
 import { useUnsaved } from "../unsaved.ts";
 import { type Draft, draftOf, planOf } from "./draft.ts";
@@ -55,6 +55,7 @@ interface StepProps {
 }
 
 function ChosenFile({ begin, close }: StepProps): JSX.Element {
+  const isOpen = useIsOpen();
   const [draft, setDraft] = useState<Draft | undefined>(undefined);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const [isAdding, setIsAdding] = useState(false);
@@ -83,13 +84,16 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       setFault((error as Error).message);
     }
   };
+  const showRefusal = (error: unknown) => {
+    if (isOpen.current) setFault((error as Error).message);
+    else showProblem(error);
+  };
   const addCategories = async (names: readonly string[]) => {
     if (isAdding) return;
     setIsAdding(true);
     setFault(undefined);
-    await attempt(async () => {
-      for (const name of names) await addUnusedCategory(name);
-    }, (error) => setFault((error as Error).message));
+    // A name that is refused keeps no other one from being added.
+    for (const name of names) await attempt(() => addUnusedCategory(name), showRefusal);
     setIsAdding(false);
     afterDraw(() => focusNext(body.current));
   };
@@ -101,6 +105,7 @@ function ChosenFile({ begin, close }: StepProps): JSX.Element {
       no="Cancel"
       yes={hasWork ? labelOf(plan) : undefined}
       busy={isAdding ? "Adding …" : undefined}
+      onLeave={close}
       onYes={() => hasWork && begin(draft!, plan)}
       onClose={close}
       fault={fault ?? faultOfPets}

@@ -18,7 +18,7 @@ import {
 } from "../../support/window_controls.ts";
 import { WORKERS } from "../../../src/window/import/run_import.ts";
 
-const LINES = 120;
+const LINES = 200;
 
 testInBrowser(
   "an import shows what it will do, adds the animals, and names each line that failed",
@@ -388,18 +388,18 @@ testInBrowser(
     const start = async () => {
       const page = await open(`/window#key=${token}`, { address: service.address });
       await choose(page, text);
-      await press(page.getByRole("dialog"), "Import 120 animals");
+      await press(page.getByRole("dialog"), "Import 200 animals");
       return page;
     };
     const killed = await start();
     const progress = killed.getByRole("dialog").getByRole("progressbar");
-    await until(async () => Number(await progress.getAttribute("value")) > LINES / 2);
+    await until(async () => Number(await progress.getAttribute("value")) > LINES / 4);
     await killed.close();
     await until(async () => assertLess(await total(), LINES));
     for (
       const outcome of [
         /Added by an earlier import/,
-        /^0 animals were added. 120 animals were here already/,
+        /^0 animals were added. 200 animals were here already/,
       ]
     ) {
       const page = await start();
