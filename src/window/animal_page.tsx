@@ -128,12 +128,10 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
   return (
     <>
       <Status pet={pet} patch={changing.value.get(pet.id)} />
-      {!edits.value.has(pet.id) && (
-        <span class="buttons">
-          <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
-          <button type="button" class="quiet" onClick={() => removeOrAsk(pet)}>Remove</button>
-        </span>
-      )}
+      <span class="buttons">
+        <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
+        <button type="button" class="quiet" onClick={() => removeOrAsk(pet)}>Remove</button>
+      </span>
     </>
   );
 }
@@ -273,7 +271,7 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
       <p>
         <Name of={data.name} />
         {FIELDS.filter(({ name }) => name !== "name").map((field) => (
-          <span key={field.name}>, {field.show(data[field.name])}</span>
+          <span key={field.name}>{" · "}{field.show(data[field.name])}</span>
         ))}
       </p>
     );
