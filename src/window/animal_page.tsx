@@ -27,6 +27,7 @@ const PAGE_LENGTH = 100;
 const KEY_ID_LENGTH = 6;
 
 const IN_HEADING: readonly string[] = ["name", "status"];
+const BETWEEN_FIELDS = " · ";
 
 /** The name of the animal whose page is shown, for the title of the tab. */
 export const shownName = signal<string | undefined>(undefined);
@@ -271,7 +272,7 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
       <p>
         <Name of={data.name} />
         {FIELDS.filter(({ name }) => name !== "name").map((field) => (
-          <span key={field.name}>{" · "}{field.show(data[field.name])}</span>
+          <span key={field.name}>{BETWEEN_FIELDS}{field.show(data[field.name])}</span>
         ))}
       </p>
     );

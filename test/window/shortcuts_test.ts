@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { issueApiKey } from "../../src/keys/write_api_key.ts";
 import { testInBrowser } from "../support/chromium.ts";
 import { expectSoon } from "../support/expect_soon.ts";
-import { button, expectFocus, linkOf, press, row } from "../support/window_controls.ts";
+import { button, expectFocus, press, row } from "../support/window_controls.ts";
 
 testInBrowser(
   "the keys /, n and ? work outside of fields and dialogs",
