@@ -188,12 +188,12 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`, { width: 390 });
     await row(page, "Pet 130").waitFor();
     await press(page, "Filters and more");
-    await press(page, "Newest first");
+    await press(page, "Show the oldest first");
     await expectSoon(() => page.locator(`${ROWS} .name`).first().innerText(), "Pet 1");
     await press(page, "Filters and more");
-    await button(page, "Oldest first").waitFor();
+    await button(page, "Show the newest first").waitFor();
     await page.keyboard.press("Escape");
-    await button(page, "Oldest first").waitFor({ state: "hidden" });
+    await button(page, "Show the newest first").waitFor({ state: "hidden" });
     await expectSoon(() => page.url(), `${address}/window?order=asc`);
     await page.reload();
     await row(page, "Pet 2").waitFor();
