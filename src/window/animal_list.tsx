@@ -28,8 +28,8 @@ import { edits } from "./edits.ts";
 import { EmptyList, isStoreEmpty } from "./empty_list.tsx";
 import { FIELDS } from "./fields.tsx";
 import { afterDraw, restoreFocus } from "./focus.ts";
-import { OrderButton } from "./order_button.tsx";
-import { showList, shownAgain } from "./navigation.ts";
+import { Icon } from "./icon.tsx";
+import { showList, shownAgain, turnOrder } from "./navigation.ts";
 import {
   clearSelection,
   isAllSelected,
@@ -207,7 +207,15 @@ function IdHeader(): JSX.Element {
       class="number"
       aria-sort={isAscending ? "ascending" : "descending"}
     >
-      <OrderButton>Id</OrderButton>
+      <button
+        type="button"
+        class={`sort ${isAscending ? "ascending" : ""}`}
+        title={isAscending ? "Oldest first" : "Newest first"}
+        onClick={turnOrder}
+      >
+        Id
+        <Icon name="open" />
+      </button>
     </span>
   );
 }

@@ -28,6 +28,7 @@ const PAGE_LENGTH = 100;
 const KEY_ID_LENGTH = 6;
 
 const IN_HEADING: readonly string[] = ["name", "status"];
+const BETWEEN_FIELDS = " · ";
 
 /** The name of the animal whose page is shown, for the title of the tab. */
 export const shownName = signal<string | undefined>(undefined);
@@ -131,12 +132,10 @@ function Controls({ history: { pet, isRemoved } }: { history: History }): JSX.El
   return (
     <>
       <Status pet={pet} patch={changing.value.get(pet.id)} />
-      {!edits.value.has(pet.id) && (
-        <span class="buttons">
-          <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
-          <button type="button" class="quiet" onClick={() => removeOrAsk(pet)}>Remove</button>
-        </span>
-      )}
+      <span class="buttons">
+        <button type="button" onClick={() => beginEdit(pet)}>Edit</button>
+        <button type="button" class="quiet" onClick={() => removeOrAsk(pet)}>Remove</button>
+      </span>
     </>
   );
 }
@@ -280,7 +279,7 @@ function Details({ event }: { event: PetEvent }): JSX.Element {
       <p>
         <Name of={data.name} />
         {FIELDS.filter(({ name }) => name !== "name").map((field) => (
-          <span key={field.name}>, {field.show(data[field.name])}</span>
+          <span key={field.name}>{BETWEEN_FIELDS}{field.show(data[field.name])}</span>
         ))}
       </p>
     );

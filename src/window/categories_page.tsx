@@ -44,6 +44,9 @@ export function CategoriesPage(): JSX.Element {
         )}
       </div>
       {hasSome ? <Table /> : <NoCategories />}
+      <p class="note small">
+        A category without a name is here once the list has shown one of its animals.
+      </p>
     </article>
   );
 }

@@ -189,8 +189,16 @@ const categoryId = fieldOf<bigint>({
   },
   show: (value) => value === undefined ? "" : <CategoryName id={value} />,
   Control: CategoryPicker,
-  sentence: (value) =>
-    value === undefined ? "lost its category" : `moved to ${wordsOfCategory(value)}`,
+  sentence(value) {
+    const name = value === undefined ? undefined : nameOfCategory(value);
+    if (value === undefined) return "lost its category";
+    if (name === undefined) return `moved to category ${value}`;
+    return (
+      <>
+        moved to <Name of={name} />
+      </>
+    );
+  },
   inWords: (value) => value === undefined ? undefined : wordsOfCategory(value),
 });
 

@@ -92,6 +92,10 @@ export function showAllAnimals(): Promise<void> {
   return showList({ ...NO_FILTER, order: wanted.value.order });
 }
 
+export function turnOrder(): Promise<void> {
+  return showList({ order: wanted.value.order === "asc" ? "" : "asc" });
+}
+
 /** Lists the animals that the reader searches for. A faulty category changes no list, and its field says why. */
 export async function showTyped(): Promise<void> {
   // The reader has opened an animal meanwhile. Its page has another address.

@@ -16,13 +16,13 @@ import { Icon } from "./icon.tsx";
 import { openImportDialog } from "./import/import_dialog.tsx";
 import { mayWrite } from "./key_info.ts";
 import { Menu } from "./menu.tsx";
-import { OrderButton } from "./order_button.tsx";
 import {
   checkTyped,
   filterFault,
   showAllAnimals,
   showList,
   showTyped,
+  turnOrder,
   typed,
 } from "./navigation.ts";
 
@@ -185,14 +185,24 @@ function FurtherTools(): JSX.Element {
         </>
       }
     >
+      <p class="title narrow">Filters and more</p>
       <CategoryFilter />
-      <OrderButton />
+      <TurnOrder />
       <span class="space" />
       {mayWrite.value && <button type="button" onClick={openImportDialog}>Import</button>}
       <button type="button" aria-busy={isExporting.value} onClick={exportAnimals}>
         {isExporting.value ? "Exporting …" : "Export"}
       </button>
     </Menu>
+  );
+}
+
+/** A list without columns has no head in which the order could be turned. */
+function TurnOrder(): JSX.Element {
+  return (
+    <button type="button" class="narrow" onClick={turnOrder}>
+      {wanted.value.order === "asc" ? "Show the newest first" : "Show the oldest first"}
+    </button>
   );
 }
 

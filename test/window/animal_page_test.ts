@@ -22,7 +22,15 @@ testInBrowser(
   async ({ service, address, open }) => {
     await service.add({ name: "Rex", categoryId: 7, status: "available" });
     const page = await open(`/window?animal=1#key=${service.token}`);
+    const places = async () => {
+      const fixed = [heading(page, "Rex"), heading(page, "Details"), heading(page, "History")];
+      return await Promise.all(fixed.map((it) => it.boundingBox()));
+    };
+    await button(page, "Edit").waitFor();
+    const before = await places();
     await press(page, "Edit");
+    await button(page, "Edit").waitFor({ state: "hidden" });
+    await expectSoon(places, before);
     await page.getByLabel("Name", { exact: true }).fill("");
     await press(page, "Save");
     await page.getByText("Name is missing").waitFor();

@@ -169,3 +169,15 @@ testInBrowser(
     await page.getByRole("img", { name: "1 added", exact: true }).waitFor();
   },
 );
+
+testInBrowser("an event with long names is told to its end", async ({ service, open }) => {
+  const long = (name: string) => `${name} ${"von und zu Hohenlohe ".repeat(20)}`.trim();
+  await service.nameCategory(8n, long("Rabbits").slice(0, 60));
+  await service.add({ name: long("Rex"), categoryId: 7 });
+  await service.change(1, { name: long("Max"), categoryId: 8, status: "sold" });
+  const page = await open(`/window#key=${service.token}`);
+  const sentence = activityOf(page).locator(".sentence").filter({ hasText: "moved to" });
+  await sentence.filter({ hasText: /and was sold$/ }).waitFor();
+  const height = await sentence.evaluate((it: Page) => it.scrollHeight - it.clientHeight);
+  assertEquals(height, 0);
+});

@@ -20,6 +20,9 @@ import {
 
 const namesOf = (page: Page): Promise<string[]> => page.locator(`${ROWS} .name`).allInnerTexts();
 
+/** Whether a part of the text is not shown. It runs in the page. */
+const isCut = (it: Page) => it.scrollWidth > it.clientWidth;
+
 testInBrowser(
   "a search finds parts of names, continues while pages are empty, and follows the store",
   async ({ service, address, network, open }) => {
@@ -131,6 +134,10 @@ testInBrowser(
     assertEquals(await results.count(), 0);
     await page.getByLabel("Search by name or id").fill("pet");
     await expectSoon(words, "More than 100 animals sold, with “pet” in the name");
+    await page.setViewportSize({ width: 360, height: 844 });
+    // On a phone, the words after the number get shorter, and not the number.
+    await expectSoon(() => results.getByRole("status").evaluate(isCut), false);
+    await page.setViewportSize({ width: 1280, height: 844 });
     await page.getByLabel("Search by name or id").fill("");
     await page.getByLabel("Filter by category").fill("dogs");
     await expectSoon(words, "4 animals sold, in Dogs");
@@ -181,12 +188,12 @@ testInBrowser(
     const page = await open(`/window#key=${service.token}`, { width: 390 });
     await row(page, "Pet 130").waitFor();
     await press(page, "Filters and more");
-    await press(page, "Newest first");
+    await press(page, "Show the oldest first");
     await expectSoon(() => page.locator(`${ROWS} .name`).first().innerText(), "Pet 1");
     await press(page, "Filters and more");
-    await button(page, "Oldest first").waitFor();
+    await button(page, "Show the newest first").waitFor();
     await page.keyboard.press("Escape");
-    await button(page, "Oldest first").waitFor({ state: "hidden" });
+    await button(page, "Show the newest first").waitFor({ state: "hidden" });
     await expectSoon(() => page.url(), `${address}/window?order=asc`);
     await page.reload();
     await row(page, "Pet 2").waitFor();

@@ -126,7 +126,7 @@ for (const { name, width, textSize, ...colours } of SURFACES) {
       const menu = button(page, "Filters and more");
       if (await menu.isVisible()) {
         await menu.click();
-        for (const name of ["Newest first", "Import", "Export"]) {
+        for (const name of ["Show the oldest first", "Import", "Export"]) {
           await button(page, name).waitFor();
         }
         await check("menu of the list");

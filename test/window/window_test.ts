@@ -43,7 +43,8 @@ testInBrowser(
     };
     const page = await open(`/window#key=${service.token}`);
     const dialog = page.getByRole("dialog");
-    await page.getByText("Nothing has happened today.").waitFor();
+    await page.getByRole("heading", { name: "No animals yet" }).waitFor();
+    assertEquals(await page.getByRole("region", { name: "Activity" }).isVisible(), false);
     await press(page, "Import");
     await press(dialog.filter({ hasText: "CSV" }), "Cancel");
     await press(page, "Add an animal");

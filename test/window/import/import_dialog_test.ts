@@ -18,7 +18,7 @@ import {
 } from "../../support/window_controls.ts";
 import { WORKERS } from "../../../src/window/import/run_import.ts";
 
-const LINES = 200;
+const LINES = 300;
 
 testInBrowser(
   "an import shows what it will do, adds the animals, and names each line that failed",
@@ -388,7 +388,7 @@ testInBrowser(
     const start = async () => {
       const page = await open(`/window#key=${token}`, { address: service.address });
       await choose(page, text);
-      await press(page.getByRole("dialog"), "Import 200 animals");
+      await press(page.getByRole("dialog"), "Import 300 animals");
       return page;
     };
     const killed = await start();
@@ -399,7 +399,7 @@ testInBrowser(
     for (
       const outcome of [
         /Added by an earlier import/,
-        /^0 animals were added. 200 animals were here already/,
+        /^0 animals were added. 300 animals were here already/,
       ]
     ) {
       const page = await start();
