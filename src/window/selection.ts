@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import type { Pet } from "../../events/pet.ts";
-import { hasMore, isLoading, leaving, loadMore, order, petOf, wanted } from "./animals.ts";
+import { hasMore, leaving, loadMore, order, petOf, wanted } from "./animals.ts";
 import { type Filter, NO_FILTER } from "./filter.ts";
 
 const chosen = signal<{ filter: Filter; ids: ReadonlySet<number> }>({
@@ -67,8 +67,7 @@ export const isLoadingWhole = computed(() => loadedWhole.value === wanted.value)
 
 /** Selects all animals of the list, and first loads those that are missing. Another selection stops it. */
 export async function selectWhole(): Promise<void> {
-  // The end of the list is loading, because it is near the screen or for an earlier call.
-  if (isLoading.value) return;
+  if (isLoadingWhole.value) return;
   const filter = wanted.value;
   loadedWhole.value = filter;
   const isWanted = () => loadedWhole.value === filter && wanted.value === filter;

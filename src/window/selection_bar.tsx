@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { hasMore, isLoading, loadedCount, wanted } from "./animals.ts";
+import { hasMore, loadedCount, wanted } from "./animals.ts";
 import { askToRemoveAll, changeStatus, progress, stop } from "./change_animals.tsx";
 import { counts } from "./counts.ts";
 import { exportSelected } from "./export_animals.ts";
@@ -42,7 +42,7 @@ function Actions(): JSX.Element {
         <button
           type="button"
           class="quiet"
-          aria-disabled={isLoading.value}
+          aria-disabled={isLoadingWhole.value}
           onClick={selectWhole}
         >
           {isLoadingWhole.value ? `Loading ${loaded} …` : `Select all ${total()}`}
