@@ -22,7 +22,7 @@ import { apiKey, isAskingTabs, keyFromAddress, keyProblem, signOut } from "./ses
 import { KeyQuestion, SignInDialog, SignInPage } from "./sign_in.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { hasUnsaved } from "./unsaved.ts";
-import { changing } from "./write_animal.ts";
+import { adding, changing } from "./write_animal.ts";
 
 export function App(): JSX.Element {
   const hasKey = apiKey.value !== undefined;
@@ -107,7 +107,7 @@ function Connection(): JSX.Element {
       </p>
     );
   }
-  const waiting = changing.value.size;
+  const waiting = changing.value.size + adding.value;
   const changes = waiting === 1 ? "1 change waits" : `${waiting} changes wait`;
   return (
     <p class="connection away" role="status">

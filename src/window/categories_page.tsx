@@ -45,7 +45,8 @@ export function CategoriesPage(): JSX.Element {
       </div>
       {hasSome ? <Table /> : <NoCategories />}
       <p class="note small">
-        A category without a name is here once the list has shown one of its animals.
+        Does an animal have a category without a name? You can name it here once you have seen the
+        animal.
       </p>
     </article>
   );

@@ -27,6 +27,9 @@ import {
 /** Over HTTP/1.1, the browser has six connections, and one of them is the stream. */
 const WORKERS = 5;
 
+/** More animals take a while. */
+const MOST_WITHOUT_QUESTION = 200;
+
 const CHANGED = "Somebody else changed it meanwhile";
 const REMOVED = "Somebody else removed it meanwhile";
 const BUSY = "It was just being saved";
@@ -79,6 +82,13 @@ export async function changeStatus(
     showToast(`${animals(already)} needed no change`);
     return;
   }
+  const isSure = others.length <= MOST_WITHOUT_QUESTION || await ask({
+    title: `Change ${animals(others.length)}?`,
+    text: "You can stop it, and undo it for a few seconds.",
+    no: "Cancel",
+    yes: "Change",
+  });
+  if (!isSure) return;
   const writes = others.map((pet) => changeOf(pet, { status: status ?? null }));
   report(await writeEach(writes, "Changing"), {
     failed: "not changed",

@@ -95,7 +95,7 @@ export function Dialog(props: DialogProps): JSX.Element {
   const onKeyDown = (event: KeyboardEvent) => {
     // The key belongs to an input method.
     if (event.isComposing) return;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    if (further !== undefined && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       doFurther();
     }

@@ -1,6 +1,6 @@
 /**
- * The message about the last action, below the list: its success for some seconds, its failure until it is closed. One of
- * each is shown at a time, so that they hide little.
+ * The message about the last action, below the list: its success for some seconds, its failure until it is closed. Few
+ * are shown at a time, so that they hide little.
  */
 
 import { signal } from "@preact/signals";
@@ -18,7 +18,7 @@ interface Toast {
   undo: (() => void) | undefined;
 }
 
-/** The successes of the last seconds that can be undone, and the last one. Only that one is shown. */
+/** The successes of the last seconds that can be undone, and the last one. */
 const toasts = signal<readonly Toast[]>([]);
 
 /** The reason of a failure, until somebody closes it. */
@@ -37,7 +37,7 @@ export function showToast(content: ComponentChildren, undo?: () => void): void {
 
 function endLater(toast: Toast): void {
   setTimeout(() => {
-    const isHeld = document.querySelector(".toast")?.matches(":hover, :focus-within");
+    const isHeld = document.querySelector(".toasts")?.matches(":hover, :focus-within");
     if (isHeld) endLater(toast);
     else endToast(toast);
   }, toast.undo === undefined ? TOAST_MS : UNDO_MS);
@@ -55,9 +55,13 @@ function undo(toast: Toast): void {
 
 /** Undoes the last action that can be undone, so that the same key then undoes the one before it. */
 function undoLast(): void {
-  const last = toasts.value.findLast((it) => it.undo !== undefined);
+  const last = lastToUndo();
   if (last === undefined) showToast("Nothing to undo");
   else undo(last);
+}
+
+function lastToUndo(): Toast | undefined {
+  return toasts.value.findLast((it) => it.undo !== undefined);
 }
 
 export function showProblem(error: unknown): void {
@@ -100,13 +104,14 @@ export function Messages(): JSX.Element {
           </button>
         </p>
       )}
-      <ToastMessage />
+      <Toasts />
     </>
   );
 }
 
-function ToastMessage(): JSX.Element {
-  const toast = toasts.value.at(-1);
+/** The last message and, if that cannot be undone, the last one that can. */
+function Toasts(): JSX.Element {
+  const shown = new Set([toasts.value.at(-1), lastToUndo()].filter((it) => it !== undefined));
   useLayoutEffect(() => {
     // Nobody can reach the button with the Tab key in time.
     const onKeyDown = (event: KeyboardEvent) => {
@@ -118,18 +123,22 @@ function ToastMessage(): JSX.Element {
     return () => removeEventListener("keydown", onKeyDown);
   }, []);
   return (
-    <p class="toast" role="status">
-      {toast !== undefined && <span>{toast.content}</span>}
-      {toast?.undo !== undefined && (
-        <button
-          type="button"
-          title="Undo (Ctrl+Z)"
-          onClick={() => undo(toast)}
-        >
-          Undo
-        </button>
-      )}
-    </p>
+    <div class="toasts" role="status">
+      {[...shown].map((toast, index) => (
+        <p key={index} class="toast">
+          <span>{toast.content}</span>
+          {toast.undo !== undefined && (
+            <button
+              type="button"
+              title="Undo (Ctrl+Z)"
+              onClick={() => undo(toast)}
+            >
+              Undo
+            </button>
+          )}
+        </p>
+      ))}
+    </div>
   );
 }
 

@@ -68,8 +68,20 @@ export function removalOf(shown: Pet): Write {
   return { shown, patch: {}, send };
 }
 
+/** The number of new animals that are being sent. */
+export const adding = signal(0);
+
 /** Adds an animal. With the same Idempotency-Key in `headers`, it is added only once. */
-export async function addAnimal(pet: NewPet, headers?: Record<string, string>): Promise<Written> {
+export async function addAnimal(pet: NewPet, headers: Record<string, string>): Promise<Written> {
+  adding.value++;
+  try {
+    return await sendNew(pet, headers);
+  } finally {
+    adding.value--;
+  }
+}
+
+async function sendNew(pet: NewPet, headers?: Record<string, string>): Promise<Written> {
   const known = knownOf(undefined);
   const { body } = await write<Pet>("POST", "pets", pet, headers);
   return { kind: "done", before: body, after: body, known };
@@ -79,7 +91,7 @@ export async function addAnimal(pet: NewPet, headers?: Record<string, string>): 
 export function undoOf({ before, after }: Written): Write {
   if (after !== undefined) return changeOf(after, previousOf(before, after));
   const fields = EDITABLE_FIELDS.map(({ name }) => [name, before[name]]);
-  const send = () => addAnimal(Object.fromEntries(fields) as NewPet);
+  const send = () => sendNew(Object.fromEntries(fields) as NewPet);
   return { shown: before, patch: {}, send };
 }
 

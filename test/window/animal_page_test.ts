@@ -157,7 +157,8 @@ testInBrowser(
     await service.add({ name: "Rex", categoryId: 7 });
     const page = await open(`/window#key=${service.token}`);
     await page.getByRole("tab", { name: "No status 1" }).click();
-    await row(page, "Rex").waitFor();
+    // The rows of the former list are shown until then.
+    await page.locator("#animals[aria-busy=false]").waitFor();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const gates = [first, second];
     network.fetch = async (request) => {

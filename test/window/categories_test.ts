@@ -199,7 +199,7 @@ testInBrowser(
     await expectSoon(() => page.url(), `${address}/window?page=categories`);
     await expectSoon(() => page.title(), "Categories – Animal Store");
     await expectSoon(cells, ["Dogs", "Without a name", "Category 12"]);
-    await page.getByText("once the list has shown one of its animals").waitFor();
+    await page.getByText("You can name it here once you have seen the animal").waitFor();
     // A new category has an id that no animal has.
     await press(page, "Add a category");
     await expectFocus(dialog.getByLabel("Name"));

@@ -140,10 +140,10 @@ testInBrowser(
     await page.setViewportSize({ width: 1280, height: 844 });
     await page.getByLabel("Search by name or id").fill("");
     await page.getByLabel("Filter by category").fill("dogs");
-    await expectSoon(words, "4 animals sold, in Dogs");
+    await expectSoon(words, "4 animals sold in Dogs");
     await page.reload();
     await page.getByLabel("Search by name or id").fill("Pet 2");
-    await expectSoon(words, "1 animal sold, in Dogs, with “Pet 2” in the name");
+    await expectSoon(words, "1 animal sold in Dogs, with “Pet 2” in the name");
     await service.add({ name: "Pet 200", categoryId: 7, status: "sold" });
     await until(async () => (await words()).startsWith("2 animals sold"));
     await press(results, "Clear");

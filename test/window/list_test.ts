@@ -40,6 +40,7 @@ testInBrowser(
     gate.resolve();
     await row(page, "Rex").waitFor();
     await expectSoon(() => panel.getAttribute("aria-busy"), "false");
+    await tab(page, "Sold 1").waitFor();
     gate = Promise.withResolvers();
     const opacity = () =>
       page.getByRole("grid").evaluate((it: Page) =>
