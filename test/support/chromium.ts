@@ -76,8 +76,9 @@ export function testInBrowser(name: string, check: (parts: Parts) => Promise<voi
       page.on("console", (message: Page) => {
         const text = `${message.text()} (${message.location().url})`;
         // The browser reports every lost connection, and every error that the interface returns.
-        // It also reports that a page of another host has no TLS.
-        const isExpected = /^(@scalar|Failed to load .*(_CONN|_EMPTY|\/v1\/)|The Cross-Origin-Op)/;
+        // It also reports that a page of another host has no TLS, and a dialog that opens while something has the focus.
+        const isExpected =
+          /^(@scalar|Failed to load .*(_CONN|_EMPTY|\/v1\/)|The Cross-Origin-Op|Autofocus proc)/;
         if (!isExpected.test(text)) complaints.push(text);
       });
       await page.goto(`${address}${path}`);
