@@ -44,10 +44,12 @@ export function CategoriesPage(): JSX.Element {
         )}
       </div>
       {hasSome ? <Table /> : <NoCategories />}
-      <p class="note small">
-        Does an animal have a category without a name? You can name it here once you have seen the
-        animal.
-      </p>
+      {mayWrite.value && (
+        <p class="note small">
+          Does an animal have a category without a name? You can name it here once you have seen the
+          animal.
+        </p>
+      )}
     </article>
   );
 }

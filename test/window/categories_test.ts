@@ -270,6 +270,7 @@ testInBrowser(
     await reader.getByRole("cell", { name: "Puppies" }).waitFor();
     await reader.getByRole("cell", { name: "Category 12" }).waitFor();
     assertEquals(await reader.getByRole("article").getByRole("button").count(), 0);
+    assertEquals(await reader.getByText("You can name it here").count(), 0);
     await reader.getByRole("link", { name: "All animals" }).click();
     await row(reader, "Rex").waitFor();
   },
