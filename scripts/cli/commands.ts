@@ -233,7 +233,7 @@ type ValueOf<Flag> = Flag extends `${string} ${string}...` ? string[]
   : Flag extends `${string} ${string}` ? string
   : boolean;
 
-/** The words of the table that stand for the name of a file or folder. */
+/** The placeholders of the table for names of files and folders. */
 export const WORDS_FOR_FILES: readonly string[] = ["FILE", "DIR", "EXPORT"];
 
 /** The names of files and folders among the arguments of a command. */

@@ -7,7 +7,7 @@ import { newIdempotencyKey, ResponseError } from "./api.ts";
 import { Dialog, mayDiscard, openDialog, useIsOpen } from "./dialog.tsx";
 import { afterDraw } from "./focus.ts";
 import { EDITABLE_FIELDS, type Faults, parsePet, type Texts } from "./fields.tsx";
-import { attempt, problem as problemOfPage, showToast } from "./messages.tsx";
+import { attempt, problem as problemOfPage, showStillSaving, showToast } from "./messages.tsx";
 import { Name } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
 import { addAnimal, showWritten } from "./write_animal.ts";
@@ -88,11 +88,7 @@ function AddDialog({ first, close }: AddDialogProps): JSX.Element {
   };
   const leave = () => {
     close();
-    showToast(
-      <>
-        <Name of={texts.name ?? ""} /> is still being saved
-      </>,
-    );
+    showStillSaving(texts.name ?? "");
   };
   const cancel = async () => {
     const isSure = await mayDiscard(isTyped, "Discard this animal?");

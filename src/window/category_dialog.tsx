@@ -6,7 +6,7 @@ import { addUnusedCategory, nameCategory, renameCategory } from "./categories.ts
 import { type Category, categoryWithName } from "./category_names.ts";
 import { Dialog, mayDiscard, openDialog, useIsOpen } from "./dialog.tsx";
 import { FormField } from "./form_field.tsx";
-import { attempt, showProblem, showToast } from "./messages.tsx";
+import { attempt, showProblem, showStillSaving, showToast } from "./messages.tsx";
 import { isBlank, Name } from "./name.tsx";
 import { useUnsaved } from "./unsaved.ts";
 
@@ -78,11 +78,7 @@ function CategoryDialog(props: CategoryDialogProps): JSX.Element {
   };
   const leave = () => {
     close();
-    showToast(
-      <>
-        <Name of={name} /> is still being saved
-      </>,
-    );
+    showStillSaving(name);
   };
   const cancel = async () => {
     const isSure = await mayDiscard(isTyped, "Discard this name?");

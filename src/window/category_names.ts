@@ -35,7 +35,7 @@ export const unnamedCategories = computed<readonly Category[]>(() => {
   return ids.sort((a, b) => a < b ? -1 : 1).map((id) => ({ id }));
 });
 
-/** The ids by the names, or what stands for them, without regard to case. A name that is not clear has none. */
+/** The ids by the labels, without regard to case. A name of several categories has no id. */
 const idsByName = computed(() => {
   const ids = new Map<string, bigint | undefined>();
   for (const [id, name] of names.value) {
@@ -82,7 +82,7 @@ export function idAboveKnown(): bigint {
   return largest < INT64_MAX ? largest + 1n : 1n;
 }
 
-/** The name of a category, or what stands for it. */
+/** The name of a category or, without one, "Category" and its id. */
 export function labelOf({ id, name }: Category): string {
   return name ?? `Category ${id}`;
 }

@@ -217,7 +217,7 @@ async function outcomeOf(
 }
 
 interface Report {
-  /** What did not happen to the animals that failed, after "were". */
+  /** The verb for the animals that failed, such as "not changed". */
   failed: string;
   /** The sentence for the number of animals that were written. */
   words: (count: number) => ComponentChildren;

@@ -6,7 +6,7 @@ import { parseJson, ResponseError, send, wait } from "./api.ts";
 import { Collector } from "./collector.ts";
 
 /** The page forgets older events. Of a run that it has forgotten in part, it says that there are more than 1,000. */
-export const EVENTS_KEPT = 1_001;
+export const EVENTS_KEPT = 1_000;
 
 const STREAM_PAUSE_MS = 250;
 /** The service refuses the stream, and may not do so later. */

@@ -36,7 +36,7 @@ export interface Written {
   kind: "done" | "conflict";
   before: Pet;
   after: Pet | undefined;
-  /** What the page knew before the request: a response that comes late may be older than what the page knows by then. */
+  /** The knowledge of the page before the request. A response that comes late may be older than later knowledge. */
   known: Known;
 }
 

@@ -44,7 +44,7 @@ export function ImportPreview(props: PreviewProps): JSX.Element {
 
 type ChoiceProps = Pick<PreviewProps, "draft" | "onChange">;
 
-/** What the import will do, or why it cannot begin yet. */
+/** The effect of the import in words, or the reason why it cannot begin yet. */
 export function ImportSummary({ draft, plan }: Pick<PreviewProps, "draft" | "plan">): JSX.Element {
   const [first, ...others] = plan === undefined ? [whyNot(draft)] : partsOf(plan);
   return (

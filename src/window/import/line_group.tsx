@@ -8,7 +8,7 @@ const LINES_SHOWN = 10;
 const CHARACTERS_SHOWN = 300;
 
 interface LineGroupProps {
-  /** What the lines have in common. */
+  /** The reason that the lines share. */
   words: string;
   group: readonly { row: CsvRow }[];
   /** The button for these lines. */
