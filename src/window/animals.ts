@@ -123,27 +123,30 @@ export async function loadAnimals(filter: Filter): Promise<void> {
   await loadPages(`pets?${queryOf(filter, PAGE_LENGTH)}`, filter);
 }
 
-/** Resolves when the pages that are being loaded have come. */
-let pages: Promise<void> = Promise.resolve();
+/** The load that began last. Rejects if it fails. */
+let lastLoad: Promise<void> = Promise.resolve();
 
-/** Loads the next page, if there is one, or waits for pages that are being loaded. Resolves to whether some have come. */
+/**
+ * Loads the next page or, if a load is running, waits for that, so a caller can repeat it until the list is whole. Resolves
+ * to `false` if the load fails, and at once if the page knows no next page of the wanted list.
+ */
 export async function loadMore(): Promise<boolean> {
   const { nextPage, filter } = loaded.value;
   if (nextPage === undefined || isStale.value) return false;
-  if (isLoading.value) return await attempt(() => pages);
+  if (isLoading.value) return await attempt(() => lastLoad);
   return await attempt(() => loadPages(nextPage, filter));
 }
 
-function loadPages(firstPage: string, filter: Filter): Promise<void> {
-  pages = fillScreen(firstPage, filter);
-  return pages;
+function loadPages(startPath: string, filter: Filter): Promise<void> {
+  lastLoad = fillScreen(startPath, filter);
+  return lastLoad;
 }
 
 /** A page of a search may be short, so several may be needed to fill the screen. */
-async function fillScreen(firstPage: string, filter: Filter): Promise<void> {
+async function fillScreen(startPath: string, filter: Filter): Promise<void> {
   isLoading.value = true;
   try {
-    let path: string | undefined = firstPage;
+    let path: string | undefined = startPath;
     while (path !== undefined && filter === wanted.value) path = await loadPage(path, filter);
   } finally {
     // The reader may have chosen another filter meanwhile, which loads now.

@@ -1,5 +1,5 @@
 /**
- * The message about the last action, below the list: its success for some seconds, its failure until it is closed. Few
+ * The messages about the last actions, below the list: a success for some seconds, a failure until it is closed. Few
  * are shown at a time, so that they hide little.
  */
 
@@ -22,10 +22,10 @@ interface Toast {
 /** The successes of the last seconds that can be undone, and the last one. */
 const toasts = signal<readonly Toast[]>([]);
 
-/** The reason of a failure, until somebody closes it. */
+/** The reason of a failure, until somebody closes it or, after {@linkcode showProblem}, something succeeds. */
 export const problem = signal<ComponentChildren>(undefined);
 
-/** The reason that {@linkcode showProblem} has shown last. The next action that succeeds hides it. */
+/** The reason that {@linkcode showProblem} has shown last. A success hides only this one. */
 let failure: ComponentChildren;
 
 /** Shows the success of an action for some seconds. In this time, the reader can call `undo`. */

@@ -132,11 +132,11 @@ export function showWritten(written: readonly Written[]): void {
   });
 }
 
-/** Whether the page knows nothing newer of the animal. */
+/** Whether the page has learned of no other state of the animal since the request. In doubt not: the stream brings the outcome. */
 function isNewest(written: Written): boolean {
   const { pet, isRemoved } = effectOf(written);
   const later = eventsAfter(written.known.position);
-  // The stream has brought so much meanwhile that it also brings this.
+  // The page may have forgotten events of the animal.
   if (later === undefined) return false;
   const last = later.findLast((event) => petIdOf(event) === pet.id);
   // Without an event, a page of the list may have brought another state.
