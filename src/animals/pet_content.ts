@@ -2,15 +2,17 @@
 
 import { Buffer } from "node:buffer";
 import { encodePet, type Pet } from "../../events/pet.ts";
+import { encodeUtf8Pooled } from "../encoding/pooled_bytes.ts";
 
 const ZERO = 0x30;
 const OPENING_BRACE = 0x7b;
 
-const encoder = new TextEncoder();
-
-/** The content of the record of a pet: the position of the event that made it, and its JSON text. */
+/**
+ * The content of the record of a pet: the position of the event that made it, and its JSON text. It shares a buffer, so
+ * do not keep it for long.
+ */
 export function petContentOf(position: number, pet: Pet): Uint8Array {
-  return encoder.encode(`${position}${encodePet(pet)}`);
+  return encodeUtf8Pooled(`${position}${encodePet(pet)}`);
 }
 
 /** The content of the record of a removal: the position of its event. */

@@ -1,6 +1,6 @@
 import type { Head, RecordedEvent, RecordedLine } from "../definitions.ts";
 import { encodeEvent, subjectOf } from "../log/event.ts";
-import { encodeUtf8Pooled } from "../../encoding/encode_utf8_pooled.ts";
+import { encodeUtf8Pooled } from "../../encoding/pooled_bytes.ts";
 import { sha256Hex } from "../../encoding/sha256.ts";
 import { HEAD_KEY, logMutations, projectionMutations } from "../keyspace.ts";
 import { addEvent, draftOf, encodeHead, type HeadEntry } from "../log/head.ts";

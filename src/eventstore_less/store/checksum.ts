@@ -1,13 +1,17 @@
 /** The checksum of a record: finds flipped bits, a text that was cut off, and a record under another key. */
 
 import { crc32 } from "node:zlib";
+import { pooledBytes } from "../../encoding/pooled_bytes.ts";
 import type { Key, StoreEntry } from "./store.ts";
 
 export const CHECKSUM_BYTES = 4;
 
-/** The value to store under a key: the CRC-32 of the key and the content, and the content. */
+/**
+ * The value to store under a key: the CRC-32 of the key and the content, and the content. It shares a buffer, so do not
+ * keep it for long.
+ */
 export function withChecksum(key: Key, content: Uint8Array): Uint8Array {
-  const value = new Uint8Array(CHECKSUM_BYTES + content.length);
+  const value = pooledBytes(CHECKSUM_BYTES + content.length);
   value.set(content, CHECKSUM_BYTES);
   const checksum = checksumOf(key, content);
   for (let byte = 0; byte < CHECKSUM_BYTES; byte++) value[byte] = checksum >>> 24 - 8 * byte;
