@@ -109,6 +109,23 @@ for (const [how, [nextCommits, onCommit, code, afterMs]] of Object.entries(REJEC
   });
 }
 
+Deno.test("append() rejects a command at its limit after any pause since the last rejection", async () => {
+  for (let pauseMs = 0; pauseMs <= 600; pauseMs += 50) {
+    await using opened = await open();
+    const { service, store } = opened;
+    const { runtime } = service;
+    store.onCommit = isLocked;
+    await runtime.settle(service.add(REX));
+    await runtime.advance(pauseMs);
+    let status = NaN;
+    void service.add(REX).then((response) => status = response.status);
+    await runtime.advance(APPEND_LIMIT_MS + 200);
+    // The test ends even if the command was not rejected.
+    store.onCommit = COMMIT_FAULTS.lands;
+    assertEquals(status, 503, `after a pause of ${pauseMs} ms`);
+  }
+});
+
 Deno.test("append() reports commits that are not applied for half a second, again later, and not one that a repetition follows at once", async () => {
   await using opened = await open();
   const { service, store } = opened;
