@@ -18,7 +18,13 @@ import { damageOf } from "./sqlite_errors.ts";
 const V8 = 1;
 const BYTES = 3;
 
-type Row = { k: Uint8Array; v: Uint8Array; v_encoding: number; version: number };
+/** The columns of a record. Rows as objects would take a tenth more time (measured). */
+const COLUMNS = "v, v_encoding, version";
+type Row = [value: Uint8Array, encoding: number, version: number];
+type ListedRow = [...Row, key: Uint8Array];
+
+/** The types of Deno 2.9.6 lack this method of Node 24. */
+type ArrayStatement = StatementSync & { setReturnArrays(areArrays: boolean): void };
 
 /** A record that Deno KV will remove, and when, in milliseconds since the Unix epoch. */
 export type ExpiringRecord = { key: Key; expiresAt: number };
@@ -67,15 +73,21 @@ export class SqliteReader implements Store, Disposable {
   };
 
   #get(key: Key): StoreEntry | null {
-    const [row] = this.#rows("k = ?", encodeKey(key));
-    return row === undefined ? null : entryOf(row, key);
+    const encoded = encodeKey(key);
+    return withDamageError(() => {
+      const [row] = this.#rows<Row>(`select ${COLUMNS} from kv where k = ?`, encoded);
+      return row === undefined ? null : entryOf(key, row);
+    });
   }
 
   #list(range: KeyRange, { limit, reverse = false }: ListOptions): StoreEntry[] {
     const { start, end } = encodeRange(range);
     const order = reverse ? "desc" : "asc";
-    const rows = this.#rows(`k >= ? and k < ? order by k ${order} limit ?`, start, end, limit);
-    return rows.map((row) => entryOf(row));
+    const query = `select ${COLUMNS}, k from kv where k >= ? and k < ? order by k ${order} limit ?`;
+    return withDamageError(() => {
+      const rows = this.#rows<ListedRow>(query, start, end, limit);
+      return rows.map((row) => entryOf(decodeKey(row[3]), row));
+    });
   }
 
   /** Reads the records that Deno KV will remove. The service sets none to expire, but a flipped bit can. */
@@ -110,15 +122,15 @@ export class SqliteReader implements Store, Disposable {
 
   [Symbol.dispose] = () => this.close();
 
-  #rows(condition: string, ...values: (Uint8Array | number)[]): Row[] {
-    return withDamageError(() => {
-      const query = `select k, v, v_encoding, version from kv where ${condition}`;
-      return this.#statement(query).all(...values) as unknown as Row[];
-    });
+  #rows<T>(query: string, ...values: (Uint8Array | number)[]): T[] {
+    return this.#statement(query).all(...values) as T[];
   }
 
   #statement(query: string): StatementSync {
-    const statement = this.#statements.get(query) ?? this.#database.prepare(query);
+    const known = this.#statements.get(query);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(query);
+    (statement as ArrayStatement).setReturnArrays(true);
     this.#statements.set(query, statement);
     return statement;
   }
@@ -150,12 +162,8 @@ function withDamageError<T>(read: () => T): T {
   }
 }
 
-function entryOf({ k, v, v_encoding, version }: Row, key?: Key): StoreEntry {
-  return withDamageError(() => ({
-    key: key ?? decodeKey(k),
-    value: valueOf(v, v_encoding),
-    versionstamp: versionstampOf(version),
-  }));
+function entryOf(key: Key, [value, encoding, version]: Row | ListedRow): StoreEntry {
+  return { key, value: valueOf(value, encoding), versionstamp: versionstampOf(version) };
 }
 
 /** The versionstamp that Deno KV makes of the number of a commit. Throws `TypeError` if no commit has this number. */
