@@ -1,11 +1,14 @@
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 
-/** Maximum time of work between two rests, and the rest after it if there was a request meanwhile, in milliseconds. */
+/** Maximum time of work between two rests while there are requests, and the rest then, in milliseconds. */
 export const TURN_MS = 3;
 export const REST_MS = 9;
 
-/** If no turn ran for this time, in milliseconds, the thread counts as rested. */
-const IDLE_MS = 100;
+/** Maximum time of work between two rests without requests, in milliseconds. Even the shortest rest takes one. */
+export const QUIET_TURN_MS = 10;
+
+/** After this time without a turn, in milliseconds, the thread counts as rested; without a request, as quiet. */
+export const IDLE_MS = 100;
 
 /** `events`: followers that catch up, and sweeps. `pages`: searches, the fill of an index, and compression of long bodies. */
 export type BackgroundWorkKind = "events" | "pages";
@@ -23,6 +26,8 @@ export class BackgroundWork {
   #nextKind: BackgroundWorkKind = "events";
   #isRunning = false;
   #restedAt = -Infinity;
+  /** When the last rest that followed a request ended. */
+  #busyAt = -Infinity;
   #lastTurnAt = -Infinity;
   /** Requests in work. */
   #requests = 0;
@@ -43,7 +48,9 @@ export class BackgroundWork {
 
   /** Whether the owner of a turn has to end it, because the thread has worked too long without a rest. */
   get isRestDue(): boolean {
-    return this.#runtime.monotonicNow() - this.#restedAt >= TURN_MS;
+    const now = this.#runtime.monotonicNow();
+    const isQuiet = this.#requestsSinceRest === 0 && now - this.#busyAt >= IDLE_MS;
+    return now - this.#restedAt >= (isQuiet ? QUIET_TURN_MS : TURN_MS);
   }
 
   /**
@@ -109,6 +116,7 @@ export class BackgroundWork {
 
   #noteRested(): void {
     this.#restedAt = this.#runtime.monotonicNow();
+    if (this.#requestsSinceRest > 0) this.#busyAt = this.#restedAt;
     this.#requestsSinceRest = this.#requests;
   }
 }

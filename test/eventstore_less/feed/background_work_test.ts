@@ -2,6 +2,8 @@ import { assertEquals } from "@std/assert";
 import {
   BackgroundWork,
   type BackgroundWorkKind,
+  IDLE_MS,
+  QUIET_TURN_MS,
   REST_MS,
   TURN_MS,
 } from "../../../src/eventstore_less/feed/background_work.ts";
@@ -38,7 +40,11 @@ function openWork() {
 Deno.test("BackgroundWork gives short turns, one after the other, to all who want one", async () => {
   const { runtime, monotonicNow, turns, work } = openWork();
   const start = monotonicNow();
-  const working = Promise.all([work("a", 3 * TURN_MS), work("b", 2 * TURN_MS), work("c", 1)]);
+  const working = Promise.all([
+    work("a", 3 * QUIET_TURN_MS),
+    work("b", 2 * QUIET_TURN_MS),
+    work("c", 1),
+  ]);
   await runtime.advance(0);
   await working;
   assertEquals([turns.join(""), monotonicNow() - start], ["abcabaa", 0]);
@@ -62,6 +68,27 @@ Deno.test("BackgroundWork rests most of the time while there are requests, and i
   assertEquals(turns.length, 20, "A request that came and went counts, too");
   await runtime.advance(1);
   assertEquals(turns.length, 22);
+});
+
+Deno.test("BackgroundWork keeps its turns short while requests come and go during its rests", async () => {
+  const { runtime, background, turns, work } = openWork();
+  const respond = () => {
+    const request = {};
+    background.requestBegan(request);
+    background.requestEnded(request);
+  };
+  respond();
+  const working = work("x", 10 * TURN_MS);
+  for (let time = 0; time < 10 * REST_MS; time++) {
+    await runtime.advance(1);
+    respond();
+  }
+  await working;
+  assertEquals(turns.length, 10);
+  await runtime.settle(work("y", TURN_MS));
+  await runtime.advance(IDLE_MS);
+  await runtime.settle(work("z", QUIET_TURN_MS));
+  assertEquals(turns.join(""), "x".repeat(10) + "yz", "After a quiet time, turns are longer");
 });
 
 Deno.test("BackgroundWork counts what the owner of a turn does after it", async () => {
@@ -103,9 +130,9 @@ Deno.test("BackgroundWork counts the end of a request once, also if it has becom
 Deno.test("BackgroundWork serves both kinds of work in turn, however many wait for one of them", async () => {
   const { runtime, turns, work } = openWork();
   const working = Promise.all([
-    ...["a", "b", "c"].map((name) => work(name, TURN_MS)),
-    work("p", TURN_MS, "pages"),
-    work("q", TURN_MS, "pages"),
+    ...["a", "b", "c"].map((name) => work(name, QUIET_TURN_MS)),
+    work("p", QUIET_TURN_MS, "pages"),
+    work("q", QUIET_TURN_MS, "pages"),
   ]);
   await runtime.advance(0);
   await working;

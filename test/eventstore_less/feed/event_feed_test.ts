@@ -8,7 +8,10 @@ import {
   type Place,
   SEGMENT_LENGTH,
 } from "../../../src/eventstore_less/feed/event_feed.ts";
-import { BackgroundWork, TURN_MS } from "../../../src/eventstore_less/feed/background_work.ts";
+import {
+  BackgroundWork,
+  QUIET_TURN_MS,
+} from "../../../src/eventstore_less/feed/background_work.ts";
 import { ServiceError } from "../../../src/eventstore_less/service_error.ts";
 import { FakeRuntime } from "../../support/fake_runtime.ts";
 import { SqliteStore } from "../../../src/eventstore_less/store/sqlite/sqlite_store.ts";
@@ -86,7 +89,7 @@ Deno.test("EventFeed lets others run between the lines that are far behind the h
   const feed = feedOf(sample.store, runtime);
   const read = await runtime.settle(readAll({ ...sample, feed }));
   assertEquals(read.length, LENGTH);
-  assert(turns > SEGMENT_LENGTH / TURN_MS, `${turns} turns`);
+  assert(turns > SEGMENT_LENGTH / QUIET_TURN_MS, `${turns} turns`);
   turns = 0;
   const cold = { ...sample, feed: feedOf(sample.store, runtime) };
   await readAll(cold, read[LENGTH - SEGMENT_LENGTH - 1]);
