@@ -20,7 +20,7 @@ Deno.test("simulate() gives the same trace for the same seed, and another for an
 
 /** A plain `deno test` has time for few, and `deno task sim` runs as many as requested. */
 const FILES = permissions("read", "write");
-const SEEDS = FILES.isMet ? MUTANTS.map(({ seed }) => seed!) : [1, 2, 3, 4, 5];
+const SEEDS = FILES.isMet ? MUTANTS.map(({ seed }) => seed!) : [7, 8, 9, 10, 11];
 
 Deno.test("simulate() finds no violation in the seeds that find a mutant", async () => {
   let shared = 0;
