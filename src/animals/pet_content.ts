@@ -1,23 +1,19 @@
 /** The contents of the records of pets: text in UTF-8. */
 
-import { Buffer } from "node:buffer";
 import { encodePet, type Pet } from "../../events/pet.ts";
 import { encodeUtf8Pooled } from "../encoding/pooled_bytes.ts";
 
 const ZERO = 0x30;
 const OPENING_BRACE = 0x7b;
 
-/**
- * The content of the record of a pet: the position of the event that made it, and its JSON text. It shares a buffer, so
- * do not keep it for long.
- */
+/** The content of the record of a pet: the position of the event that made it, and its JSON text. */
 export function petContentOf(position: number, pet: Pet): Uint8Array {
   return encodeUtf8Pooled(`${position}${encodePet(pet)}`);
 }
 
 /** The content of the record of a removal: the position of its event. */
 export function removalContentOf(position: number): Uint8Array {
-  return Buffer.from(String(position));
+  return encodeUtf8Pooled(String(position));
 }
 
 export function textIn(content: Uint8Array): Uint8Array {

@@ -1,8 +1,10 @@
-const encoder = new TextEncoder();
+import { encodeUtf8Pooled } from "./pooled_bytes.ts";
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
+/** Encodes the content of a record. It shares a buffer, so do not keep it for long. */
 export function encodeJson(value: unknown): Uint8Array {
-  return encoder.encode(JSON.stringify(value));
+  return encodeUtf8Pooled(JSON.stringify(value));
 }
 
 /** Decodes a stored value that {@linkcode encodeJson} has made. Throws `TypeError` or `SyntaxError`. */

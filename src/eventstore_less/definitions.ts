@@ -149,7 +149,10 @@ export type ProjectionKey = readonly (string | number)[];
 /** A record of a projection, made by `project()`. */
 export interface ProjectionRecord {
   key: ProjectionKey;
-  /** The value without its checksum. Absent if the record is to be removed. */
+  /**
+   * The value without its checksum. It may share a buffer, so do not keep it for long. Absent if the record is to be
+   * removed.
+   */
   content?: Uint8Array;
   /** The time from which the record is no longer valid, in milliseconds since the Unix epoch. */
   expiresAt?: number;
