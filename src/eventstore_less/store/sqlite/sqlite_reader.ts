@@ -76,7 +76,7 @@ export class SqliteReader implements Store, Disposable {
     const encoded = encodeKey(key);
     return withDamageError(() => {
       const [row] = this.#rows<Row>(`select ${COLUMNS} from kv where k = ?`, encoded);
-      return row === undefined ? null : entryOf(key, row);
+      return row === undefined ? null : entryOf(key, ...row);
     });
   }
 
@@ -86,7 +86,9 @@ export class SqliteReader implements Store, Disposable {
     const query = `select ${COLUMNS}, k from kv where k >= ? and k < ? order by k ${order} limit ?`;
     return withDamageError(() => {
       const rows = this.#rows<ListedRow>(query, start, end, limit);
-      return rows.map((row) => entryOf(decodeKey(row[3]), row));
+      return rows.map(([value, encoding, version, key]) => {
+        return entryOf(decodeKey(key), value, encoding, version);
+      });
     });
   }
 
@@ -162,7 +164,7 @@ function withDamageError<T>(read: () => T): T {
   }
 }
 
-function entryOf(key: Key, [value, encoding, version]: Row | ListedRow): StoreEntry {
+function entryOf(key: Key, value: Uint8Array, encoding: number, version: number): StoreEntry {
   return { key, value: valueOf(value, encoding), versionstamp: versionstampOf(version) };
 }
 
