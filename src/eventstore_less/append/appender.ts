@@ -292,8 +292,8 @@ export class Appender {
   }
 
   /**
-   * Rejects commands at their deadlines, again and again until none is left. A timer for each run, set and cancelled,
-   * would take a tenth of the time of a lone command (measured).
+   * Rejects commands at their deadlines, every {@linkcode SWEEP_MS} while any command waits or is in work. A timer that
+   * is set and cancelled for each command would take a tenth of the time of a lone one (measured).
    */
   #sweepOverdue(): void {
     const { runtime, appendLimitMs } = this.deps;

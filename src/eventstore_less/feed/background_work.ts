@@ -1,13 +1,16 @@
 import { type Runtime, sleep } from "../../runtime/runtime.ts";
 
-/** Maximum time of work between two rests while there are requests, and the rest then, in milliseconds. */
+/** While there are requests: the maximum time between two rests, and the length of each rest, in milliseconds. */
 export const TURN_MS = 3;
 export const REST_MS = 9;
 
-/** Maximum time of work between two rests without requests, in milliseconds. Even the shortest rest takes one. */
+/** While it is quiet: the maximum time between two rests, in milliseconds. Even the shortest rest takes a millisecond. */
 export const QUIET_TURN_MS = 10;
 
-/** After this time without a turn, in milliseconds, the thread counts as rested; without a request, as quiet. */
+/**
+ * In milliseconds. If no turn ended for this time, the thread counts as rested. If no rest found a request for this
+ * time, it counts as quiet.
+ */
 export const IDLE_MS = 100;
 
 /** `events`: followers that catch up, and sweeps. `pages`: searches, the fill of an index, and compression of long bodies. */
@@ -26,7 +29,7 @@ export class BackgroundWork {
   #nextKind: BackgroundWorkKind = "events";
   #isRunning = false;
   #restedAt = -Infinity;
-  /** When the last rest that followed a request ended. */
+  /** When the last rest ended that found that there had been a request. */
   #busyAt = -Infinity;
   #lastTurnAt = -Infinity;
   /** Requests in work. */
